@@ -49,6 +49,8 @@ export type Chain = {
   confirmations: number
   /** How often the driver asks for a new head. */
   pollMs: number
+  /** What a step usually takes here from its start to its confirmation, seconds. */
+  stepSeconds: [lower: number, upper: number]
   /** Tip offered to the block producer, and the highest total fee per gas the signer accepts, wei. */
   priorityFeeWei: bigint
   maxFeeCapWei: bigint
@@ -117,6 +119,7 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
     ethUsdFeed: contracts.ethUsdFeed,
     confirmations: 1,
     pollMs: 50,
+    stepSeconds: [1, 5],
     priorityFeeWei: gwei,
     maxFeeCapWei: 500n * gwei,
   }
@@ -135,6 +138,7 @@ function testnetChain(name: ChainName): Chain {
     ethUsdFeed,
     confirmations: 2,
     pollMs: name === 'ethereum-sepolia' ? 3_000 : 1_000,
+    stepSeconds: name === 'ethereum-sepolia' ? [20, 60] : [5, 20],
     priorityFeeWei: gwei / 10n,
     maxFeeCapWei: 500n * gwei,
   }

@@ -2,7 +2,10 @@
 export const errorCatalog = {
   INVALID_REQUEST: { status: 400, hint: 'Correct the request as the message and details say.' },
   INSUFFICIENT_FUNDS: { status: 400, hint: 'Send money to the wallet, or ask for less.' },
-  UNAUTHORIZED: { status: 401, hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.' },
+  UNAUTHORIZED: {
+    status: 401,
+    hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.',
+  },
   WALLET_NOT_FOUND: { status: 404, hint: 'Use the id that POST /v1/wallets returned.' },
   INTENT_NOT_FOUND: { status: 404, hint: 'Use the id that POST /v1/intents returned.' },
   NOT_FOUND: { status: 404, hint: 'See the list of endpoints in the README.' },
@@ -12,6 +15,7 @@ export const errorCatalog = {
   RPC_ERROR: { status: 503, hint: 'Temporary. It is tried again.' },
   CANCELLED: { status: 400, hint: 'Create a new intent.' },
   UNAVAILABLE: { status: 503, hint: 'Temporary. Send the request again after `Retry-After`.' },
+  MISCONFIGURED: { status: 500, hint: 'Correct the settings and start the process again.' },
   INTERNAL: { status: 500, hint: 'Report the request id.' },
 } as const
 

@@ -1,0 +1,29 @@
+import { findFunding, setFundingCompleted } from '../db/fundings.js'
+import { runStep, type StepResult, type Tools } from './step.js'
+
+export type FundInput = { fundingId: string; deadlineMs: number }
+
+/** Sends the test money of a funding. Its EIP-3009 nonce makes a second payment impossible. */
+export async function fund(
+  tools: Tools,
+  { fundingId, deadlineMs }: FundInput,
+): Promise<StepResult> {
+  const funding = await findFunding(tools.db, fundingId)
+  if (!funding) throw new Error(`There is no funding ${fundingId}.`)
+  const { accountId, walletId, units } = funding
+  const result = await runStep(tools, {
+    effect: {
+      intentId: fundingId,
+      sequence: 1,
+      kind: 'fund',
+      accountId,
+      walletId,
+      chainId: Number(funding.chainId),
+      input: { units },
+    },
+    deadlineMs,
+    failureCode: 'FUNDING_FAILED',
+  })
+  await setFundingCompleted(tools.db, fundingId)
+  return result
+}

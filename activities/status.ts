@@ -1,0 +1,72 @@
+import { lockIntent, readEffects, setCompleted, setFailed, type Intent } from '../db/intents.js'
+import { expireOperation, readOperations } from '../db/operations.js'
+import { releaseUnsigned } from '../db/reservations.js'
+import { ServiceError } from '../domain/errors.js'
+import {
+  isTerminal,
+  type ExecutionPlan,
+  type IntentError,
+  type IntentStatus,
+} from '../domain/intent.js'
+import { planPending, type PlanningTools } from '../planning/intents.js'
+import { finalFailure } from './failures.js'
+import type { Db } from '../db/connect.js'
+
+/** Plans an intent for which no chain answered when it was created. Nothing of it is in flight yet. */
+export async function planIntent(
+  tools: PlanningTools,
+  { intentId }: { intentId: string },
+): Promise<ExecutionPlan> {
+  try {
+    return await planPending(tools, intentId)
+  } catch (error) {
+    const over = ['INSUFFICIENT_FUNDS', 'INVALID_REQUEST', 'CANCELLED']
+    if (error instanceof ServiceError && over.includes(error.code)) {
+      throw finalFailure(error.code, error.message)
+    }
+    throw error
+  }
+}
+
+export type FinalizeInput = {
+  intentId: string
+  /** Why the workflow ends early; absent when all its steps returned. */
+  failure?: { code: string; message: string; step?: number }
+}
+
+/**
+ * Writes the end of an intent. What it says is decided from the operations' rows under the intent's
+ * lock, not from what the workflow believes. Safe to repeat.
+ */
+export async function finalizeIntent(
+  db: Db,
+  { intentId, failure }: FinalizeInput,
+): Promise<{ status: IntentStatus }> {
+  return db.transaction(async (trx) => {
+    const intent = await lockIntent(trx, intentId)
+    if (isTerminal(intent.status)) return { status: intent.status }
+    const effects = await readEffects(trx, intentId)
+    const done = effects.filter((effect) => effect.confirmed && effect.success)
+    const isDone = (sequence: number) => done.some((effect) => effect.sequence === sequence)
+    if (intent.plan?.steps.every(({ sequence }) => isDone(sequence))) {
+      await setCompleted(trx, intentId)
+      return { status: 'completed' }
+    }
+    if (!failure) throw new Error('All steps returned, but not all are in the rows.')
+    for (const { id } of await readOperations(trx, intentId)) await expireOperation(trx, id)
+    await releaseUnsigned(trx, intentId)
+    await setFailed(trx, intentId, toIntentError(intent, failure))
+    return { status: 'failed' }
+  })
+}
+
+/** A step that did not happen leaves its money in the wallet, on the step's chain. */
+function toIntentError(
+  { plan }: Intent,
+  failure: NonNullable<FinalizeInput['failure']>,
+): IntentError {
+  const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
+  if (!step) return failure
+  const { chain, asset, amount } = step
+  return { ...failure, funds: [{ chain, asset, amount }] }
+}

@@ -1,0 +1,62 @@
+import express, { Router, type Express, type RequestHandler } from 'express'
+import helmet from 'helmet'
+import { newId } from '../db/ids.js'
+import { ServiceError } from '../domain/errors.js'
+import { authenticate } from './auth.js'
+import { demoRoutes } from './demo.js'
+import { answerNotFound, handleErrors } from './errors.js'
+import { answerAlive, answerReady } from './health.js'
+import { intentRoutes } from './intents.js'
+import { walletRoutes } from './wallets.js'
+import type { Log } from '../log.js'
+import type { Services } from './services.js'
+
+/** The API in the order in which a request passes through it. */
+export function createApp(services: Services): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use(helmet())
+  app.use(nameRequest(services.log))
+  app.get('/healthz', answerAlive)
+  app.get('/readyz', answerReady(services))
+  app.use('/v1', versionOne(services))
+  app.use(answerNotFound)
+  app.use(handleErrors(services.log))
+  return app
+}
+
+function versionOne(services: Services): Router {
+  const router = Router()
+  router.use(authenticate(services.db))
+  router.use(requireJson, express.json({ limit: '16kb', strict: true }))
+  for (const register of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
+    register(services, router)
+  }
+  return router
+}
+
+/** Gives each request an id of our own and writes one line when it is answered. */
+function nameRequest(log: Log): RequestHandler {
+  return (request, response, next) => {
+    const requestId = newId('req_')
+    const started = performance.now()
+    response.locals.requestId = requestId
+    response.set('X-Request-Id', requestId)
+    response.on('finish', () => {
+      const { method } = request
+      const path = (request.route as { path?: string } | undefined)?.path
+      const ms = Math.round(performance.now() - started)
+      log.info({ requestId, method, path, status: response.statusCode, ms }, 'request')
+    })
+    next()
+  }
+}
+
+const requireJson: RequestHandler = (request, _response, next) => {
+  if (request.method === 'POST' && !request.is('application/json')) {
+    const message = 'Send the body as `Content-Type: application/json`.'
+    throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
+  }
+  next()
+}

@@ -1,0 +1,38 @@
+import { findActiveKek } from '../db/wallets.js'
+import { isMigrated } from '../db/connect.js'
+import type { RequestHandler } from 'express'
+import type { Services } from './services.js'
+
+/** A dependency that answers later than this is not there. */
+const PROBE_MS = 1_500
+
+/** Alive: the process answers. */
+export const answerAlive: RequestHandler = (_request, response) => {
+  response.json({ status: 'ok' })
+}
+
+/** Ready: Postgres, its schema, the signer's public key and Temporal are there. 503 names what is not. */
+export function answerReady({ db, temporal }: Services): RequestHandler {
+  return async (_request, response) => {
+    const [schema, signer, workflows] = await Promise.all([
+      probe(isMigrated(db)),
+      probe(findActiveKek(db).then((kek) => kek !== undefined)),
+      probe(
+        temporal
+          .withDeadline(Date.now() + PROBE_MS, () => temporal.workflowService.getSystemInfo({}))
+          .then(() => true),
+      ),
+    ])
+    const ready = schema && signer && workflows
+    response
+      .status(ready ? 200 : 503)
+      .json({ ready, postgres: schema, signer, temporal: workflows })
+  }
+}
+
+async function probe(check: Promise<boolean>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => {
+    setTimeout(resolve, PROBE_MS, false).unref()
+  })
+  return Promise.race([check.catch(() => false), late])
+}

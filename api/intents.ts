@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { getIntent, readEffects, type Intent } from '../db/intents.js'
+import { getWallet } from '../db/wallets.js'
+import {
+  intentBody as intentSchema,
+  isTerminal,
+  laterStatus,
+  resultsOf,
+  safeText,
+  type Effect,
+  type ExecutionPlan,
+  type IntentRequest,
+  type Progress,
+  type Step,
+} from '../domain/intent.js'
+import { fromUnits, toUnits } from '../domain/money.js'
+import { createIntent as planAndStore } from '../planning/intents.js'
+import { startIntent } from '../temporal/start.js'
+import { noBody, noParams, route } from './route.js'
+import type { Chain } from '../chains/registry.js'
+import type { Services } from './services.js'
+
+const createIntent = route(
+  { method: 'post', path: '/intents', params: noParams, body: intentSchema },
+  async (services, { account, requestId, body }) => {
+    const { db, registry, temporal, log } = services
+    const wallet = await getWallet(db, account.id, body.walletId)
+    const request = toRequest(registry, body)
+    const owner = { accountId: account.id, walletId: wallet.id, address: wallet.address, requestId }
+    const intent = await planAndStore(services, owner, request)
+    // The row is durable from here on: a start that fails or is late is the sweeper's.
+    const { decimals } = tokenOf(services)
+    await startIntent(temporal, db, { intent, plan: account.plan, decimals }).catch(
+      (error: unknown) => {
+        log.warn({ err: error, intent: intent.id, requestId }, 'workflow not started yet')
+      },
+    )
+    return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+  },
+)
+
+const readIntent = route(
+  {
+    method: 'get',
+    path: '/intents/:intentId',
+    params: z.object({ intentId: safeText(64) }),
+    body: noBody,
+  },
+  async (services, { account, params }) => {
+    const { db, readProgress } = services
+    const intent = await getIntent(db, account.id, params.intentId)
+    const [effects, progress] = await Promise.all([
+      readEffects(db, intent.id),
+      isTerminal(intent.status) ? undefined : readProgress(intent.id),
+    ])
+    return { status: 200, body: intentBody(intent, effects, progress, tokenOf(services).decimals) }
+  },
+)
+
+export const intentRoutes = [createIntent, readIntent]
+
+/** Every chain of a deployment lists the same USDC, of the same decimals. */
+const tokenOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc
+
+function toRequest(
+  registry: Services['registry'],
+  { action, amount, asset, chain }: z.infer<typeof intentSchema>,
+): IntentRequest {
+  const named = chain === undefined ? undefined : registry.resolve(chain)
+  const { decimals } = (named ?? (registry.chains[0] as Chain)).usdc
+  return {
+    action,
+    asset,
+    amountUnits: toUnits(amount, decimals),
+    ...(named ? { chain: named.name } : {}),
+  }
+}
+
+/**
+ * The intent resource. The row is the body; a running workflow may know more and then raises the status
+ * and the count of finished steps, it never lowers them.
+ */
+function intentBody(
+  intent: Intent,
+  effects: Effect[],
+  progress: Progress | undefined,
+  decimals: number,
+) {
+  const { plan, error, completedAt } = intent
+  const running = progress && !isTerminal(progress.status) ? progress : undefined
+  const status = running ? laterStatus(intent.status, running.status) : intent.status
+  return {
+    id: intent.id,
+    walletId: intent.walletId,
+    status,
+    action: intent.action,
+    amount: Number(fromUnits(BigInt(intent.units), decimals)),
+    asset: intent.asset,
+    ...(plan ? { executionPlan: planBody(plan) } : {}),
+    ...(plan && status !== 'pending' && status !== 'planning'
+      ? { results: resultsBody(plan, effects, running, decimals) }
+      : {}),
+    ...(error ? { error } : {}),
+    createdAt: intent.createdAt.toISOString(),
+    ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
+  }
+}
+
+function resultsBody(
+  plan: ExecutionPlan,
+  effects: Effect[],
+  progress: Progress | undefined,
+  decimals: number,
+) {
+  const results = resultsOf(plan, effects, decimals)
+  const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
+  return { ...results, completedSteps }
+}
+
+function planBody({ steps, ...plan }: ExecutionPlan) {
+  return { ...plan, steps: steps.map(stepBody) }
+}
+
+const stepBody = ({ type, sequence, chain, protocol, asset, amount }: Step) => ({
+  type,
+  sequence,
+  chain,
+  protocol,
+  asset,
+  amount,
+})

@@ -1,0 +1,16 @@
+import type { Client } from '@temporalio/client'
+import type { Chains } from '../chains/connect.js'
+import type { Registry } from '../chains/registry.js'
+import type { Db } from '../db/connect.js'
+import type { Log } from '../log.js'
+import type { ReadProgress } from '../temporal/progress.js'
+
+/** What the routes work with. Wired once in `main.ts`, or in a test. */
+export type Services = {
+  db: Db
+  chains: Chains
+  registry: Registry
+  temporal: Client
+  readProgress: ReadProgress
+  log: Log
+}

@@ -1,0 +1,142 @@
+import { Interface, toQuantity } from 'ethers'
+import type { ChainClient } from './connect.js'
+
+/** A block to read at: its number, or its hash, which an orphaned block does not answer. */
+export type BlockRef = 'latest' | 'finalized' | { blockNumber: bigint } | { blockHash: string }
+
+export type Header = { number: bigint; hash: string; parentHash: string; baseFeeWei: bigint }
+export type Block = Header & { transactions: string[] }
+
+export type Log = {
+  address: string
+  topics: string[]
+  data: string
+  blockNumber: bigint
+  blockHash: string
+  transactionHash: string
+  logIndex: number
+}
+
+export type Receipt = {
+  transactionHash: string
+  blockNumber: bigint
+  blockHash: string
+  success: boolean
+  gasUsed: bigint
+  gasPriceWei: bigint
+  logs: Log[]
+}
+
+const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
+
+const blockParameter = (block: BlockRef) => {
+  if (typeof block === 'string') return block
+  if ('blockNumber' in block) return toQuantity(block.blockNumber)
+  return { blockHash: block.blockHash, requireCanonical: true }
+}
+
+/** Calls a contract's view function and returns its results. */
+export async function readContract(
+  client: ChainClient,
+  to: string,
+  abi: Interface,
+  name: string,
+  parameters: unknown[],
+  block: BlockRef = 'latest',
+) {
+  const data = abi.encodeFunctionData(name, parameters)
+  const answer = await client.send<string>('eth_call', [{ to, data }, blockParameter(block)])
+  return abi.decodeFunctionResult(name, answer)
+}
+
+/** Balance of a token in base units. */
+export async function readBalance(
+  client: ChainClient,
+  token: string,
+  owner: string,
+  block: BlockRef,
+): Promise<bigint> {
+  const [units] = await readContract(client, token, erc20, 'balanceOf', [owner], block)
+  return units as bigint
+}
+
+type RawBlock = {
+  number: string
+  hash: string
+  parentHash: string
+  baseFeePerGas?: string
+  transactions: string[]
+}
+
+/** A block with the hashes of its transactions, undefined when the node does not have it. */
+export async function readBlock(client: ChainClient, block: BlockRef): Promise<Block | undefined> {
+  const raw = await client.send<RawBlock | null>('eth_getBlockByNumber', [
+    blockParameter(block),
+    false,
+  ])
+  if (!raw) return undefined
+  return {
+    number: BigInt(raw.number),
+    hash: raw.hash,
+    parentHash: raw.parentHash,
+    baseFeeWei: BigInt(raw.baseFeePerGas ?? 0),
+    transactions: raw.transactions,
+  }
+}
+
+export async function readBlockNumber(client: ChainClient): Promise<bigint> {
+  return BigInt(await client.send<string>('eth_blockNumber', []))
+}
+
+type RawLog = Omit<Log, 'blockNumber' | 'logIndex'> & { blockNumber: string; logIndex: string }
+
+const toLog = (raw: RawLog): Log => ({
+  address: raw.address,
+  topics: raw.topics,
+  data: raw.data,
+  transactionHash: raw.transactionHash,
+  blockHash: raw.blockHash,
+  blockNumber: BigInt(raw.blockNumber),
+  logIndex: Number(raw.logIndex),
+})
+
+/** Logs of the given emitters with one of the given first topics, in a range of blocks. */
+export async function readLogs(
+  client: ChainClient,
+  range: { from: bigint; to: bigint },
+  emitters: string[],
+  topics: string[],
+): Promise<Log[]> {
+  const filter = {
+    fromBlock: toQuantity(range.from),
+    toBlock: toQuantity(range.to),
+    address: emitters,
+    topics: [topics],
+  }
+  return (await client.send<RawLog[]>('eth_getLogs', [filter])).map(toLog)
+}
+
+type RawReceipt = {
+  transactionHash: string
+  blockNumber: string
+  blockHash: string
+  status: string
+  gasUsed: string
+  effectiveGasPrice: string
+  logs: RawLog[]
+}
+
+/** The receipt of a transaction, undefined while it is not mined. */
+export async function readReceipt(client: ChainClient, hash: string): Promise<Receipt | undefined> {
+  const raw = await client.send<RawReceipt | null>('eth_getTransactionReceipt', [hash])
+  if (!raw) return undefined
+  return {
+    transactionHash: raw.transactionHash,
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+    success: BigInt(raw.status) === 1n,
+    gasUsed: BigInt(raw.gasUsed),
+    gasPriceWei: BigInt(raw.effectiveGasPrice),
+    logs: raw.logs.map(toLog),
+  }
+}

@@ -1,0 +1,47 @@
+import { createHash, type webcrypto } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { suite, type Kek } from './seal.js'
+import { ServiceError } from '../domain/errors.js'
+
+/** A key encryption key with its private half. Exists in the signer only. */
+export type PrivateKek = Kek & { privateKey: webcrypto.CryptoKey }
+
+/**
+ * Reads the KEK from a file: the raw P-256 private key as 64 hex characters.
+ *
+ * @returns undefined when there is no such file.
+ */
+export async function readKek(file: string): Promise<PrivateKek | undefined> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw new ServiceError('MISCONFIGURED', 'KEK_FILE cannot be read.', {}, { cause: error })
+  }
+  if (!/^[0-9a-f]{64}$/.test(text))
+    throw new ServiceError('MISCONFIGURED', 'KEK_FILE must hold 64 hex characters.')
+  const raw = new Uint8Array(Buffer.from(text, 'hex'))
+  const privateKey = await suite.kem.deserializePrivateKey(raw.buffer)
+  raw.fill(0)
+  return { ...(await publicHalf(privateKey)), privateKey }
+}
+
+/** Makes a KEK and writes it to a file that only its owner can read. Refuses to replace a file. */
+export async function createKek(file: string): Promise<PrivateKek> {
+  const { privateKey } = await suite.kem.generateKeyPair()
+  const raw = Buffer.from(await suite.kem.serializePrivateKey(privateKey))
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${raw.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  raw.fill(0)
+  return { ...(await publicHalf(privateKey)), privateKey }
+}
+
+async function publicHalf(privateKey: webcrypto.CryptoKey): Promise<Kek> {
+  const jwk = await crypto.subtle.exportKey('jwk', privateKey)
+  const point = [jwk.x, jwk.y].map((part) => Buffer.from(part ?? '', 'base64url'))
+  const publicKey = Buffer.concat([Buffer.from([4]), ...point])
+  const id = `kek_${createHash('sha256').update(publicKey).digest('hex').slice(0, 16)}`
+  return { id, publicKey }
+}

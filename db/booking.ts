@@ -1,0 +1,251 @@
+import type { Db } from './connect.js'
+import type { OperationKind, OperationState } from '../domain/operation.js'
+
+export type BlockId = { number: bigint; hash: string }
+export type ChainState = { booked: BlockId; finalizedBlock: bigint }
+
+/** What is booked of a chain, undefined before its first block is. */
+export async function findChainState(db: Db, chainId: number): Promise<ChainState | undefined> {
+  const row = await db('chain')
+    .where({ id: chainId })
+    .first<{ number: bigint; hash: string; finalizedBlock: bigint } | undefined>(
+      'booked_block as number',
+      'booked_hash as hash',
+      'finalized_block as finalizedBlock',
+    )
+  if (!row) return undefined
+  const { number, hash, finalizedBlock } = row
+  return { booked: { number, hash }, finalizedBlock }
+}
+
+/** Starts to book a chain: nothing of ours can be in or before this block. */
+export async function insertChain(db: Db, chain: { id: number; name: string; at: BlockId }) {
+  await db('chain').insert({
+    id: chain.id,
+    name: chain.name,
+    booked_block: chain.at.number.toString(),
+    booked_hash: chain.at.hash,
+    finalized_block: 0,
+  })
+  await insertHeaders(db, chain.id, [chain.at])
+}
+
+export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[]): Promise<void> {
+  await trx('block_header').insert(
+    blocks.map(({ number, hash }) => ({ chain_id: chainId, number: number.toString(), hash })),
+  )
+}
+
+/** Moves the booked block on. Fails when another leader has moved it meanwhile. */
+export async function setBooked(trx: Db, chainId: number, from: BlockId, to: BlockId) {
+  const changed = await trx('chain')
+    .where({ id: chainId, booked_hash: from.hash })
+    .update({
+      booked_block: to.number.toString(),
+      booked_hash: to.hash,
+      booked_at: trx.raw('clock_timestamp()'),
+    })
+  if (changed !== 1) throw new Error('The booked block has moved.')
+}
+
+/** The kept headers, newest first. */
+export async function readHeaders(db: Db, chainId: number): Promise<BlockId[]> {
+  return db('block_header')
+    .where({ chain_id: chainId })
+    .orderBy('number', 'desc')
+    .select<BlockId[]>('number', 'hash')
+}
+
+/** An operation that logs may speak of. */
+export type WatchedOperation = {
+  id: string
+  intentId: string
+  sequence: number
+  kind: OperationKind
+  chainKey: string
+  state: OperationState
+  blockHash: string | null
+  wallet: string
+  treasury: string | null
+}
+
+/** True when a log of a new block may concern one of our operations. */
+export async function hasUnfinalOperations(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation')
+    .where({ chain_id: chainId })
+    .whereNotIn('state', ['final', 'rejected', 'cancelled'])
+    .first('id')
+  return row !== undefined
+}
+
+export async function findOperationsByKey(
+  db: Db,
+  chainId: number,
+  keys: string[],
+): Promise<WatchedOperation[]> {
+  return db('operation as o')
+    .join('wallet as w', 'w.id', 'o.wallet_id')
+    .leftJoin('treasury as t', db.raw('true'))
+    .where('o.chain_id', chainId)
+    .whereIn('o.chain_key', keys)
+    .select<WatchedOperation[]>(
+      'o.id',
+      'o.intent_id as intentId',
+      'o.sequence',
+      'o.kind',
+      'o.chain_key as chainKey',
+      'o.state',
+      'o.block_hash as blockHash',
+      'w.address as wallet',
+      't.address as treasury',
+    )
+}
+
+/** What the chain says of an operation. `units` is what its own logs show as moved. */
+export type MinedOperation = {
+  id: string
+  success: boolean
+  txHash: string
+  block: BlockId
+  logIndex: number
+  gasUsed: bigint
+  gasCostUsd: number
+  units: bigint | undefined
+}
+
+/** Writes an operation's log into its row, from whatever state, and marks its money as spent. */
+export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
+  const { number, hash } = mined.block
+  const [row] = await trx('operation')
+    .where({ id: mined.id })
+    .update({
+      state: 'mined',
+      success: mined.success,
+      tx_hash: mined.txHash,
+      block_number: number.toString(),
+      block_hash: hash,
+      log_index: mined.logIndex,
+      gas_used: mined.gasUsed.toString(),
+      gas_cost_usd: mined.gasCostUsd,
+      units: mined.units?.toString() ?? null,
+      taken_by: null,
+      taken_until: null,
+    })
+    .returning<{ intent_id: string; sequence: number }[]>(['intent_id', 'sequence'])
+  if (!row || !mined.success) return
+  await trx('reservation').where(row).update({ spent_block: number.toString() })
+}
+
+export type OpenSend = { txId: bigint; sender: string; nonce: bigint; n: number; hash: string }
+
+/** All sends of transactions that are not mined yet, in nonce order per lane. */
+export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]> {
+  return db('chain_tx as t')
+    .join('chain_tx_send as s', 's.tx_id', 't.id')
+    .where({ 't.chain_id': chainId, 't.state': 'open' })
+    .orderBy(['t.sender', 't.nonce', 's.n'])
+    .select<OpenSend[]>('t.id as txId', 't.sender', 't.nonce', 's.n', 's.hash')
+}
+
+export async function getRaw(db: Db, hash: string): Promise<string> {
+  const row = await db('chain_tx_send').where({ hash }).first<{ raw: string }>('raw')
+  return row.raw
+}
+
+/**
+ * Writes that one of our transactions is in a block. When it was reverted as a whole, its operations
+ * have no log and lose their carrier: the signer carries them again.
+ */
+export async function setTransactionMined(
+  trx: Db,
+  send: OpenSend,
+  at: { block: BlockId; success: boolean },
+): Promise<void> {
+  const txId = send.txId.toString()
+  await trx('chain_tx').where({ id: txId, state: 'open' }).update({
+    state: 'mined',
+    mined_send: send.n,
+    block_number: at.block.number.toString(),
+    block_hash: at.block.hash,
+  })
+  if (at.success) return
+  await trx('operation')
+    .where({ tx_id: txId, state: 'signed' })
+    .update({
+      tx_id: null,
+      taken_until: trx.raw(`clock_timestamp() + interval '5 seconds'`),
+    })
+}
+
+/** Confirms what is mined up to a block. */
+export async function confirmUpTo(trx: Db, chainId: number, block: bigint): Promise<void> {
+  await trx('operation')
+    .where({ chain_id: chainId, state: 'mined' })
+    .where('block_number', '<=', block.toString())
+    .update({ state: 'confirmed' })
+}
+
+/**
+ * Ends the watch over everything up to a finalized block whose canonical hash is `headers`' own. Money
+ * of failed calls can be planned again from here on: no reorg turns the failure round any more.
+ */
+export async function finalizeUpTo(trx: Db, chainId: number, block: bigint): Promise<void> {
+  const upTo = block.toString()
+  const done = await trx('operation')
+    .where({ chain_id: chainId, state: 'confirmed' })
+    .where('block_number', '<=', upTo)
+    .update({ state: 'final' })
+    .returning<{ intent_id: string; sequence: number; success: boolean }[]>([
+      'intent_id',
+      'sequence',
+      'success',
+    ])
+  for (const { intent_id, sequence, success } of done) {
+    if (success) continue
+    await trx('reservation')
+      .where({ intent_id, sequence })
+      .update({ released_at: trx.raw('clock_timestamp()') })
+  }
+  await trx('chain_tx')
+    .where({ chain_id: chainId, state: 'mined' })
+    .where('block_number', '<=', upTo)
+    .update({ state: 'final' })
+  await trx('block_header').where({ chain_id: chainId }).where('number', '<', upTo).delete()
+  await trx('chain').where({ id: chainId }).update({ finalized_block: upTo })
+}
+
+/**
+ * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
+ * their log again, their transactions are sent again, their money counts as unspent again.
+ *
+ * @returns The number of operations whose block has vanished.
+ */
+export async function rollBack(
+  trx: Db,
+  chainId: number,
+  from: BlockId,
+  to: BlockId,
+): Promise<number> {
+  const above = to.number.toString()
+  const vanished = await trx('operation')
+    .where({ chain_id: chainId })
+    .whereIn('state', ['mined', 'confirmed'])
+    .where('block_number', '>', above)
+    .update({
+      state: trx.raw(`case when payload is null then 'queued' else 'signed' end`),
+      block_number: null,
+      block_hash: null,
+      log_index: null,
+    })
+  await trx('chain_tx')
+    .where({ chain_id: chainId, state: 'mined' })
+    .where('block_number', '>', above)
+    .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+  await trx('reservation')
+    .where({ chain_id: chainId })
+    .where('spent_block', '>', above)
+    .update({ spent_block: null })
+  await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
+  await setBooked(trx, chainId, from, to)
+  return vanished
+}

@@ -1,0 +1,158 @@
+import { default as knex, type Knex } from 'knex'
+import pg from 'pg'
+import { ServiceError } from '../domain/errors.js'
+import { migrations } from './migrations/index.js'
+
+export type Db = Knex
+
+/** Any number; all migrators of one database take the same one. */
+const MIGRATION_LOCK = 7_702_001
+const roles = ['steward_api', 'steward_worker', 'steward_signer'] as const
+
+/** bigint columns as JavaScript bigint: block numbers and ids never pass through a float. */
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
+
+/**
+ * Bounds on every session. A process that is killed leaves its row locks behind until the server
+ * notices, so that no wait may be endless.
+ */
+const sessionLimits = [
+  'lock_timeout=10s',
+  'statement_timeout=15s',
+  'idle_in_transaction_session_timeout=15s',
+]
+
+function connectionOf(url: string) {
+  return {
+    connectionString: url,
+    options: sessionLimits.map((limit) => `-c ${limit}`).join(' '),
+    connectionTimeoutMillis: 3_000,
+    types: types as NonNullable<Knex.PgConnectionConfig['types']>,
+  }
+}
+
+/** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
+export function connect(url: string, max = 10): Db {
+  return knex({
+    client: 'pg',
+    connection: connectionOf(url),
+    pool: { min: 0, max },
+    acquireConnectionTimeout: 5_000,
+  })
+}
+
+/**
+ * A pool of one session that holds the advisory lock `(namespace, key)`. While another process holds
+ * it, or after the session was lost and somebody else took over, every query fails: what is written
+ * through this pool is written by the leader.
+ */
+export function connectAsLeader(url: string, namespace: number, key: number): Db {
+  return knex({
+    client: 'pg',
+    connection: connectionOf(url),
+    acquireConnectionTimeout: 5_000,
+    pool: {
+      min: 0,
+      max: 1,
+      idleTimeoutMillis: 86_400_000,
+      afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
+        takeLead(session, namespace, key).then(
+          () => {
+            done(null, session)
+          },
+          (error: Error) => {
+            // The pool forgets a session whose creation failed: it would stay open for ever.
+            void session.end().catch(() => undefined)
+            done(error, session)
+          },
+        )
+      },
+    },
+  })
+}
+
+async function takeLead(session: pg.Client, namespace: number, key: number): Promise<void> {
+  const { rows } = await session.query<{ held: boolean }>(
+    'select pg_try_advisory_lock($1, $2) as held',
+    [namespace, key],
+  )
+  if (!rows[0]?.held) throw new Error('Another process leads.')
+}
+
+/**
+ * Brings the schema up to date; several processes may do so at once.
+ *
+ * @param url - A role that may create roles and tables: the owner of the database.
+ * @param passwords - When given, the login passwords of the three service roles.
+ */
+export async function migrate(
+  url: string,
+  passwords?: { api: string; worker: string; signer: string },
+): Promise<void> {
+  const db = connect(url, 1)
+  try {
+    await db.transaction(async (trx) => {
+      await trx.raw('set local statement_timeout = 0; set local lock_timeout = 0')
+      await trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
+      await createRoles(trx)
+      await trx.raw(`create table if not exists migration (
+        name text primary key, applied_at timestamptz not null default clock_timestamp())`)
+      const known = new Set(await trx('migration').pluck<string[]>('name'))
+      for (const { name, sql } of migrations.filter((migration) => !known.has(migration.name))) {
+        await trx.raw(sql)
+        await trx('migration').insert({ name })
+      }
+      await trx.raw(`grant select on migration to ${roles.join(', ')}`)
+      if (passwords) await setPasswords(trx, Object.values(passwords))
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** Roles belong to the whole server: another database's migration may create them at the same moment. */
+async function createRoles(trx: Knex.Transaction): Promise<void> {
+  for (const role of roles) {
+    await trx.raw(`do $$ begin
+      if not exists (select from pg_roles where rolname = '${role}') then
+        create role ${role} login;
+      end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$`)
+  }
+}
+
+async function setPasswords(trx: Knex.Transaction, passwords: string[]): Promise<void> {
+  for (const [index, role] of roles.entries()) {
+    const { rows } = await trx.raw<{ rows: { text: string }[] }>(
+      `select format('alter role %I password %L', ?::text, ?::text) as text`,
+      [role, passwords[index] ?? ''],
+    )
+    await trx.raw(rows[0]?.text ?? '')
+  }
+}
+
+/** True when every migration that this code knows is in the database. */
+export async function isMigrated(db: Db): Promise<boolean> {
+  const known = new Set(await db('migration').pluck<string[]>('name'))
+  return migrations.every(({ name }) => known.has(name))
+}
+
+/** Binds the database to a network at its first use; throws when it belongs to another one. */
+export async function claimNetwork(db: Db, network: string): Promise<void> {
+  await db('deployment').insert({ network }).onConflict().ignore()
+  await assertNetwork(db, network)
+}
+
+/** Throws when the database belongs to another network, or to none yet. */
+export async function assertNetwork(db: Db, network: string): Promise<void> {
+  const row = await db<{ network: string }>('deployment').first('network')
+  if (row?.network === network) return
+  throw new ServiceError(
+    'MISCONFIGURED',
+    row
+      ? `This database belongs to ${row.network}, the process is set to ${network}.`
+      : 'This database belongs to no network yet. Run the migrations with NETWORK set.',
+  )
+}

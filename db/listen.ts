@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** A change of an operation's row, as the database announces it. */
+export type OperationChange = { id: string; state: string; chainId: number }
+
+/** Called for each change; with undefined when some may have been missed: look at the rows then. */
+export type OnChange = (change: OperationChange | undefined) => void
+
+/** One connection that hears of operations for the whole process. */
+export type Listener = {
+  /** @returns A function that ends the subscription. */
+  subscribe(onChange: OnChange): () => void
+}
+
+const RECONNECT_MS = 500
+
+/** Listens on one connection, made anew when it is lost, until the signal aborts. */
+export function listenToOperations(url: string, stopping: AbortSignal): Listener {
+  const subscribers = new Set<OnChange>()
+  const publish: OnChange = (change) => {
+    for (const subscriber of subscribers) subscriber(change)
+  }
+  void keepListening(url, stopping, publish)
+  return {
+    subscribe(onChange) {
+      subscribers.add(onChange)
+      return () => subscribers.delete(onChange)
+    },
+  }
+}
+
+async function keepListening(url: string, stopping: AbortSignal, publish: OnChange): Promise<void> {
+  while (!stopping.aborted) {
+    const session = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
+    try {
+      await listenOnce(session, stopping, publish)
+    } catch {
+      // The server is away. The rows hold everything; only the announcement is missing.
+    } finally {
+      await session.end().catch(() => undefined)
+    }
+    if (!stopping.aborted) await sleep(RECONNECT_MS, undefined, { ref: false })
+  }
+}
+
+async function listenOnce(
+  session: pg.Client,
+  stopping: AbortSignal,
+  publish: OnChange,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      stopping.removeEventListener('abort', end)
+      resolve()
+    }
+    session.on('error', end)
+    session.on('end', end)
+    stopping.addEventListener('abort', end)
+  })
+  session.on('notification', ({ payload }) => {
+    if (payload) publish(JSON.parse(payload) as OperationChange)
+  })
+  await session.connect()
+  await session.query('listen operation')
+  publish(undefined)
+  await ended
+}

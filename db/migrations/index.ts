@@ -1,0 +1,12 @@
+import { accounts } from './0001_accounts.js'
+import { intents } from './0003_intents.js'
+import { lanes } from './0004_lanes.js'
+import { wallets } from './0002_wallets.js'
+
+/** All migrations, in the order in which they run. Forward only. */
+export const migrations = [
+  { name: '0001_accounts', sql: accounts },
+  { name: '0002_wallets', sql: wallets },
+  { name: '0003_intents', sql: intents },
+  { name: '0004_lanes', sql: lanes },
+]

@@ -1,0 +1,124 @@
+import type { Db } from './connect.js'
+import type { OperationKind, OperationState } from '../domain/operation.js'
+
+/** What the plan could not know, replaced at each submission while nothing is signed. */
+export type OperationInput = { units: string }
+
+export type Operation = {
+  id: string
+  intentId: string
+  sequence: number
+  kind: OperationKind
+  accountId: string
+  walletId: string
+  chainId: bigint
+  chainKey: string
+  input: OperationInput
+  minBlock: bigint
+  state: OperationState
+  code: string | null
+  message: string | null
+  retryAfter: Date | null
+  refusedBlock: bigint | null
+  lostLeases: number
+  payload: unknown
+  txId: bigint | null
+  success: boolean | null
+  txHash: string | null
+  units: string | null
+  createdAt: Date
+}
+
+export const operationColumns = [
+  'id',
+  'intent_id as intentId',
+  'sequence',
+  'kind',
+  'account_id as accountId',
+  'wallet_id as walletId',
+  'chain_id as chainId',
+  'chain_key as chainKey',
+  'input',
+  'min_block as minBlock',
+  'state',
+  'code',
+  'message',
+  'retry_after as retryAfter',
+  'refused_block as refusedBlock',
+  'lost_leases as lostLeases',
+  'payload',
+  'tx_id as txId',
+  'success',
+  'tx_hash as txHash',
+  'units',
+  'created_at as createdAt',
+]
+
+export type Submission = Pick<
+  Operation,
+  'id' | 'intentId' | 'sequence' | 'kind' | 'accountId' | 'walletId' | 'chainKey' | 'input'
+> & { chainId: number }
+
+export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
+  return db('operation').where({ id }).first<Operation | undefined>(operationColumns)
+}
+
+/** Stores a new operation, to be executed at or after the block booked now. */
+export async function insertOperation(trx: Db, submission: Submission): Promise<Operation> {
+  const { chainId } = submission
+  const [row] = await trx('operation')
+    .insert({
+      id: submission.id,
+      intent_id: submission.intentId,
+      sequence: submission.sequence,
+      kind: submission.kind,
+      account_id: submission.accountId,
+      wallet_id: submission.walletId,
+      chain_id: chainId,
+      chain_key: submission.chainKey,
+      input: JSON.stringify(submission.input),
+      min_block: trx.raw('coalesce((select booked_block from chain where id = ?), 0)', [chainId]),
+    })
+    .returning<Operation[]>(operationColumns)
+  if (!row) throw new Error('The operation was not stored.')
+  return row
+}
+
+/** Puts a deferred operation back in the queue once its time has come, with fresh input. */
+export async function requeueOperation(
+  trx: Db,
+  id: string,
+  input: OperationInput,
+): Promise<Operation | undefined> {
+  const [row] = await trx('operation')
+    .where({ id, state: 'deferred' })
+    .whereRaw('retry_after <= clock_timestamp()')
+    .update({ state: 'queued', input: JSON.stringify(input) })
+    .returning<Operation[]>(operationColumns)
+  return row
+}
+
+/**
+ * Ends an operation of which nothing was signed, with the code of its last try, or NETWORK_ERROR when
+ * it was never tried. Changes nothing when it is too late or already over.
+ */
+export async function expireOperation(db: Db, id: string): Promise<void> {
+  await db('operation')
+    .where({ id })
+    .whereIn('state', ['queued', 'deferred'])
+    .update({
+      state: 'cancelled',
+      code: db.raw(`coalesce(code, 'NETWORK_ERROR')`),
+      message: db.raw(`coalesce(message, 'It was not tried in time.')`),
+      taken_by: null,
+      taken_until: null,
+    })
+}
+
+/** The operations of an intent, in the order of its steps. */
+export async function readOperations(db: Db, intentId: string): Promise<Operation[]> {
+  return db('operation')
+    .where({ intent_id: intentId })
+    .orderBy(['sequence', 'created_at'])
+    .select<Operation[]>(operationColumns)
+}

@@ -1,0 +1,76 @@
+import type { Db } from './connect.js'
+
+/** The last block of a chain whose outcomes are in the database. */
+export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
+
+export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
+  return db('chain').select<BookedBlock[]>(
+    'id as chainId',
+    'booked_block as number',
+    'booked_hash as hash',
+  )
+}
+
+/** Holds the wallet's row until the transaction ends, so that its intents are planned one by one. */
+export async function lockWallet(trx: Db, walletId: string): Promise<void> {
+  await trx('wallet').where({ id: walletId }).forUpdate().first('id')
+}
+
+/**
+ * Base units of a token that are spoken for when balances are read at block `at`: what is reserved and
+ * not visible as spent in a balance of that block.
+ */
+export async function readReserved(
+  trx: Db,
+  walletId: string,
+  token: string,
+  at: BookedBlock,
+): Promise<bigint> {
+  const number = at.number.toString()
+  const row = await trx('reservation')
+    .where({ wallet_id: walletId, chain_id: at.chainId.toString(), token })
+    .where('from_block', '<=', number)
+    .whereRaw(
+      'case when spent_block is null then released_at is null else spent_block > ?::bigint end',
+      [number],
+    )
+    .sum<{ units: string | null }[]>('units as units')
+    .first()
+  return BigInt(row?.units ?? 0)
+}
+
+export type Reservation = {
+  intentId: string
+  sequence: number
+  walletId: string
+  chainId: number
+  token: string
+  units: bigint
+}
+
+export async function insertReservation(trx: Db, reservation: Reservation): Promise<void> {
+  await trx('reservation').insert({
+    intent_id: reservation.intentId,
+    sequence: reservation.sequence,
+    wallet_id: reservation.walletId,
+    chain_id: reservation.chainId,
+    token: reservation.token,
+    units: reservation.units.toString(),
+  })
+}
+
+/**
+ * Gives back what the steps of an ended intent will never spend: those without an operation, and those
+ * whose operation was never signed.
+ */
+export async function releaseUnsigned(trx: Db, intentId: string): Promise<void> {
+  await trx('reservation as r')
+    .where('r.intent_id', intentId)
+    .whereNull('r.released_at')
+    .whereNotExists(
+      trx('operation as o')
+        .whereRaw('o.intent_id = r.intent_id and o.sequence = r.sequence')
+        .whereNotIn('o.state', ['queued', 'deferred', 'rejected', 'cancelled']),
+    )
+    .update({ released_at: trx.raw('clock_timestamp()') })
+}

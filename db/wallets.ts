@@ -1,0 +1,90 @@
+import { newId } from './ids.js'
+import type { Db } from './connect.js'
+import { ServiceError } from '../domain/errors.js'
+
+export type Wallet = {
+  id: string
+  accountId: string
+  userId: string
+  address: string
+  metadata: Record<string, unknown>
+  createdAt: Date
+}
+
+const columns = {
+  id: 'id',
+  accountId: 'account_id',
+  userId: 'user_id',
+  address: 'address',
+  metadata: 'metadata',
+  createdAt: 'created_at',
+}
+
+export const newWalletId = () => newId('svc_wallet_')
+
+/** The KEK that new secrets are sealed to; undefined until the signer has booted once. */
+export async function findActiveKek(
+  db: Db,
+): Promise<{ id: string; publicKey: Uint8Array } | undefined> {
+  return db('kek')
+    .where({ active: true })
+    .first<{ id: string; publicKey: Buffer } | undefined>('id', 'public_key as publicKey')
+}
+
+/**
+ * Stores a wallet and its sealed key in one transaction.
+ *
+ * @returns The wallet; undefined when the account has one for this user already, and nothing is stored.
+ */
+export async function insertWallet(
+  db: Db,
+  wallet: Omit<Wallet, 'createdAt'>,
+  secret: { kekId: string; sealed: Buffer },
+): Promise<Wallet | undefined> {
+  return db.transaction(async (trx) => {
+    const [row] = await trx('wallet')
+      .insert({
+        id: wallet.id,
+        account_id: wallet.accountId,
+        user_id: wallet.userId,
+        address: wallet.address,
+        metadata: JSON.stringify(wallet.metadata),
+      })
+      .onConflict(['account_id', 'user_id'])
+      .ignore()
+      .returning<Wallet[]>(returning)
+    if (!row) return undefined
+    await trx('wallet_secret').insert({
+      wallet_id: wallet.id,
+      kek_id: secret.kekId,
+      sealed: secret.sealed,
+    })
+    return row
+  })
+}
+
+const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
+
+/** The wallet of a user of the account. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
+export async function getWalletByUser(db: Db, accountId: string, userId: string): Promise<Wallet> {
+  return orNotFound(await findWallet(db, { account_id: accountId, user_id: userId }))
+}
+
+/** The wallet of the account with this id. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
+export async function getWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
+  return orNotFound(await findWallet(db, { account_id: accountId, id }))
+}
+
+async function findWallet(db: Db, where: Record<string, string>): Promise<Wallet | undefined> {
+  return db('wallet').where(where).first<Wallet | undefined>(returning)
+}
+
+/** A wallet that is known to exist, whoever owns it. */
+export async function getWalletById(db: Db, id: string): Promise<Wallet> {
+  return orNotFound(await findWallet(db, { id }))
+}
+
+function orNotFound(wallet: Wallet | undefined): Wallet {
+  if (wallet) return wallet
+  throw new ServiceError('WALLET_NOT_FOUND', 'There is no such wallet. Create it first.')
+}

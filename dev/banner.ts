@@ -1,0 +1,28 @@
+import pc from 'picocolors'
+import { type Facts } from './stack.js'
+import { fact, say } from './terminal.js'
+
+/** Prints the table of what one needs to use the stack, and three commands to go on with. */
+export function sayFacts(facts: Facts): void {
+  say()
+  say(fact('API base URL', pc.bold(facts.apiBaseUrl)))
+  say(fact('Temporal UI', pc.bold(facts.temporalUiUrl ?? 'of your own server')))
+  say(fact('API key', `${pc.bold(facts.apiKey)} ${pc.dim('demo account, plan pro')}`))
+  say()
+  say(`  ${pc.dim('Try it:')}`)
+  for (const line of describeCommands(facts)) say(`  ${line}`)
+  say()
+}
+
+/** Can be pasted as they are: the first one keeps the id of the wallet for the others. */
+function describeCommands({ apiBaseUrl, apiKey }: Facts): string[] {
+  const post = (path: string, body: string) =>
+    `curl -s ${apiBaseUrl}${path} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d ${body}`
+  const wallet = post('/wallets', `'{"userId":"alice","metadata":{}}'`)
+  return [
+    `KEY=${apiKey}`,
+    `WALLET=$(${wallet} | grep -o 'svc_wallet_[^"]*'); echo $WALLET`,
+    post('/demo/fund', `'{"walletId":"'$WALLET'"}'`),
+    post('/intents', `'{"walletId":"'$WALLET'","action":"lend","amount":1}'`),
+  ]
+}

@@ -1,0 +1,19 @@
+import { runDemo } from './demoStory.js'
+import { readJson } from './jsonFile.js'
+import { type Facts } from './stack.js'
+import { openHome } from './state.js'
+import { Explained, say, sayFailure } from './terminal.js'
+
+/** `npm run demo`: the story of `npm start` against a stack that is up. Exits 0 only when the intent completed. */
+async function main(): Promise<void> {
+  const home = openHome(process.env)
+  const facts = readJson<Facts>(home.facts)
+  const answer = facts && (await fetch(`${facts.hostUrl}/readyz`).catch(() => undefined))
+  if (!facts || !answer) throw new Explained('No stack is up. Start one first: npm start')
+  say()
+  await runDemo(facts, home.contracts)
+}
+
+main().catch((error: unknown) => {
+  process.exitCode = sayFailure(error)
+})

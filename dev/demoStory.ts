@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pc from 'picocolors'
+import { type ChainName, type DevnetContracts } from '../chains/registry.js'
+import { readEthBalance, readTokenBalance } from './chainState.js'
+import { readJson } from './jsonFile.js'
+import { commandAgeMs } from './processes.js'
+import { type Facts } from './stack.js'
+import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
+
+type Wallet = { id: string; address: string }
+type Transaction = { type: string; txHash: string; gasUsed: string; gasCostUsd: number }
+type Intent = {
+  id: string
+  status: string
+  executionPlan?: { targetProtocol: string; steps: { type: string }[] }
+  results?: { completedSteps: number; transactions: Transaction[]; apy?: number }
+  error?: { code?: string; message: string }
+}
+type Node = { url: string; contracts: DevnetContracts }
+
+const chain: ChainName = 'arbitrum-sepolia'
+const pollMs = 150
+/** Funding takes a block or two, an intent some more; a machine that builds beside it needs far longer. */
+const timeoutMs = 120_000
+/** The money is on the chain before the service has booked its block. */
+const bookingTimeoutMs = 15_000
+
+/**
+ * Runs the main job as a caller would: a wallet, one test USDC, a `lend`, and what became of it.
+ *
+ * @param contractsFile - JSON of the devnet's addresses, to read the chain besides the API.
+ * @throws {Explained} when the intent does not complete.
+ */
+export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
+  const node = openNode(facts, contractsFile)
+  const { usdc, aUsdc } = node.contracts
+  say(`  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC from a wallet that holds no ETH')}\n`)
+
+  const userId = `demo-${randomBytes(4).toString('hex')}`
+  const wallet = await post<Wallet>(facts, '/wallets', { userId, metadata: {} })
+  tell('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
+
+  await post(facts, '/demo/fund', { walletId: wallet.id })
+  const isFunded = async () => (await readTokenBalance(node.url, usdc, wallet.address)) > 0n
+  await waitFor('fund', 'waiting for 1 USDC', isFunded)
+  const ethBefore = await readEthBalance(node.url, wallet.address)
+  tell('fund', `1 USDC on ${chain}`)
+
+  const begun = Date.now()
+  const created = await createIntent(facts, wallet)
+  tell('intent', `${created.status} ${pc.dim(created.id)}`)
+  const intent = await followIntent(facts, created)
+  const tookMs = Date.now() - begun
+  const totalMs = commandAgeMs()
+  for (const transaction of intent.results?.transactions ?? []) tellTransaction(transaction)
+  tell('completed', `${pc.bold(formatSeconds(tookMs))} after POST /v1/intents`)
+
+  const ethAfter = await readEthBalance(node.url, wallet.address)
+  const deposit = await readTokenBalance(node.url, aUsdc, wallet.address)
+  say()
+  say(fact('APY', `${intent.results?.apy ?? '?'} %`))
+  say(
+    fact(
+      'ETH of the wallet',
+      `${formatUnits(ethBefore, 18)} before, ${formatUnits(ethAfter, 18)} after`,
+    ),
+  )
+  say(fact('aUSDC of the wallet', formatUnits(deposit, 6)))
+  say(fact('From command', `${formatSeconds(totalMs)} to completed`))
+  say()
+}
+
+function openNode(facts: Facts, contractsFile: string): Node {
+  const contracts = readJson<Record<ChainName, DevnetContracts>>(contractsFile)?.[chain]
+  if (!contracts) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
+  return { url: facts.rpcUrls[chain], contracts }
+}
+
+async function createIntent(facts: Facts, wallet: Wallet): Promise<Intent> {
+  const request = { walletId: wallet.id, action: 'lend', amount: 1, asset: 'USDC', chain }
+  const deadline = Date.now() + bookingTimeoutMs
+  for (;;) {
+    const answer = await call<Intent>(facts, 'POST', '/intents', request)
+    if (answer.status === 201) return answer.body
+    if (answer.error !== 'INSUFFICIENT_FUNDS' || Date.now() > deadline) throw refusal(answer)
+    await sleep(pollMs)
+  }
+}
+
+async function followIntent(facts: Facts, created: Intent): Promise<Intent> {
+  let intent = created
+  const isOver = async () => {
+    const answer = await call<Intent>(facts, 'GET', `/intents/${created.id}`)
+    if (answer.status !== 200) throw refusal(answer)
+    if (answer.body.status !== intent.status) sayOnPipe(answer.body.status)
+    intent = answer.body
+    return intent.status === 'completed' || intent.status === 'failed'
+  }
+  await waitFor('intent', () => describeProgress(intent), isOver)
+  if (intent.status === 'completed') return intent
+  const { code, message } = intent.error ?? { message: 'no reason given' }
+  throw new Explained(`The intent failed: ${code ?? ''} ${message} (${intent.id})`)
+}
+
+function describeProgress({ status, executionPlan, results }: Intent): string {
+  const steps = executionPlan?.steps ?? []
+  const next = steps[results?.completedSteps ?? 0]
+  const step = next ? `: ${next.type} (${(results?.completedSteps ?? 0) + 1}/${steps.length})` : ''
+  return `${status}${step}`
+}
+
+function tellTransaction({ type, txHash, gasUsed, gasCostUsd }: Transaction): void {
+  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd})`
+  tell(type, `${txHash} ${pc.dim(gas)}`)
+}
+
+function tell(step: string, what: string): void {
+  say(`  ${sign.done} ${step.padEnd(10)} ${what}`)
+}
+
+function sayOnPipe(status: string): void {
+  if (!process.stdout.isTTY) say(`    ${'intent'.padEnd(10)} ${status}`)
+}
+
+/** Waits for something with a live line that shows how long it has been. */
+async function waitFor(
+  step: string,
+  what: string | (() => string),
+  isOver: () => Promise<boolean>,
+): Promise<void> {
+  const begun = Date.now()
+  const redraw = setInterval(() => {
+    const text = typeof what === 'string' ? what : what()
+    const elapsed = pc.dim(formatSeconds(Date.now() - begun))
+    drawLive(`  ${sign.busy()} ${step.padEnd(10)} ${text} ${elapsed}`)
+  }, 80)
+  try {
+    while (!(await isOver())) {
+      if (Date.now() - begun > timeoutMs) {
+        throw new Explained(`Gave up after ${formatSeconds(timeoutMs)} in step "${step}".`)
+      }
+      await sleep(pollMs)
+    }
+  } finally {
+    clearInterval(redraw)
+    eraseLive()
+  }
+}
+
+type Answer<T> = { status: number; body: T; error?: string; message?: string }
+
+async function post<T>(facts: Facts, path: string, body: object): Promise<T> {
+  const answer = await call<T>(facts, 'POST', path, body)
+  if (answer.status >= 300) throw refusal(answer)
+  return answer.body
+}
+
+async function call<T>(
+  { apiBaseUrl, apiKey }: Facts,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer<T>> {
+  const response = await fetch(`${apiBaseUrl}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((cause: unknown) => {
+    throw new Explained(`The API at ${apiBaseUrl} does not answer.`, { cause })
+  })
+  const json = (await response.json().catch(() => ({}))) as T & { error?: string; message?: string }
+  const failure = response.ok ? {} : { error: json.error ?? '', message: json.message ?? '' }
+  return { status: response.status, body: json, ...failure }
+}
+
+function refusal({ status, error, message }: Answer<unknown>): Explained {
+  return new Explained(`The API answered ${status} ${error ?? ''}: ${message ?? 'no message'}`)
+}
+
+/** Whole tokens as text, without trailing zeros. */
+function formatUnits(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  return fraction ? `${digits.slice(0, -decimals)}.${fraction}` : digits.slice(0, -decimals)
+}

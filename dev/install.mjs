@@ -1,0 +1,50 @@
+// Runs before `npm start` and `npm test`, on a fresh clone too: plain JavaScript without any dependency.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const floor = [20, 19]
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < floor[0] || (major === floor[0] && minor < floor[1])) {
+  console.error(`Steward needs Node ${floor.join('.')} or newer; this is ${process.versions.node}.`)
+  process.exit(1)
+}
+
+/** The packages of a lockfile by path; undefined when there is none. */
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(path.join(root, file), 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * npm notes in node_modules what it installed. Times say nothing here: a checkout makes every file new.
+ * An optional package may be missing: it is one of another platform.
+ */
+function isInstalled() {
+  const wanted = readPackages('package-lock.json')
+  const present = readPackages('node_modules/.package-lock.json')
+  if (!wanted || !present) return false
+  return Object.entries(wanted).every(([folder, { version, integrity, optional }]) => {
+    const found = present[folder]
+    if (folder === '') return true
+    return found ? found.version === version && found.integrity === integrity : Boolean(optional)
+  })
+}
+
+if (!isInstalled()) {
+  console.log('Installing dependencies (npm ci), about half a minute …')
+  const npm = process.env.npm_execpath
+  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
+  const flags = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+  const { status, error } = spawnSync(command, [...args, ...flags], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`npm ci failed${error ? ` (${error.message})` : ''}. Run it by hand to see why.`)
+    process.exit(1)
+  }
+}

@@ -1,0 +1,158 @@
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { chainNames, type ChainName } from '../chains/registry.js'
+import { startEmbeddedPostgres } from '../db/embedded.js'
+import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../devnet/anvil.js'
+import { callRpc } from '../devnet/rpc.js'
+import { keepStateCopies, prepareState } from '../devnet/state.js'
+import { startChild } from './child.js'
+import { searchAttributes } from './searchAttributes.js'
+import { type Home } from './state.js'
+import { type Part } from './supervise.js'
+import { type TemporalCli } from './temporalCli.js'
+
+export const services = ['api', 'worker', 'signer'] as const
+export type Service = (typeof services)[number]
+
+/** Callers end before what they call, and the database, which all write to, last. */
+export const stopOrder: string[][] = [
+  ...services.map((service) => [service]),
+  ['temporal'],
+  [...chainNames],
+  ['postgres'],
+]
+
+const entryFiles: Record<Service, string> = {
+  api: 'api/main.ts',
+  worker: 'worker/main.ts',
+  signer: 'worker/signer.ts',
+}
+
+/** What is running may finish; what does not is done again after the restart. */
+const serviceStopMs = 8_000
+/** A chain writes its whole state at the end. */
+const serverStopMs = 8_000
+
+/**
+ * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.
+ * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
+ */
+const dynamicConfig = ['transfer', 'timer', 'visibility'].map(
+  (queue) => `history.${queue}ProcessorMaxPollRPS=2000`,
+)
+
+/** A write-ahead log survives a killed server, and is as fast as no file at all. */
+const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL']
+
+export type PostgresPart = Part & {
+  /** Connection of the owner, known once the part is up. */
+  url(): string
+  folder(): string
+}
+
+/** Keeps its port and data over restarts, so that its address stays good. */
+export function createPostgresPart(home: Home, port: number): PostgresPart {
+  let url = ''
+  let folder = ''
+  return {
+    name: 'postgres',
+    async start(hooks) {
+      const server = await startEmbeddedPostgres({ dir: home.postgres, port, ...hooks })
+      ;({ url, folder } = server)
+      return server
+    },
+    url: () => url,
+    folder: () => folder,
+  }
+}
+
+export type TemporalPorts = { temporal: number; ui: number; http: number; metrics: number }
+
+export function createTemporalPart(cli: TemporalCli, home: Home, ports: TemporalPorts): Part {
+  const flags = [
+    ['--ip', '127.0.0.1'],
+    ['--db-filename', home.temporalDb],
+    ['--port', String(ports.temporal)],
+    ['--ui-port', String(ports.ui)],
+    ['--http-port', String(ports.http)],
+    ['--metrics-port', String(ports.metrics)],
+    ['--log-level', 'warn'],
+    ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
+    ...dynamicConfig.map((value) => ['--dynamic-config-value', value]),
+    ...searchAttributes.map((name) => ['--search-attribute', `${name}=Keyword`]),
+  ]
+  // The port opens before the namespace is there.
+  const namespace = `http://127.0.0.1:${ports.http}/api/v1/namespaces/default`
+  return {
+    name: 'temporal',
+    start: (hooks) =>
+      startChild(
+        {
+          name: 'temporal',
+          command: cli.file,
+          args: ['server', 'start-dev', ...flags.flat()],
+          logFile: home.log('temporal'),
+          ready: async () => (await fetch(namespace)).ok,
+          stopTimeoutMs: serverStopMs,
+        },
+        hooks,
+      ),
+  }
+}
+
+export function createChainPart(name: ChainName, chainId: number, home: Home, port: number): Part {
+  const cachePath = path.join(home.chains, `${name}.cache`)
+  const stateFile = home.chain(name)
+  const args = anvilArguments({
+    chainId,
+    port,
+    blockTimeSeconds: devnetBlockSeconds[name],
+    stateFile,
+    cachePath,
+  })
+  const url = `http://127.0.0.1:${port}`
+  const spec = {
+    name,
+    command: anvilBinary(),
+    args,
+    logFile: home.log(name),
+    ready: async () => Number(await callRpc(url, 'eth_chainId')) === chainId,
+    stopTimeoutMs: serverStopMs,
+  }
+  return {
+    name,
+    async start(hooks) {
+      fs.mkdirSync(cachePath, { recursive: true })
+      prepareState(stateFile)
+      const node = await startChild(spec, hooks)
+      const endCopies = keepStateCopies(stateFile)
+      return {
+        pid: node.pid,
+        async stop() {
+          endCopies()
+          await node.stop()
+          prepareState(stateFile)
+        },
+      }
+    },
+  }
+}
+
+export function createServicePart(service: Service, env: NodeJS.ProcessEnv, home: Home): Part {
+  return {
+    name: service,
+    start: (hooks) =>
+      startChild(
+        {
+          name: service,
+          command: process.execPath,
+          args: ['--enable-source-maps', '--import', 'tsx', entryFiles[service]],
+          env: { ...process.env, ...env },
+          logFile: home.log(service),
+          ready: 'message',
+          stopTimeoutMs: serviceStopMs,
+        },
+        hooks,
+      ),
+  }
+}

@@ -1,0 +1,81 @@
+import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
+import { Explained } from './terminal.js'
+
+/** A port that a user may want elsewhere: what listens there, its default, the variable that moves it. */
+export type PortChoice = { name: string; variable: string; port: number }
+
+/**
+ * Checks every chosen port on 127.0.0.1 before anything starts, and replaces 0 by a free one.
+ *
+ * @param choices - By key; the result has the same keys.
+ * @throws {Explained} one line for each port that another program holds.
+ */
+export async function choosePorts<Key extends string>(
+  choices: Record<Key, PortChoice>,
+): Promise<Record<Key, number>> {
+  const entries = Object.entries<PortChoice>(choices)
+  const taken = await Promise.all(entries.map(([, { port }]) => port !== 0 && isTaken(port)))
+  const complaints = entries
+    .filter((_, index) => taken[index])
+    .map(
+      ([, { name, variable, port }]) =>
+        `Port ${port} (${name}) is taken. Set ${variable} to another port, or to 0 for a free one.`,
+    )
+  if (complaints.length > 0) throw new Explained(complaints.join('\n'))
+
+  const free = await findFreePorts(entries.filter(([, { port }]) => port === 0).length)
+  const chosen = entries.map(([key, { port }]) => [key, port || free.pop()] as const)
+  return Object.fromEntries(chosen) as Record<Key, number>
+}
+
+/** Reads a port from the environment; 0 is allowed. */
+export function readPort(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  variable: string,
+  standard: number,
+): PortChoice {
+  const text = env[variable]
+  const port = text ? Number(text) : standard
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Explained(`${variable}=${text} is not a port. Use 1 to 65535, or 0 for a free one.`)
+  }
+  return { name, variable, port }
+}
+
+/** Free ports of 127.0.0.1, all different: each is held until all are found. */
+export async function findFreePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map(close))
+  return ports
+}
+
+/** A program that listens on all addresses may leave 127.0.0.1 free to bind, so a connection is tried too. */
+async function isTaken(port: number): Promise<boolean> {
+  try {
+    await close(await listen(port))
+  } catch {
+    return true
+  }
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port, timeout: 500 })
+    const answer = (taken: boolean) => {
+      socket.destroy()
+      resolve(taken)
+    }
+    socket.once('connect', () => answer(true))
+    socket.once('timeout', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
+}
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}
+
+const close = (server: Server) => new Promise<void>((resolve) => server.close(() => resolve()))

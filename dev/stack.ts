@@ -1,0 +1,267 @@
+import path from 'node:path'
+import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
+import { deployChain, fundOperators } from '../devnet/deploy.js'
+import { checkOutsideNode, markChain, readChainMark } from './chainState.js'
+import { connectionOf, prepareDatabase, readOperators } from './database.js'
+import { writeJson } from './jsonFile.js'
+import {
+  createChainPart,
+  createPostgresPart,
+  createServicePart,
+  createTemporalPart,
+  type Service,
+} from './parts.js'
+import { findFreePorts, readPort, type PortChoice } from './ports.js'
+import { registerSearchAttributes } from './searchAttributes.js'
+import {
+  assertSameSet,
+  openSecrets,
+  rootFolder,
+  type Home,
+  type Places,
+  type StateSet,
+} from './state.js'
+import { type Supervisor } from './supervise.js'
+import { findTemporalCli } from './temporalCli.js'
+import { Explained, sayDone } from './terminal.js'
+
+const chainIds: Record<ChainName, number> = {
+  'ethereum-sepolia': 11155111,
+  'arbitrum-sepolia': 421614,
+  'base-sepolia': 84532,
+}
+
+type PortKey = 'api' | 'temporal' | 'temporalUi' | ChainName
+export type Ports = Record<PortKey, number>
+
+export type Context = {
+  env: NodeJS.ProcessEnv
+  home: Home
+  set: StateSet
+  ports: Ports
+  supervisor: Supervisor
+  signal: AbortSignal
+}
+
+/** Everything one needs to use the stack; also what `dev.json` holds, beside the process ids. */
+export type Facts = {
+  apiBaseUrl: string
+  hostUrl: string
+  apiKey: string
+  temporalUiUrl: string | null
+  temporalAddress: string
+  databaseUrl: string
+  rpcUrls: Record<ChainName, string>
+}
+
+type Contracts = Record<ChainName, DevnetContracts>
+
+const rpcVariable = (name: ChainName) => `RPC_URL_${name.toUpperCase().replace('-', '_')}`
+
+/** Which parts are given from outside, without what may be secret in their addresses. */
+export function readPlaces(env: NodeJS.ProcessEnv): Places {
+  const chains = chainNames.map((name) => {
+    const url = env[rpcVariable(name)]
+    return [name, url ? describeUrl(url, rpcVariable(name)) : 'embedded'] as const
+  })
+  return {
+    postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
+    temporal: env.TEMPORAL_ADDRESS ?? 'embedded',
+    ...(Object.fromEntries(chains) as Record<ChainName, string>),
+  }
+}
+
+function describeUrl(url: string, variable: string): string {
+  if (!URL.canParse(url)) throw new Explained(`${variable} is not a URL.`)
+  const { host, pathname } = new URL(url)
+  return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
+}
+
+const anvilPorts = { 'ethereum-sepolia': 8545, 'arbitrum-sepolia': 8546, 'base-sepolia': 8547 }
+
+/** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
+export function readPortChoices(
+  env: NodeJS.ProcessEnv,
+  places: Places,
+): Record<PortKey, PortChoice> {
+  const choose = (name: string, variable: string, port: number, place = 'embedded') =>
+    place === 'embedded' ? readPort(env, name, variable, port) : { name, variable, port: 0 }
+  const chains = chainNames.map((name) => {
+    const variable = `ANVIL_PORT_${name.toUpperCase().replace('-', '_')}`
+    return [name, choose(name, variable, anvilPorts[name], places[name])] as const
+  })
+  return {
+    api: choose('API', 'API_PORT', 3000),
+    temporal: choose('Temporal', 'TEMPORAL_PORT', 7233, places.temporal),
+    temporalUi: choose('Temporal UI', 'TEMPORAL_UI_PORT', 8233, places.temporal),
+    ...(Object.fromEntries(chains) as Record<ChainName, PortChoice>),
+  }
+}
+
+/** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
+export async function bringUp(context: Context): Promise<Facts> {
+  const { home, ports } = context
+  const [database, temporal, chains] = await Promise.all([
+    bringUpDatabase(context),
+    bringUpTemporal(context),
+    bringUpChains(context),
+  ])
+  const hostUrl = `http://127.0.0.1:${ports.api}`
+  const facts = { hostUrl, apiBaseUrl: `${hostUrl}/v1`, ...database, ...temporal, ...chains.facts }
+  const begun = Date.now()
+  await Promise.all([
+    startService(context, 'signer', facts).then(() => fundAll(facts, chains.contracts)),
+    startService(context, 'worker', facts),
+    startService(context, 'api', facts),
+  ])
+  await waitUntilServing(hostUrl, home)
+  sayDone('Services', 'api, worker, signer', Date.now() - begun)
+  return facts
+}
+
+type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey'>
+
+async function bringUpDatabase({ env, home, set, supervisor }: Context): Promise<DatabaseFacts> {
+  const begun = Date.now()
+  const secrets = openSecrets(home)
+  if (env.DATABASE_URL) {
+    const apiKey = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
+    sayDone('Postgres', set.places.postgres, Date.now() - begun)
+    return { databaseUrl: env.DATABASE_URL, apiKey }
+  }
+  const [port = 0] = await findFreePorts(1)
+  const postgres = createPostgresPart(home, port)
+  await supervisor.start(postgres)
+  const apiKey = await prepareDatabase(postgres.url(), home, set, secrets)
+  const isInside = postgres.folder() === home.postgres
+  const where = isInside ? 'embedded' : `embedded, data in ${postgres.folder()}`
+  sayDone('Postgres', where, Date.now() - begun)
+  return { databaseUrl: postgres.url(), apiKey }
+}
+
+type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalUiUrl'>
+
+async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
+  const { env, home, ports, supervisor, signal } = context
+  const begun = Date.now()
+  if (env.TEMPORAL_ADDRESS) {
+    await registerSearchAttributes(env.TEMPORAL_ADDRESS, env.TEMPORAL_NAMESPACE ?? 'default')
+    sayDone('Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
+    return {
+      temporalAddress: env.TEMPORAL_ADDRESS,
+      temporalUiUrl: env.TEMPORAL_UI_URL ?? null,
+    }
+  }
+  const cli = await findTemporalCli({ env, signal })
+  const [http = 0, metrics = 0] = await findFreePorts(2)
+  const { temporal, temporalUi: ui } = ports
+  await supervisor.start(createTemporalPart(cli, home, { temporal, ui, http, metrics }))
+  sayDone('Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
+  return {
+    temporalAddress: `127.0.0.1:${temporal}`,
+    temporalUiUrl: `http://127.0.0.1:${ui}`,
+  }
+}
+
+async function bringUpChains(
+  context: Context,
+): Promise<{ facts: Pick<Facts, 'rpcUrls'>; contracts: Contracts }> {
+  const begun = Date.now()
+  const chains = await Promise.all(
+    chainNames.map(async (name) => {
+      const url = await startChain(context, name)
+      const mark = await readChainMark(url)
+      assertSameSet(`The chain ${name}`, mark, context.set)
+      return [name, url, await prepareChain(name, url, context.set)] as const
+    }),
+  )
+  const contracts = Object.fromEntries(chains.map(([name, , made]) => [name, made])) as Contracts
+  const urls = chains.map(([name, url]) => [name, url])
+  writeJson(context.home.contracts, contracts)
+  sayDone('Chains', chainNames.join(', '), Date.now() - begun)
+  const rpcUrls = Object.fromEntries(urls) as Record<ChainName, string>
+  return { facts: { rpcUrls }, contracts }
+}
+
+async function startChain(context: Context, name: ChainName): Promise<string> {
+  const { env, home, ports, supervisor } = context
+  const variable = rpcVariable(name)
+  const outside = env[variable]
+  if (outside) {
+    await checkOutsideNode(name, chainIds[name], variable, outside)
+    return outside
+  }
+  await supervisor.start(createChainPart(name, chainIds[name], home, ports[name]))
+  return `http://127.0.0.1:${ports[name]}`
+}
+
+async function prepareChain(name: ChainName, url: string, set: StateSet): Promise<DevnetContracts> {
+  const contracts = await deployChain(name, url)
+  await markChain(url, set.id)
+  return contracts
+}
+
+/** A chain that was killed may have lost its last seconds: what was prepared in them is prepared again. */
+export async function repairChain(name: ChainName, facts: Facts, set: StateSet): Promise<void> {
+  const contracts = await prepareChain(name, facts.rpcUrls[name], set)
+  await fundChain(name, facts, contracts, await readOperators(facts.databaseUrl))
+}
+
+async function fundAll(facts: Facts, contracts: Contracts): Promise<void> {
+  const operators = await readOperators(facts.databaseUrl)
+  await Promise.all(chainNames.map((name) => fundChain(name, facts, contracts[name], operators)))
+}
+
+type AllOperators = Awaited<ReturnType<typeof readOperators>>
+
+async function fundChain(
+  name: ChainName,
+  facts: Facts,
+  contracts: DevnetContracts,
+  { lanes, treasury }: AllOperators,
+): Promise<void> {
+  const own = lanes.filter(({ chainId }) => Number(chainId) === chainIds[name])
+  const paysOut = name === 'arbitrum-sepolia' && treasury !== undefined
+  await fundOperators(facts.rpcUrls[name], contracts, {
+    lanes: own.map(({ sender }) => sender),
+    ...(paysOut && { treasury }),
+  })
+}
+
+async function startService(context: Context, service: Service, facts: Facts): Promise<void> {
+  const { env, home, ports, supervisor } = context
+  const secrets = openSecrets(home)
+  const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]])
+  const own: Record<Service, NodeJS.ProcessEnv> = {
+    api: { API_HOST: '127.0.0.1', API_PORT: String(ports.api) },
+    worker: {},
+    signer: { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' },
+  }
+  const common = {
+    NETWORK: 'devnet',
+    LOG_LEVEL: env.LOG_LEVEL ?? 'info',
+    DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
+    DEVNET_FILE: home.contracts,
+    TEMPORAL_ADDRESS: facts.temporalAddress,
+    TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
+    ...Object.fromEntries(rpcUrls),
+  }
+  await supervisor.start(createServicePart(service, { ...common, ...own[service] }, home))
+}
+
+/** The API waits for the signer's public key and the worker's schema; it has both within a second. */
+const servingTimeoutMs = 30_000
+
+async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
+  const deadline = Date.now() + servingTimeoutMs
+  for (;;) {
+    const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
+    if (answer?.ok) return
+    if (Date.now() > deadline) {
+      const reason = answer ? await answer.text() : 'no answer'
+      const log = path.relative(rootFolder, home.log('api'))
+      throw new Explained(`The API does not become ready: ${reason.slice(0, 300)}. See ${log}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

@@ -1,0 +1,146 @@
+import * as fs from 'node:fs'
+import path from 'node:path'
+import pc from 'picocolors'
+import { chainNames, type ChainName } from '../chains/registry.js'
+import { sayFacts } from './banner.js'
+import { runDemo } from './demoStory.js'
+import { writeJson } from './jsonFile.js'
+import { services, stopOrder } from './parts.js'
+import { choosePorts } from './ports.js'
+import { commandAgeMs, findLaunchers, isRunning } from './processes.js'
+import { bringUp, readPlaces, readPortChoices, repairChain, type Facts } from './stack.js'
+import {
+  lockHome,
+  makeFolders,
+  openHome,
+  openSet,
+  reapOrphans,
+  recordChildren,
+  rootFolder,
+  saveSet,
+  wipeHome,
+  type Home,
+} from './state.js'
+import { createSupervisor, type Supervisor } from './supervise.js'
+import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
+
+type Options = { isFresh: boolean; withDemo: boolean }
+
+const usage = 'Usage: npm start -- [--fresh] [--no-demo]'
+
+/** A second Ctrl-C means "at once"; npm and tsx pass the first one on again within this time. */
+const impatienceMs = 1_000
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2))
+  const home = openHome(process.env)
+  makeFolders(home)
+  const unlockHome = lockHome(home)
+  say(`\n  ${pc.bold('Steward')} ${pc.dim(describeFolder(home))}`)
+
+  const orphans = await reapOrphans(home, stopOrder)
+  if (orphans.length > 0) say(`  ${sign.again} ended what a killed run left: ${orphans.join(', ')}`)
+  const places = readPlaces(process.env)
+  const ports = await choosePorts(readPortChoices(process.env, places))
+  if (options.isFresh) wipeHome(home)
+  makeFolders(home)
+  const set = openSet(home, places)
+
+  let facts: Facts | undefined
+  const stopping = new AbortController()
+  const supervisor = createSupervisor({
+    stopOrder,
+    onPids: (pids) => recordChildren(home, pids),
+    onBack(name) {
+      if (!facts) return
+      writeFacts(home, facts, supervisor)
+      if (isChain(name)) repairChain(name, facts, set).catch(sayFailure)
+    },
+    onGiveUp: (error) => end(error),
+  })
+  const end = stopOnSignal(home, supervisor, stopping, unlockHome)
+
+  const context = { env: process.env, home, set, ports, supervisor, signal: stopping.signal }
+  facts = await bringUp(context).catch(end)
+  writeFacts(home, facts, supervisor)
+  saveSet(home, { ...set, isComplete: true })
+  say(`  ${pc.dim(`Ready after ${formatSeconds(commandAgeMs())}`)}`)
+  sayFacts(facts)
+  if (options.withDemo) await runDemo(facts, home.contracts).catch(sayFailure)
+  say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
+}
+
+function parseOptions(args: string[]): Options {
+  const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
+  if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${usage}`)
+  return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
+}
+
+function describeFolder(home: Home): string {
+  const relative = path.relative(rootFolder, home.folder)
+  return `state in ${relative.startsWith('..') ? home.folder : relative}`
+}
+
+const isChain = (name: string): name is ChainName => chainNames.some((chain) => chain === name)
+
+/** Facts for tools and tests; the process ids follow when a part is started again. */
+function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
+  const pids = supervisor.pids()
+  const pidOf = (name: string) => pids[name] ?? null
+  writeJson(home.facts, {
+    ...facts,
+    pids: {
+      ...Object.fromEntries([...services, 'temporal', 'postgres'].map((n) => [n, pidOf(n)])),
+      anvil: Object.fromEntries(chainNames.map((name) => [name, pidOf(name)])),
+    },
+  })
+}
+
+/**
+ * Ends the stack on Ctrl-C and SIGTERM, and when the command that started it was killed without a word.
+ *
+ * @returns Ends the stack for another reason: an error that is told, with exit code 1.
+ */
+function stopOnSignal(
+  home: Home,
+  supervisor: Supervisor,
+  stopping: AbortController,
+  unlockHome: () => void,
+): (reason: unknown) => Promise<never> {
+  let stoppingSince = 0
+  async function end(reason: unknown): Promise<never> {
+    if (stoppingSince > 0) return new Promise<never>(() => undefined)
+    stoppingSince = Date.now()
+    stopping.abort()
+    const isAsked = typeof reason === 'string'
+    if (isAsked) say(`\n  ${pc.dim(`${reason}: stopping …`)}`)
+    else sayFailure(reason)
+    await supervisor.stop()
+    for (const file of [home.facts, home.children]) fs.rmSync(file, { force: true })
+    unlockHome()
+    if (isAsked) say(`  ${sign.done} Stopped ${pc.dim(formatSeconds(Date.now() - stoppingSince))}`)
+    process.exit(isAsked ? 0 : 1)
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (stoppingSince === 0) void end(name === 'SIGINT' ? 'Ctrl-C' : name)
+      else if (Date.now() - stoppingSince > impatienceMs) {
+        supervisor.kill()
+        process.exit(1)
+      }
+    })
+  }
+  process.on('uncaughtException', (error) => void end(error))
+  const launchers = findLaunchers()
+  setInterval(() => {
+    if (!launchers.every(isRunning)) void end('The command was killed')
+  }, 500).unref()
+  return end
+}
+
+// The terminal may be gone while parts still have to be ended.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+main().catch((error: unknown) => {
+  process.exit(sayFailure(error))
+})

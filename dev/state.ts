@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chainNames, type ChainName } from '../chains/registry.js'
+import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../db/embedded.js'
+import { readJson, writeJson } from './jsonFile.js'
+import { releaseLock, takeLock } from './lock.js'
+import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
+import { Explained } from './terminal.js'
+
+export const rootFolder = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+
+/** What is in the state folder. One that is removed by `--fresh` only, and only by these names. */
+const names = {
+  lock: 'instance.json',
+  children: 'children.json',
+  set: 'set.json',
+  secrets: 'secrets.json',
+  facts: 'dev.json',
+  contracts: 'devnet.json',
+  kek: 'kek.json',
+  postgres: 'postgres',
+  temporal: 'temporal',
+  chains: 'chains',
+  logs: 'logs',
+} as const
+
+/** Paths of the state folder. */
+export type Home = Record<keyof typeof names, string> & {
+  folder: string
+  temporalDb: string
+  chain(name: ChainName): string
+  log(part: string): string
+}
+
+/** Passwords of the service roles, and the demo account's key: a restart keeps them. */
+export type Secrets = { api: string; worker: string; signer: string; apiKey?: string }
+
+/** Where each part of a set is: `embedded`, or the address it was given from outside. */
+export type Places = { postgres: string; temporal: string } & Record<ChainName, string>
+
+/**
+ * One generation of state. Its id is also in the database and on the chains, so that a part of another set is
+ * recognised. `isComplete`: it has served; before that nothing in it is worth keeping.
+ */
+export type StateSet = { id: string; isComplete: boolean; places: Places }
+
+/** Another instance uses the folder. */
+export class AlreadyRunning extends Explained {}
+
+/** The state folder: `STEWARD_HOME`, else `.steward` in the checkout. */
+export function openHome(env: NodeJS.ProcessEnv): Home {
+  const folder = path.resolve(rootFolder, env.STEWARD_HOME ?? '.steward')
+  const entries = Object.entries(names).map(([key, name]) => [key, path.join(folder, name)])
+  const paths = Object.fromEntries(entries) as Record<keyof typeof names, string>
+  return {
+    ...paths,
+    folder,
+    temporalDb: path.join(paths.temporal, 'temporal.db'),
+    chain: (name) => path.join(paths.chains, `${name}.json`),
+    log: (part) => path.join(paths.logs, `${part.replaceAll(/\W+/g, '-')}.log`),
+  }
+}
+
+/** Makes the folders. Others may pass through, not look: the account that runs Postgres must reach its data. */
+export function makeFolders(home: Home): void {
+  if (!fs.existsSync(home.folder)) {
+    fs.mkdirSync(home.folder, { recursive: true })
+    fs.chmodSync(home.folder, 0o711)
+  }
+  for (const folder of [home.temporal, home.chains, home.logs]) {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  }
+}
+
+/**
+ * Takes the folder for this process.
+ *
+ * @returns Gives it back.
+ * @throws {AlreadyRunning} while another process has it. The lock of a dead one is taken over.
+ */
+export function lockHome(home: Home): () => void {
+  const holder = takeLock(home.lock)
+  if (holder) throw new AlreadyRunning(describeInstance(home, holder.pid))
+  return () => releaseLock(home.lock)
+}
+
+function describeInstance(home: Home, pid: number): string {
+  const url = readJson<{ apiBaseUrl?: string }>(home.facts)?.apiBaseUrl
+  const where = url ? ` at ${url}` : ''
+  return `Steward already runs${where} (pid ${pid}). Use it, or stop it with Ctrl-C (kill ${pid}).`
+}
+
+/** Notes the children, so that the next start finds them should this process be killed. */
+export function recordChildren(home: Home, pids: Record<string, number>): void {
+  const children = Object.entries(pids).map(([name, pid]) => ({ name, ...identify(pid) }))
+  writeJson(
+    home.children,
+    children.filter((child) => 'pid' in child),
+  )
+}
+
+/**
+ * Ends the children of an instance that was killed, in the order of a normal stop, so that each still saves
+ * its state.
+ *
+ * @returns Names of those that still ran.
+ */
+export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<string[]> {
+  const children = readJson<(ProcessId & { name: string })[]>(home.children) ?? []
+  const orphans = children.filter(isRunning)
+  for (const names of stopOrder) {
+    const stage = orphans.filter(({ name }) => names.includes(name))
+    await Promise.all(
+      stage.map((child) =>
+        endProcess(child, child.name === 'postgres' ? 'SIGINT' : 'SIGTERM', orphanGraceMs),
+      ),
+    )
+  }
+  fs.rmSync(home.children, { force: true })
+  return orphans.map(({ name }) => name)
+}
+
+/** A worker may wait for a running step; what it leaves undone is done again. */
+const orphanGraceMs = 5_000
+
+/** Removes everything but the lock. Only what Steward made: the folder may be anyone's. */
+export function wipeHome(home: Home): void {
+  removeEmbeddedPostgres(home.postgres)
+  for (const key of Object.keys(names) as (keyof typeof names)[]) {
+    if (key !== 'lock') fs.rmSync(home[key], { recursive: true, force: true })
+  }
+}
+
+/**
+ * Opens the set in the folder, or begins one.
+ *
+ * @throws {Explained} when a part of it is missing or is now elsewhere: a chain without its database, or the
+ *   other way round, would pay twice or never.
+ */
+export function openSet(home: Home, places: Places): StateSet {
+  const set = readJson<StateSet>(home.set)
+  if (set && !set.isComplete) return { ...set, places }
+  if (!set) {
+    const leftover = findParts(home, allEmbedded).filter(([, isThere]) => isThere)
+    if (leftover.length > 0) {
+      throw new Explained(describeLoss(['the record of the set (set.json)']))
+    }
+    return { id: randomBytes(16).toString('hex'), isComplete: false, places }
+  }
+  const lost = findParts(home, set.places).filter(([, isThere]) => !isThere)
+  if (lost.length > 0) throw new Explained(describeLoss(lost.map(([part]) => part)))
+  const moved = (Object.keys(places) as (keyof Places)[]).filter(
+    (part) => places[part] !== set.places[part],
+  )
+  if (moved.length > 0) {
+    const moves = moved.map((part) => `${part} was ${set.places[part]}, now is ${places[part]}`)
+    throw new Explained(
+      `The state in this folder belongs to other parts: ${moves.join('; ')}.\n${wayOut}`,
+    )
+  }
+  return set
+}
+
+export function saveSet(home: Home, set: StateSet): void {
+  writeJson(home.set, set)
+}
+
+/** What a user can do about a set that cannot be continued. */
+export const wayOut =
+  'Bring it back, or start over from nothing with: npm start -- --fresh (it deletes all wallets and intents).'
+
+const allEmbedded = Object.fromEntries(
+  ['postgres', 'temporal', ...chainNames].map((part) => [part, 'embedded']),
+) as Places
+
+/** The parts that must be there together, described for the user, and whether each is. */
+function findParts(home: Home, places: Places): [string, boolean][] {
+  const files: [string, string][] = [
+    ['the passwords and the API key (secrets.json)', home.secrets],
+    ['the key of the signer (kek.json)', home.kek],
+  ]
+  if (places.temporal === 'embedded') files.push(['the state of Temporal', home.temporalDb])
+  for (const name of chainNames) {
+    if (places[name] === 'embedded')
+      files.push([`the state of ${name}`, findChainState(home, name)])
+  }
+  const parts = files.map<[string, boolean]>(([part, file]) => [part, fs.existsSync(file)])
+  if (places.postgres === 'embedded') {
+    parts.push(['the database', hasEmbeddedPostgres(home.postgres)])
+  }
+  return parts
+}
+
+/** A chain that was killed while it wrote its state leaves the copy of the state before. */
+function findChainState(home: Home, name: ChainName): string {
+  const file = home.chain(name)
+  return fs.existsSync(file) ? file : `${file}.last`
+}
+
+function describeLoss(parts: string[]): string {
+  const verb = parts.length === 1 ? 'is' : 'are'
+  return (
+    `The state is only half there: ${parts.join(', ')} ${verb} missing. Database, Temporal, keys and ` +
+    `chains belong together, so nothing was started.\n${wayOut}`
+  )
+}
+
+/**
+ * Checks that a part which can hold the set's id belongs to the set.
+ *
+ * @param part - Begins the message, such as `The database`.
+ * @param mark - The id found there; undefined when there is none.
+ */
+export function assertSameSet(part: string, mark: string | undefined, set: StateSet): void {
+  if (mark === set.id || (mark === undefined && !set.isComplete)) return
+  const reason = mark === undefined ? 'has lost its state' : 'belongs to another set of state'
+  const advice = set.isComplete
+    ? wayOut
+    : 'Give an empty one: npm start never wipes what it was given from outside.'
+  throw new Explained(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
+}
+
+/** The passwords of the set, made at its first use. */
+export function openSecrets(home: Home): Secrets {
+  const kept = readJson<Secrets>(home.secrets)
+  if (kept) return kept
+  const password = () => randomBytes(24).toString('hex')
+  const secrets = { api: password(), worker: password(), signer: password() }
+  writeJson(home.secrets, secrets)
+  return secrets
+}

@@ -1,0 +1,177 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChainName } from '../chains/registry.js'
+import { devnetMnemonic } from './deploy.js'
+import { callRpc } from './rpc.js'
+import { keepStateCopies, prepareState } from './state.js'
+
+/** Seconds between blocks, close to those of the public networks but never above one. */
+export const devnetBlockSeconds: Record<ChainName, number> = {
+  'ethereum-sepolia': 1,
+  'arbitrum-sepolia': 0.25,
+  'base-sepolia': 1,
+}
+
+/**
+ * How far behind the head a block is final, seconds. Longer than any reorg that a test makes and than
+ * `stateIntervalSeconds`, so that a killed node never takes back a final block.
+ */
+const finalitySeconds = 15
+
+/**
+ * How often a node writes its state file, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
+ * a core at 5 s, 1 % at 1 s, without visible gaps between blocks; but the file grows with each block,
+ * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing.
+ */
+const stateIntervalSeconds = 5
+
+const startTimeoutMs = 10_000
+const stopTimeoutMs = 10_000
+
+type AnvilOptions = {
+  chainId: number
+  port: number
+  /** Absent: one block per transaction. */
+  blockTimeSeconds?: number | undefined
+  /** Kept across restarts when given. */
+  stateFile?: string | undefined
+  host?: string | undefined
+}
+
+type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefined }
+export type Anvil = { url: string; pid: number; stop(): Promise<void> }
+
+/**
+ * Path of anvil: the one on PATH, else that of the npm package for this platform.
+ *
+ * @throws Error when there is neither.
+ */
+export function anvilBinary(): string {
+  const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean)
+  const installed = folders.map((folder) => path.join(folder, file)).find(isExecutable)
+  if (installed) return installed
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    return path.join(path.dirname(manifest), 'bin', file)
+  } catch (cause) {
+    const hint = `Install Foundry (https://getfoundry.sh) or run: npm install --no-save ${name}`
+    throw new Error(`anvil is missing. ${hint}`, { cause })
+  }
+}
+
+/**
+ * Arguments of one node.
+ *
+ * Without `--prune-history` anvil writes its full state to disk at every block, gigabytes within
+ * minutes; with it but without a number it keeps no state to return to and cannot reorganise.
+ * The finalized block is two epochs behind the head, and its state must still be among the 64 kept.
+ */
+export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
+  const { chainId, port, blockTimeSeconds, stateFile, cachePath, host = '127.0.0.1' } = options
+  const slots = Math.ceil(finalitySeconds / 2 / (blockTimeSeconds ?? 1))
+  const state = ['--state', stateFile ?? '', '--state-interval', String(stateIntervalSeconds)]
+  return [
+    ...['--host', host, '--port', String(port), '--chain-id', String(chainId)],
+    ...['--silent', '--mnemonic', devnetMnemonic],
+    // The whole deployment fits into few blocks of this size.
+    ...['--gas-limit', '300000000'],
+    ...['--prune-history', '64', '--cache-path', cachePath],
+    ...['--slots-in-an-epoch', String(slots)],
+    // Only here can a block time be below one second: evm_setIntervalMining takes whole seconds.
+    ...(blockTimeSeconds ? ['--block-time', String(blockTimeSeconds)] : []),
+    ...(stateFile ? state : []),
+  ]
+}
+
+/**
+ * Starts a node and waits for its first answer. The node ends with this process at the latest.
+ *
+ * @param options - `port`: a free one when absent.
+ * @returns `stop` ends the node, upon which it writes its state file. It may be called twice.
+ * @throws Error with the node's last words when it does not start.
+ */
+export async function startAnvil(options: StartOptions): Promise<Anvil> {
+  const { stateFile, chainId, host = '127.0.0.1' } = options
+  const port = options.port ?? (await findFreePort())
+  const cachePath = mkdtempSync(path.join(os.tmpdir(), 'steward-anvil-'))
+  if (stateFile) prepareState(stateFile)
+  const argv = anvilArguments({ ...options, port, cachePath })
+  const child = spawn(anvilBinary(), argv, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const stopCopies = stateFile ? keepStateCopies(stateFile) : undefined
+  const cleanUp = () => {
+    stopCopies?.()
+    child.kill('SIGKILL')
+    rmSync(cachePath, { recursive: true, force: true })
+  }
+  process.once('exit', cleanUp)
+  const stop = async () => {
+    await endGently(child)
+    process.removeListener('exit', cleanUp)
+    cleanUp()
+  }
+  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
+  try {
+    await waitForAnswer(child, url, chainId)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, pid: child.pid ?? 0, stop }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return existsSync(file)
+  } catch {
+    return false
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (!address || typeof address === 'string') throw new Error('No free port on 127.0.0.1.')
+  return address.port
+}
+
+async function waitForAnswer(child: ChildProcess, url: string, chainId: number): Promise<void> {
+  let lastWords = ''
+  // Read to the end even when nobody wants it: a full pipe blocks the node.
+  child.stderr?.on(
+    'data',
+    (chunk: Buffer) => (lastWords = (lastWords + String(chunk)).slice(-2_000)),
+  )
+  child.on('error', (error) => (lastWords = error.message))
+  const deadline = performance.now() + startTimeoutMs
+  while (!hasEnded(child) && performance.now() < deadline) {
+    const answer = await callRpc<string>(url, 'eth_chainId').catch(() => undefined)
+    if (Number(answer) === chainId) return
+    if (answer) throw new Error(`Another chain answers at ${url}: ${Number(answer)}.`)
+    await sleep(10)
+  }
+  throw new Error(`anvil did not start at ${url}. ${lastWords.trim()}`)
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return !child.pid || child.exitCode !== null || child.signalCode !== null
+}
+
+async function endGently(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  const killer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+  await ended
+  clearTimeout(killer)
+}

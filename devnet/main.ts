@@ -1,0 +1,120 @@
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { pino } from 'pino'
+import { z } from 'zod'
+import {
+  chainNames,
+  createRegistry,
+  type ChainName,
+  type DevnetContracts,
+} from '../chains/registry.js'
+import { devnetBlockSeconds, startAnvil, type Anvil } from './anvil.js'
+import { writeWhole } from './cache.js'
+import { deployChain, fundOperators } from './deploy.js'
+
+/** How often operators are looked up: a new deployment waits that long for its first money. */
+const fundEveryMs = 2_000
+const connectTimeoutMs = 3_000
+
+/** Postgres' code for a table that no migration has made yet. */
+const undefinedTable = '42P01'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const settings = z
+  .object({
+    /** Where the nodes listen. Anyone who reaches them owns the chains. */
+    HOST: z.string().default('127.0.0.1'),
+    ANVIL_PORT_ETHEREUM_SEPOLIA: port.default(8545),
+    ANVIL_PORT_ARBITRUM_SEPOLIA: port.default(8546),
+    ANVIL_PORT_BASE_SEPOLIA: port.default(8547),
+    DEVNET_FILE: z.string().min(1),
+    /** Folder of the state files. Without it the chains end with the process. */
+    DEVNET_STATE: z.string().min(1).optional(),
+    DATABASE_URL: z.string().min(1).optional(),
+  })
+  .parse(process.env)
+
+const ports: Record<ChainName, number> = {
+  'ethereum-sepolia': settings.ANVIL_PORT_ETHEREUM_SEPOLIA,
+  'arbitrum-sepolia': settings.ANVIL_PORT_ARBITRUM_SEPOLIA,
+  'base-sepolia': settings.ANVIL_PORT_BASE_SEPOLIA,
+}
+
+type Chain = { name: ChainName; chainId: number; node: Anvil; contracts: DevnetContracts }
+
+const log = pino({ name: 'devnet' })
+const stopping = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => stopping.abort(signal))
+}
+
+const nodes: Anvil[] = []
+try {
+  const chains = await Promise.all(chainNames.map(startChain))
+  const contracts = chains.map((chain) => [chain.name, chain.contracts])
+  await writeWhole(settings.DEVNET_FILE, JSON.stringify(Object.fromEntries(contracts), null, 2))
+  log.info({ file: settings.DEVNET_FILE }, 'devnet ready')
+  await keepFunded(chains)
+} finally {
+  log.info('devnet stopping')
+  await Promise.all(nodes.map((node) => node.stop()))
+}
+
+async function startChain(name: ChainName): Promise<Chain> {
+  const { chainId } = createRegistry('testnet').get(name)
+  const node = await startAnvil({
+    chainId,
+    host: settings.HOST,
+    port: ports[name],
+    blockTimeSeconds: devnetBlockSeconds[name],
+    ...(settings.DEVNET_STATE
+      ? { stateFile: path.join(settings.DEVNET_STATE, `${name}.json`) }
+      : {}),
+  })
+  nodes.push(node)
+  const contracts = await deployChain(name, node.url)
+  log.info({ chain: name, url: node.url, pid: node.pid }, 'chain deployed')
+  return { name, chainId, node, contracts }
+}
+
+/** Returns when the process shall end. */
+async function keepFunded(chains: Chain[]): Promise<void> {
+  const pool = settings.DATABASE_URL ? createPool(settings.DATABASE_URL) : undefined
+  let reported = ''
+  while (!stopping.signal.aborted) {
+    try {
+      if (pool) await fundAll(pool, chains)
+      reported = ''
+    } catch (error) {
+      // A database that is not up or not migrated yet stays so for many rounds: one line is enough.
+      const reason = (error as { code?: string }).code ?? (error as Error).name
+      if (reason !== reported && reason !== undefinedTable) log.warn({ reason }, 'cannot fund yet')
+      reported = reason
+    }
+    await sleep(fundEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+  }
+  await pool?.end()
+}
+
+function createPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1, connectionTimeoutMillis: connectTimeoutMs })
+  // Without a listener the loss of an idle connection would end the process.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+async function fundAll(pool: pg.Pool, chains: Chain[]): Promise<void> {
+  const lanes = await pool.query<{ chain_id: string; sender: string }>(
+    'select chain_id, sender from lane',
+  )
+  const treasuries = await pool.query<{ address: string }>('select address from treasury')
+  const treasury = treasuries.rows[0]?.address
+  for (const { name, chainId, node, contracts } of chains) {
+    const own = lanes.rows.filter((lane) => Number(lane.chain_id) === chainId)
+    const senders = own.map(({ sender }) => sender)
+    const operators = { lanes: senders, ...(treasury ? { treasury } : {}) }
+    const funded = await fundOperators(node.url, contracts, operators)
+    if (funded.length > 0) log.info({ chain: name, funded }, 'operators funded')
+  }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { fromUnits } from './money.js'
+
+/** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
+export const safeText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes('\0') && text.isWellFormed(), 'has invalid characters')
+
+/** Body of `POST /v1/intents`. The amount is in whole tokens: a JSON number, or decimal text. */
+export const lendBody = z.strictObject({
+  walletId: safeText(64),
+  action: z.literal('lend'),
+  amount: z.union([z.number(), z.string().max(80)]),
+  asset: z.literal('USDC').default('USDC'),
+  chain: safeText(32).optional(),
+})
+export const intentBody = z.discriminatedUnion('action', [lendBody])
+
+/** What the caller wants, checked: amount in base units, chain by its canonical name. */
+export type IntentRequest = {
+  action: 'lend'
+  asset: string
+  amountUnits: bigint
+  chain?: string
+}
+
+/** One effect on one chain. `amount` is decimal text in whole tokens; `market` the contract called. */
+export type DepositStep = {
+  type: 'deposit'
+  sequence: number
+  chain: string
+  protocol: string
+  market: string
+  asset: string
+  amount: string
+}
+export type Step = DepositStep
+
+export type ExecutionPlan = {
+  strategy: 'direct-deposit'
+  targetChain: string
+  targetProtocol: string
+  expectedApy: number
+  steps: Step[]
+  estimatedGasUsd: number
+  estimatedTime: string
+  reasoning: string
+}
+
+export type IntentStatus = 'pending' | 'planning' | 'executing' | 'completed' | 'failed'
+
+const rank: Record<IntentStatus, number> = {
+  pending: 0,
+  planning: 1,
+  executing: 2,
+  completed: 3,
+  failed: 3,
+}
+
+export const isTerminal = (status: IntentStatus) => rank[status] === 3
+
+/** Money and where it lies: `amount` is decimal text in whole tokens. */
+export type Funds = { chain: string; asset: string; amount: string }
+
+/** Why an intent failed: `code` of the error catalog, the step, and where the money is. */
+export type IntentError = { code: string; message: string; step?: number; funds?: Funds[] }
+
+/** How far a running workflow is, as its `progress` query tells. */
+export type Progress = { status: IntentStatus; completedSteps: number; waitingFor?: string }
+
+/** A step's effect as the chain recorded it. Gas figures are the operation's own share. */
+export type Effect = {
+  sequence: number
+  kind: string
+  chain: string
+  confirmed: boolean
+  success: boolean
+  txHash: string
+  gasUsed: bigint
+  gasCostUsd: number
+  units?: bigint
+}
+
+export type Results = {
+  completedSteps: number
+  transactions: {
+    type: string
+    txHash: string
+    chain: string
+    gasUsed: string
+    gasCostUsd: number
+  }[]
+  totalGasUsed: string
+  totalGasCostUsd: number
+  /** Decimal text of what the last step moved, and the APY in percent; both once all steps are done. */
+  finalAmount?: string
+  apy?: number
+}
+
+/** What the effects of an intent add up to. A step is completed when its effect is confirmed. */
+export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: number): Results {
+  const done = effects.filter((effect) => effect.confirmed && effect.success)
+  const completedSteps = new Set(done.map((effect) => effect.sequence)).size
+  const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
+  const last = done.find((effect) => effect.sequence === plan.steps.length)
+  return {
+    completedSteps,
+    transactions: effects.map((effect) => ({
+      type: effect.kind,
+      txHash: effect.txHash,
+      chain: effect.chain,
+      gasUsed: effect.gasUsed.toString(),
+      gasCostUsd: effect.gasCostUsd,
+    })),
+    totalGasUsed: effects.reduce((sum, effect) => sum + effect.gasUsed, 0n).toString(),
+    totalGasCostUsd: microUsd / 1e6,
+    ...(completedSteps === plan.steps.length && last?.units !== undefined
+      ? { finalAmount: fromUnits(last.units, decimals), apy: plan.expectedApy }
+      : {}),
+  }
+}
+
+/** The later of two states of one intent, so that a reader never sees it run backwards. */
+export function laterStatus(a: IntentStatus, b: IntentStatus): IntentStatus {
+  return rank[b] > rank[a] ? b : a
+}

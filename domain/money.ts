@@ -1,0 +1,53 @@
+import { ServiceError } from './errors.js'
+
+/** A double holds 15 significant decimal digits exactly; from the 16th on its text may lie. */
+const EXACT_DIGITS = 15
+const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
+
+/**
+ * Converts an amount in whole tokens to base units, digit by digit, so that no float arithmetic touches it.
+ *
+ * @param amount - Whole tokens, a JSON number or decimal text, e.g. `12.5`.
+ * @param decimals - Decimals of the token, e.g. `6` for USDC.
+ * @returns Base units above zero, e.g. `12_500_000n`.
+ * @throws {ServiceError} INVALID_REQUEST when the amount is not positive, not plain decimal, has more
+ *   decimals than the token, or is a JSON number of more than 15 significant digits.
+ */
+export function toUnits(amount: number | string, decimals: number): bigint {
+  const text = String(amount)
+  if (!DECIMAL.test(text)) throw invalidAmount('must be a plain positive decimal')
+  const [whole = '', fraction = ''] = text.split('.')
+  if (fraction.length > decimals) throw invalidAmount(`must have at most ${decimals} decimals`)
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (typeof amount === 'number' && digits.length > EXACT_DIGITS) {
+    throw invalidAmount(`must be sent as text when it has more than ${EXACT_DIGITS} digits`)
+  }
+  const units = BigInt(whole + fraction.padEnd(decimals, '0'))
+  if (units === 0n) throw invalidAmount('must be above zero')
+  return units
+}
+
+/** Decimal text of base units, without trailing zeros, e.g. `fromUnits(12_500_000n, 6)` is `12.5`. */
+export function fromUnits(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  return digits.slice(0, -decimals) + (fraction && `.${fraction}`)
+}
+
+/**
+ * What gas costs in USD.
+ *
+ * @param wei - Gas units times the price paid per unit, in wei.
+ * @param ethPriceE8 - USD per ETH with 8 decimals, as a Chainlink feed answers it.
+ * @returns USD, rounded to a millionth.
+ */
+export function gasCostUsd(wei: bigint, ethPriceE8: bigint): number {
+  const microUsd = (wei * ethPriceE8) / 10n ** 20n
+  return Number(microUsd) / 1e6
+}
+
+function invalidAmount(rule: string): ServiceError {
+  return new ServiceError('INVALID_REQUEST', `amount ${rule}.`, {
+    issues: [{ path: 'amount', message: `amount ${rule}` }],
+  })
+}

@@ -1,0 +1,16 @@
+/** What a market pays at the moment. `market` is the contract that deposits go to. */
+export type Rate = {
+  chain: string
+  protocol: string
+  market: string
+  asset: string
+  apyPercent: number
+}
+
+/** The rate with the highest APY, undefined when there is none. Among equals the first one wins. */
+export function bestRate(rates: Rate[]): Rate | undefined {
+  return rates.reduce<Rate | undefined>(
+    (best, rate) => (best === undefined || rate.apyPercent > best.apyPercent ? rate : best),
+    undefined,
+  )
+}

@@ -1,0 +1,86 @@
+import { builtinModules } from 'node:module'
+import js from '@eslint/js'
+import { defineConfig, globalIgnores } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+const noDefaultExport = {
+  selector: 'ExportDefaultDeclaration',
+  message: 'Export by name: one thing has one name everywhere.',
+}
+const noEnum = {
+  selector: 'TSEnumDeclaration',
+  message: 'Use a union of literals, or an object `as const`.',
+}
+
+/** Tools that read a default export by their own rule. */
+const defaultExportFiles = [
+  '*.config.js',
+  'test/support/{globalSetup,globalTeardown,tallyReporter}.js',
+]
+
+/** An expectation of jest is `any` where it stands for a part of a value. */
+const testRelaxations = {
+  '@typescript-eslint/no-unsafe-assignment': 'off',
+  'max-lines-per-function': 'off',
+}
+
+export default defineConfig(
+  globalIgnores(['dist/', 'coverage/', '.steward/']),
+  js.configs.recommended,
+  tseslint.configs.recommendedTypeChecked,
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      // An activity that nobody awaits is the slip that loses money.
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/only-throw-error': 'error',
+      complexity: ['error', 12],
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
+      'no-restricted-syntax': ['error', noDefaultExport, noEnum],
+    },
+  },
+  {
+    // Pure code: the domain decides, a workflow is replayed.
+    files: ['domain/**', 'workflows/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['node:*', ...builtinModules],
+              message: 'No input or output here: pass in what it would read.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.{js,cjs,mjs}'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: {
+      globals: {
+        AbortSignal: 'readonly',
+        URL: 'readonly',
+        console: 'readonly',
+        fetch: 'readonly',
+        module: 'writable',
+        process: 'readonly',
+        setTimeout: 'readonly',
+      },
+    },
+  },
+  { files: ['test/**'], rules: testRelaxations },
+  { files: defaultExportFiles, rules: { 'no-restricted-syntax': ['error', noEnum] } },
+)

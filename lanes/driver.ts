@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectAsLeader } from '../db/connect.js'
+import { broadcastOpen, type SentTimes } from './broadcast.js'
+import { watchQueue } from './queue.js'
+import { bookChain, type WatchLog, type WatchTools } from './watch.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Listener } from '../db/listen.js'
+
+/** Namespace of the advisory locks by which one process leads each chain. */
+const DRIVER_LOCK = 7_702
+/** How often a process that does not lead tries to, and how long it waits after a failure. */
+const RETRY_MS = 1_000
+
+/**
+ * Drives one chain until the signal aborts: broadcasts what the signer stored, books what the chain
+ * says. One process leads at a time; the others wait for its session to end.
+ */
+export async function driveChain(
+  url: string,
+  client: ChainClient,
+  listener: Listener,
+  log: WatchLog,
+  stopping: AbortSignal,
+): Promise<void> {
+  const db = connectAsLeader(url, DRIVER_LOCK, client.chain.chainId)
+  const tools = { db, client, log }
+  const signed = watchQueue(listener, stopping, ['signed'])
+  try {
+    await Promise.all([
+      repeat(tools, stopping, 'broadcasting failed', broadcaster(tools, signed)),
+      repeat(tools, stopping, 'booking failed', async () => {
+        const more = await bookChain(tools)
+        if (!more) await pause(client.chain.pollMs, stopping)
+      }),
+    ])
+  } finally {
+    await db.destroy()
+  }
+}
+
+function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<void>) {
+  const sentAt: SentTimes = new Map()
+  return async () => {
+    const wake = signed(RETRY_MS)
+    await broadcastOpen(tools, sentAt)
+    await wake
+  }
+}
+
+async function repeat(
+  { client, log }: WatchTools,
+  stopping: AbortSignal,
+  failure: string,
+  round: () => Promise<void>,
+): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      await round()
+    } catch (error) {
+      if (stopping.aborted) return
+      log.warn({ err: error, chain: client.chain.name }, failure)
+      await pause(RETRY_MS, stopping)
+    }
+  }
+}
+
+async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+}

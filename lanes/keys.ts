@@ -1,0 +1,65 @@
+import { createKek, readKek, type PrivateKek } from '../custody/kek.js'
+import { openAccount } from '../custody/open.js'
+import { createSealedAccount } from '../custody/seal.js'
+import {
+  findTreasury,
+  hasKek,
+  insertLane,
+  insertTreasury,
+  publishKek,
+  readLanes,
+  type Treasury,
+} from '../db/signing.js'
+import { laneContext, treasuryContext } from './store.js'
+import type { Db } from '../db/connect.js'
+import { ServiceError } from '../domain/errors.js'
+
+/**
+ * The signer's KEK. At the very first boot, with no file and nothing sealed yet, it is made; later a
+ * missing or different file is refused, because what was sealed could not be opened any more.
+ */
+export async function loadKek(db: Db, file: string): Promise<PrivateKek> {
+  const known = await readKek(file)
+  if (!known && (await hasKek(db))) {
+    throw new ServiceError(
+      'MISCONFIGURED',
+      'KEK_FILE is missing, but keys are sealed to it. Restore it from the backup.',
+    )
+  }
+  const kek = known ?? (await createKek(file))
+  await publishKek(db, kek)
+  return kek
+}
+
+/** Makes the lanes of each chain that are not there yet, and opens each once to prove that it can. */
+export async function ensureLanes(
+  db: Db,
+  kek: PrivateKek,
+  chainIds: number[],
+  perChain: number,
+): Promise<void> {
+  const known = await readLanes(db)
+  for (const lane of known) await openAccount(kek, lane.sealedKey, laneContext(lane))
+  for (const chainId of chainIds) {
+    const missing = perChain - known.filter((lane) => lane.chainId === BigInt(chainId)).length
+    for (let i = 0; i < missing; i++) {
+      const { address, sealed } = await createSealedAccount(kek, (sender) =>
+        laneContext({ chainId: BigInt(chainId), sender, kekId: kek.id }),
+      )
+      const lane = { chainId: BigInt(chainId), sender: address, kekId: kek.id, sealedKey: sealed }
+      await insertLane(db, lane)
+    }
+  }
+}
+
+/** The account that fundings are paid from, made at the first boot. */
+export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury> {
+  const known = await findTreasury(db)
+  if (known) return known
+  const { address, sealed } = await createSealedAccount(kek, (candidate) =>
+    treasuryContext({ address: candidate, kekId: kek.id }),
+  )
+  const treasury = { address, kekId: kek.id, sealed }
+  await insertTreasury(db, treasury)
+  return treasury
+}

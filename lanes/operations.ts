@@ -1,0 +1,144 @@
+import { lockIntent, setExecuting } from '../db/intents.js'
+import {
+  expireOperation,
+  findOperation,
+  insertOperation,
+  requeueOperation,
+  type Operation,
+  type OperationInput,
+} from '../db/operations.js'
+import { isTerminal } from '../domain/intent.js'
+import { nonceKey, operationId } from './userOperation.js'
+import type { Db } from '../db/connect.js'
+import type { Listener } from '../db/listen.js'
+import type { OperationKind } from '../domain/operation.js'
+
+/** Announcements may be lost with their connection: this often a waiting reader looks by itself. */
+const POLL_MS = 1_000
+
+export type Effect = {
+  intentId: string
+  sequence: number
+  kind: OperationKind
+  accountId: string
+  walletId: string
+  chainId: number
+  input: OperationInput
+}
+
+/**
+ * Hands an effect to the lanes. Safe to repeat: the effect is one row, a second call finds the first
+ * one's. A deferred row whose time has come goes back in the queue with the fresh input.
+ *
+ * @returns The row; undefined when there is none and the intent is over, so that there will be none.
+ */
+export async function submitOperation(db: Db, effect: Effect): Promise<Operation | undefined> {
+  const id = operationId(effect.intentId, effect.sequence, effect.kind)
+  return db.transaction(async (trx) => {
+    const intent = effect.kind === 'fund' ? undefined : await lockIntent(trx, effect.intentId)
+    const known = await findOperation(trx, id)
+    if (known?.state === 'deferred') {
+      return (await requeueOperation(trx, id, effect.input)) ?? known
+    }
+    if (known) return known
+    if (intent && isTerminal(intent.status)) return undefined
+    if (intent) await setExecuting(trx, intent.id)
+    const chainKey = effect.kind === 'fund' ? id : nonceKey(id)
+    return insertOperation(trx, { ...effect, id, chainKey })
+  })
+}
+
+/** What an operation's row says about its step. */
+export type Outcome =
+  | { kind: 'done'; txHash: string; units: bigint | undefined }
+  | { kind: 'failed'; code: string | undefined; message: string }
+  | { kind: 'deferred'; code: string; message: string; retryAfter: Date }
+  | { kind: 'waiting'; state: string }
+
+/** The only judge of whether a step is over. */
+export function outcomeOf(row: Operation): Outcome {
+  switch (row.state) {
+    case 'confirmed':
+    case 'final':
+      if (!row.success) {
+        const message = `The call failed on chain in transaction ${row.txHash}.`
+        return { kind: 'failed', code: undefined, message }
+      }
+      return {
+        kind: 'done',
+        txHash: row.txHash ?? '',
+        units: row.units === null ? undefined : BigInt(row.units),
+      }
+    case 'rejected':
+    case 'cancelled':
+      return { kind: 'failed', code: row.code ?? undefined, message: row.message ?? row.state }
+    case 'deferred':
+      return {
+        kind: 'deferred',
+        code: row.code ?? 'INTERNAL',
+        message: row.message ?? 'Deferred.',
+        retryAfter: row.retryAfter ?? new Date(),
+      }
+    default:
+      return { kind: 'waiting', state: row.state }
+  }
+}
+
+/**
+ * Ends an operation of which nothing was signed yet, because its time is over. A row whose signature
+ * came first is returned as it is: it ends by its own log only.
+ */
+export async function giveUpOperation(db: Db, row: Operation): Promise<Operation> {
+  await expireOperation(db, row.id)
+  return (await findOperation(db, row.id)) ?? row
+}
+
+/** Waits for changes of operations, however many wait. */
+export type Outcomes = {
+  /** Resolves when the row may have changed, at the latest after a second. */
+  nextChange(id: string, signal: AbortSignal): Promise<void>
+}
+
+export function watchOutcomes(listener: Listener): Outcomes {
+  const waiting = new Map<string, Set<() => void>>()
+  const wake = (id: string) => {
+    for (const resolve of waiting.get(id) ?? []) resolve()
+  }
+  listener.subscribe((change) => {
+    for (const id of change ? [change.id] : waiting.keys()) wake(id)
+  })
+  return {
+    nextChange(id, signal) {
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', done)
+          const others = waiting.get(id)
+          others?.delete(done)
+          if (others?.size === 0) waiting.delete(id)
+          resolve()
+        }
+        const timer = setTimeout(done, POLL_MS)
+        signal.addEventListener('abort', done)
+        if (signal.aborted) done()
+        else waiting.set(id, (waiting.get(id) ?? new Set()).add(done))
+      })
+    },
+  }
+}
+
+/** Reads the row until its outcome is known or the signal aborts; then as it is. */
+export async function awaitOperation(
+  { db, outcomes }: { db: Db; outcomes: Outcomes },
+  row: Operation,
+  signal: AbortSignal,
+): Promise<Operation> {
+  let latest = row
+  while (outcomeOf(latest).kind === 'waiting' && !signal.aborted) {
+    const change = outcomes.nextChange(row.id, signal)
+    // Registered before reading: a change between the two wakes the wait.
+    latest = (await findOperation(db, row.id)) ?? latest
+    if (outcomeOf(latest).kind === 'waiting') await change
+  }
+  return latest
+}

@@ -1,0 +1,170 @@
+import { Interface } from 'ethers'
+import { assertAllowed } from '../custody/policy.js'
+import { isRevert, type ChainClient } from '../chains/connect.js'
+import { delegateAddress, entryPointAddress } from '../chains/registry.js'
+import { readContract } from '../chains/read.js'
+import { findFunding } from '../db/fundings.js'
+import { findPlan } from '../db/intents.js'
+import { ServiceError } from '../domain/errors.js'
+import { demoFunding } from '../domain/funding.js'
+import { toUnits } from '../domain/money.js'
+import { getMarket, lendingProtocol } from '../protocols/markets.js'
+import { buildUserOperation, bundledGas, encodeBatch, entryPoint } from './userOperation.js'
+import { getWalletSecret, type WalletSecret } from '../db/signing.js'
+import type { Db } from '../db/connect.js'
+import type { Operation } from '../db/operations.js'
+import type { Call } from '../domain/operation.js'
+import type { UserOperation } from './userOperation.js'
+
+/** Running out of gas inside the call would spend the operation's key for nothing. */
+const CALL_GAS_PERCENT = 150n
+/** transferWithAuthorization, measured at 86,000; a proxy and a first balance cost more. */
+const FUNDING_GAS = 200_000n
+
+const usdc = new Interface([
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+])
+
+/** A checked and simulated operation. Nothing is signed yet. */
+export type Prepared =
+  | {
+      kind: 'userOperation'
+      operation: Operation
+      secret: WalletSecret
+      draft: Omit<UserOperation, 'signature'>
+      needsAuthorization: boolean
+      gas: bigint
+    }
+  | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
+
+/** Why an operation was not prepared. `spent`: its key is used, its log is on its way to the driver. */
+export type NotPrepared =
+  | { kind: 'spent'; operation: Operation }
+  | { kind: 'refused'; operation: Operation; reason: string }
+
+export type Site = { db: Db; client: ChainClient; treasury: string; block: bigint }
+
+/**
+ * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
+ * at a given block. A signed operation is public: nothing is signed before it is stored.
+ *
+ * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses.
+ */
+export function prepare(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+  return operation.kind === 'fund'
+    ? prepareFunding(site, operation)
+    : prepareUserOperation(site, operation)
+}
+
+async function prepareUserOperation(
+  site: Site,
+  operation: Operation,
+): Promise<Prepared | NotPrepared> {
+  const { db, client, block } = site
+  const secret = await getWalletSecret(db, operation.walletId)
+  const calls = await rebuildCalls(site, operation, secret.address)
+  const key = operation.chainKey
+  const [nonce, finalizedCode, gas] = await Promise.all([
+    readContract(client, entryPointAddress, entryPoint, 'getNonce', [secret.address, key]),
+    client.send<string>('eth_getCode', [secret.address, 'finalized']),
+    estimateCallGas(client, secret.address, calls, block),
+  ])
+  if (((nonce[0] as bigint) & 0xffff_ffff_ffff_ffffn) > 0n) return { kind: 'spent', operation }
+  if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
+  return {
+    kind: 'userOperation',
+    operation,
+    secret,
+    draft: buildUserOperation(secret.address, key, calls, gas),
+    needsAuthorization: !isDelegated(finalizedCode),
+    gas: bundledGas(gas),
+  }
+}
+
+/** EIP-7702: the code of a delegated account is 0xef0100 and the delegate's address. */
+const isDelegated = (code: string) =>
+  code.toLowerCase() === `0xef0100${delegateAddress.slice(2)}`.toLowerCase()
+
+/** There is no free-form call: what is signed follows from the plan's step and the arrived units. */
+async function rebuildCalls({ db, client }: Site, operation: Operation, wallet: string) {
+  const { chain } = client
+  const plan = await findPlan(db, operation.intentId)
+  const step = plan?.steps.find(({ sequence }) => sequence === operation.sequence)
+  if (step?.type !== operation.kind || step.chain !== chain.name) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+  }
+  const market = getMarket(chain, step.market)
+  const units = BigInt(operation.input.units)
+  const calls = lendingProtocol(market).encodeDeposit(market, wallet, units)
+  assertAllowed(calls, {
+    wallet,
+    token: chain.usdc.address,
+    market: market.address,
+    units: toUnits(step.amount, chain.usdc.decimals),
+  })
+  return calls
+}
+
+const delegateCode = new WeakMap<ChainClient, Promise<string>>()
+
+function readDelegateCode(client: ChainClient): Promise<string> {
+  const known = delegateCode.get(client)
+  if (known) return known
+  const read = client.send<string>('eth_getCode', [delegateAddress, 'latest'])
+  delegateCode.set(client, read)
+  read.catch(() => delegateCode.delete(client))
+  return read
+}
+
+/**
+ * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which
+ * may have none yet. A `handleOps` call would not show a failure inside, and would give the signed
+ * operation to the node before it is stored.
+ */
+async function estimateCallGas(
+  client: ChainClient,
+  wallet: string,
+  calls: Call[],
+  block: bigint,
+): Promise<bigint | { reason: string }> {
+  const code = await readDelegateCode(client)
+  const call = { from: entryPointAddress, to: wallet, data: encodeBatch(calls) }
+  const at = `0x${block.toString(16)}`
+  try {
+    const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])
+    return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
+  } catch (error) {
+    if (isRevert(error)) return { reason: String(error.details.reason) }
+    throw error
+  }
+}
+
+async function prepareFunding(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+  const { db, client, treasury } = site
+  const { chain } = client
+  const [funding, wallet] = await Promise.all([
+    findFunding(db, operation.intentId),
+    getWalletSecret(db, operation.walletId),
+  ])
+  const { units, chain: fundedChain } = demoFunding
+  if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
+    throw new ServiceError(
+      'INTERNAL',
+      'Refused to sign: fundings are exactly 1 USDC on arbitrum-sepolia.',
+    )
+  }
+  if (funding.walletId !== operation.walletId)
+    throw new ServiceError('INTERNAL', 'Refused to sign: another wallet.')
+  const state = [treasury, operation.chainKey]
+  const [used] = await readContract(client, chain.usdc.address, usdc, 'authorizationState', state)
+  if (used === true) return { kind: 'spent', operation }
+  const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
+  try {
+    await client.send('eth_call', [{ from: treasury, to: chain.usdc.address, data }, 'latest'])
+  } catch (error) {
+    if (!isRevert(error)) throw error
+    return { kind: 'refused', operation, reason: `the treasury cannot pay: ${error.message}` }
+  }
+  return { kind: 'funding', operation, to: wallet.address, units, gas: FUNDING_GAS }
+}

@@ -1,0 +1,223 @@
+import { Interface, MaxUint256, Signature, Transaction } from 'ethers'
+import { openAccount } from '../custody/open.js'
+import { delegateAddress, entryPointAddress, type Chain, type Token } from '../chains/registry.js'
+import { lockNextNonce, lockTaken, storeSigned, type Lane, type Treasury } from '../db/signing.js'
+import { ServiceError } from '../domain/errors.js'
+import {
+  encodeBundle,
+  gasLimitOf,
+  typedUserOperation,
+  type UserOperation,
+} from './userOperation.js'
+import type { PrivateKek } from '../custody/kek.js'
+import type { Db } from '../db/connect.js'
+import type { Operation } from '../db/operations.js'
+import type { Call } from '../domain/operation.js'
+import type { Prepared } from './prepare.js'
+
+export type Keyring = { kek: PrivateKek; treasury: Treasury; taker: string }
+
+/** What a lane must know of its chain before it signs. */
+export type Site = {
+  chain: Chain
+  head: bigint
+  feeWei: bigint
+  tipWei: bigint
+  usedNonces: bigint
+  balanceWei: bigint
+}
+
+/** What was signed for an operation, as its row keeps it: enough to carry it in another transaction. */
+type Payload = {
+  gas: string
+  userOperation?: UserOperation
+  call?: Call
+  authorization?: { address: string; nonce: string; chainId: string; signature: string }
+}
+type Signed = { id: string; payload: Payload }
+
+export type Stored = { nonce: bigint; hash: string; operations: string[] }
+
+/**
+ * Signs and stores one transaction for those operations that are still ours, in one database
+ * transaction: a signature exists exactly when its row says so.
+ *
+ * @returns undefined when nothing was left to sign.
+ */
+export async function signAndStore(
+  db: Db,
+  keyring: Keyring,
+  lane: Lane,
+  site: Site,
+  prepared: Prepared[],
+): Promise<Stored | undefined> {
+  return db.transaction(async (trx) => {
+    const operations = prepared.map(({ operation }) => operation)
+    const live = await lockTaken(trx, operations, keyring.taker)
+    const ours = prepared.filter(({ operation }) => live.includes(operation))
+    if (ours.length === 0) return undefined
+    const signed: Signed[] = []
+    for (const one of ours) signed.push(await signPrepared(keyring, site.chain, one))
+    return storeTransaction(trx, keyring, lane, site, signed)
+  })
+}
+
+/** Carries an operation whose transaction died in a new one: the same signed payload, alone. */
+export async function storeAgain(
+  db: Db,
+  keyring: Keyring,
+  lane: Lane,
+  site: Site,
+  operation: Operation,
+): Promise<Stored | undefined> {
+  return db.transaction(async (trx) => {
+    const [ours] = await lockTaken(trx, [operation], keyring.taker)
+    if (!ours) return undefined
+    const signed = { id: ours.id, payload: ours.payload as Payload }
+    return storeTransaction(trx, keyring, lane, site, [signed])
+  })
+}
+
+async function storeTransaction(
+  trx: Db,
+  keyring: Keyring,
+  lane: Lane,
+  site: Site,
+  signed: Signed[],
+): Promise<Stored> {
+  const nonce = await lockNextNonce(trx, lane)
+  if (site.usedNonces > nonce) {
+    const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
+    throw new ServiceError('INTERNAL', message)
+  }
+  const tx = await signTransaction(keyring, lane, site, signed, nonce)
+  await storeSigned(trx, lane, { nonce, ...tx, maxFeeWei: site.feeWei, carried: signed })
+  return { nonce, hash: tx.hash, operations: signed.map(({ id }) => id) }
+}
+
+async function signTransaction(
+  { kek }: Keyring,
+  lane: Lane,
+  site: Site,
+  signed: Signed[],
+  nonce: bigint,
+): Promise<{ hash: string; raw: string }> {
+  const { to, data } = callOf(lane, signed)
+  const authorizationList = signed.flatMap(({ payload }) => payload.authorization ?? [])
+  const gas = signed.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
+  const gasLimit = gasLimitOf(data, authorizationList.length, gas)
+  if (site.balanceWei < gasLimit * site.feeWei) {
+    throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${site.chain.name} is out of gas.`)
+  }
+  const sender = await openAccount(kek, lane.sealedKey, laneContext(lane))
+  const raw = await sender.signTransaction({
+    type: authorizationList.length > 0 ? 4 : 2,
+    chainId: site.chain.chainId,
+    nonce: Number(nonce),
+    to,
+    data,
+    gasLimit,
+    maxFeePerGas: site.feeWei,
+    maxPriorityFeePerGas: site.tipWei,
+    ...(authorizationList.length > 0 ? { authorizationList } : {}),
+  })
+  const { hash } = Transaction.from(raw)
+  if (!hash) throw new Error('The transaction is not signed.')
+  return { hash, raw }
+}
+
+/** User operations travel together through the EntryPoint, a funding goes to the token directly. */
+function callOf(lane: Lane, signed: Signed[]): Call {
+  const direct = signed[0]?.payload.call
+  if (direct) return direct
+  const operations = signed.flatMap(({ payload }) => payload.userOperation ?? [])
+  return { to: entryPointAddress, data: encodeBundle(operations, lane.sender) }
+}
+
+async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared): Promise<Signed> {
+  const { id } = prepared.operation
+  const gas = prepared.gas.toString()
+  if (prepared.kind === 'funding') {
+    const call = await signFunding(keyring, chain.usdc, chain.chainId, prepared)
+    return { id, payload: { gas, call } }
+  }
+  const { secret, draft } = prepared
+  const wallet = await openAccount(keyring.kek, secret.sealed, {
+    purpose: 'wallet',
+    owner: secret.walletId,
+    ...secret,
+  })
+  const typed = typedUserOperation(chain.chainId, draft)
+  const signature = await wallet.signTypedData(typed.domain, typed.types, typed.message)
+  const userOperation = { ...draft, signature }
+  if (!prepared.needsAuthorization) return { id, payload: { gas, userOperation } }
+  // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.
+  const { chainId } = chain
+  const { signature: proof } = wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })
+  const authorization = {
+    address: delegateAddress,
+    nonce: '0',
+    chainId: chainId.toString(),
+    signature: proof.serialized,
+  }
+  return { id, payload: { gas, userOperation, authorization } }
+}
+
+/** @see https://eips.ethereum.org/EIPS/eip-3009 */
+const authorizedTransfer = new Interface([
+  `function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter,
+    uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)`,
+])
+const transferTypes = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+}
+
+async function signFunding(
+  { kek, treasury }: Keyring,
+  token: Token,
+  chainId: number,
+  funding: Extract<Prepared, { kind: 'funding' }>,
+): Promise<Call> {
+  const account = await openAccount(kek, treasury.sealed, treasuryContext(treasury))
+  const message = {
+    from: treasury.address,
+    to: funding.to,
+    value: funding.units,
+    validAfter: 0n,
+    // No expiry: an unexecuted authorization must stay the only way to pay this funding.
+    validBefore: MaxUint256,
+    nonce: funding.operation.chainKey,
+  }
+  const domain = { ...token.eip712, chainId, verifyingContract: token.address }
+  const { v, r, s } = Signature.from(await account.signTypedData(domain, transferTypes, message))
+  const data = authorizedTransfer.encodeFunctionData('transferWithAuthorization', [
+    ...Object.values(message),
+    v,
+    r,
+    s,
+  ])
+  return { to: token.address, data }
+}
+
+export const laneContext = (lane: { chainId: bigint; sender: string; kekId: string }) => ({
+  purpose: 'lane' as const,
+  owner: `${lane.chainId}/${lane.sender}`,
+  accountId: '',
+  address: lane.sender,
+  kekId: lane.kekId,
+})
+
+export const treasuryContext = (treasury: { address: string; kekId: string }) => ({
+  purpose: 'treasury' as const,
+  owner: treasury.address,
+  accountId: '',
+  address: treasury.address,
+  kekId: treasury.kekId,
+})

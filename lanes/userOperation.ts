@@ -1,0 +1,109 @@
+import { Interface, concat, dataSlice, getBytes, id, toBeHex, zeroPadValue } from 'ethers'
+import { delegateAddress, entryPointAddress } from '../chains/registry.js'
+import type { Call, OperationKind } from '../domain/operation.js'
+
+/** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
+export const entryPoint = new Interface([
+  `function handleOps(tuple(address sender, uint256 nonce, bytes initCode, bytes callData,
+    bytes32 accountGasLimits, uint256 preVerificationGas, bytes32 gasFees, bytes paymasterAndData,
+    bytes signature)[] ops, address beneficiary)`,
+  'function getNonce(address sender, uint192 key) view returns (uint256)',
+  'event BeforeExecution()',
+  `event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender,
+    address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost,
+    uint256 actualGasUsed)`,
+])
+
+const delegate = new Interface([
+  'function executeBatch(tuple(address target, uint256 value, bytes data)[] calls)',
+])
+
+export type UserOperation = {
+  sender: string
+  nonce: string
+  initCode: string
+  callData: string
+  accountGasLimits: string
+  preVerificationGas: string
+  gasFees: string
+  paymasterAndData: string
+  signature: string
+}
+
+/** An EIP-7702 account says so in place of a factory. Valid before, during and after its delegation. */
+const DELEGATED = '0x7702000000000000000000000000000000000000'
+
+/** Signature check and nonce of the account, measured below 60,000; what is unused is not paid. */
+const VERIFICATION_GAS = 120_000n
+/** What the EntryPoint itself spends on one operation: loops, copies, its event. */
+const BOOKKEEPING_GAS = 60_000n
+const BASE_GAS = 21_000n
+/** @see https://eips.ethereum.org/EIPS/eip-7702 PER_EMPTY_ACCOUNT_COST */
+const AUTHORIZATION_GAS = 25_000n
+
+/** The id of an operation: the same effect of the same step has the same id, whoever writes the row. */
+export const operationId = (intentId: string, sequence: number, kind: OperationKind) =>
+  id(`${intentId}/${sequence}/${kind}`)
+
+/** The 2D nonce key of a user operation: the low 192 bits of the operation's id. */
+export const nonceKey = (operation: string) => dataSlice(operation, 8)
+export const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
+
+export const encodeBatch = (calls: Call[]) =>
+  delegate.encodeFunctionData('executeBatch', [
+    calls.map(({ to, data }) => ({ target: to, value: 0n, data })),
+  ])
+
+/** A user operation that pays nothing itself: the lane that carries it pays the gas. */
+export function buildUserOperation(
+  sender: string,
+  key: string,
+  calls: Call[],
+  callGas: bigint,
+): Omit<UserOperation, 'signature'> {
+  return {
+    sender,
+    nonce: nonceOf(key),
+    initCode: DELEGATED,
+    callData: encodeBatch(calls),
+    accountGasLimits: toBeHex((VERIFICATION_GAS << 128n) | callGas, 32),
+    preVerificationGas: '0x0',
+    gasFees: toBeHex(0, 32),
+    paymasterAndData: '0x',
+  }
+}
+
+const typedFields = {
+  PackedUserOperation: [
+    { name: 'sender', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'initCode', type: 'bytes' },
+    { name: 'callData', type: 'bytes' },
+    { name: 'accountGasLimits', type: 'bytes32' },
+    { name: 'preVerificationGas', type: 'uint256' },
+    { name: 'gasFees', type: 'bytes32' },
+    { name: 'paymasterAndData', type: 'bytes' },
+  ],
+}
+
+/** EIP-712 data of a user operation. The signed hash names the delegate where the marker stands. */
+export function typedUserOperation(chainId: number, operation: Omit<UserOperation, 'signature'>) {
+  return {
+    domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPointAddress },
+    types: typedFields,
+    message: { ...operation, initCode: delegateAddress },
+  }
+}
+
+export const encodeBundle = (operations: UserOperation[], beneficiary: string) =>
+  entryPoint.encodeFunctionData('handleOps', [operations, beneficiary])
+
+/** Gas of the execution of one user operation as the bundle's limit counts it. */
+export const bundledGas = (callGas: bigint) =>
+  ((VERIFICATION_GAS + callGas) * 64n) / 63n + BOOKKEEPING_GAS
+
+/** Gas limit of a transaction: base, authorizations, calldata, execution. */
+export function gasLimitOf(data: string, authorizations: number, executionGas: bigint): bigint {
+  const calldata = getBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
+  return BASE_GAS + AUTHORIZATION_GAS * BigInt(authorizations) + calldata + executionGas
+}

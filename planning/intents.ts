@@ -1,0 +1,85 @@
+import { insertIntent, lockIntent, requestOf, setPlan, type Intent } from '../db/intents.js'
+import { insertReservation, lockWallet } from '../db/reservations.js'
+import { getWalletById } from '../db/wallets.js'
+import { ServiceError } from '../domain/errors.js'
+import { isTerminal } from '../domain/intent.js'
+import { toUnits } from '../domain/money.js'
+import { planWithReservations, readMarket } from './market.js'
+import type { Chains } from '../chains/connect.js'
+import type { Registry } from '../chains/registry.js'
+import type { Db } from '../db/connect.js'
+import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
+
+export type PlanningTools = { db: Db; chains: Chains; registry: Registry }
+
+/**
+ * Plans a request and stores the intent with its reservations, in one transaction. When the chains do
+ * not answer, the intent is stored `pending` and its workflow plans later.
+ *
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; nothing is stored then.
+ */
+export async function createIntent(
+  tools: PlanningTools,
+  owner: { accountId: string; walletId: string; address: string; requestId: string },
+  request: IntentRequest,
+): Promise<Intent> {
+  const { db, chains } = tools
+  const market = await readMarket(db, chains, owner.address)
+  return db.transaction(async (trx) => {
+    await lockWallet(trx, owner.walletId)
+    const plan = await planWithReservations(trx, owner.walletId, request, market).catch(
+      laterIfSilent,
+    )
+    const intent = await insertIntent(trx, owner, request, plan)
+    if (plan) await reserve(tools, trx, intent, plan)
+    return intent
+  })
+}
+
+function laterIfSilent(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'RPC_ERROR') return undefined
+  throw error
+}
+
+/**
+ * Plans an intent that was stored without a plan. Safe to repeat: a plan that is there is returned.
+ *
+ * @throws {ServiceError} CANCELLED when the intent is over; RPC_ERROR while the chains do not answer.
+ */
+export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
+  const { db, chains } = tools
+  const known = await db.transaction((trx) => lockIntent(trx, intentId))
+  if (known.plan) return known.plan
+  const wallet = await getWalletById(db, known.walletId)
+  const market = await readMarket(db, chains, wallet.address)
+  return db.transaction(async (trx) => {
+    await lockWallet(trx, known.walletId)
+    const intent = await lockIntent(trx, intentId)
+    if (intent.plan) return intent.plan
+    if (isTerminal(intent.status)) throw new ServiceError('CANCELLED', 'The intent is over.')
+    const plan = await planWithReservations(trx, intent.walletId, requestOf(intent), market)
+    await setPlan(trx, intentId, plan)
+    await reserve(tools, trx, intent, plan)
+    return plan
+  })
+}
+
+/** Every step of a plan spends its amount on its chain. */
+async function reserve(
+  { registry }: PlanningTools,
+  trx: Db,
+  intent: Intent,
+  plan: ExecutionPlan,
+): Promise<void> {
+  for (const step of plan.steps) {
+    const { chainId, usdc } = registry.get(step.chain)
+    await insertReservation(trx, {
+      intentId: intent.id,
+      sequence: step.sequence,
+      walletId: intent.walletId,
+      chainId,
+      token: usdc.address,
+      units: toUnits(step.amount, usdc.decimals),
+    })
+  }
+}

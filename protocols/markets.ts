@@ -1,0 +1,31 @@
+import { aaveV3 } from './aaveV3.js'
+import type { LendingProtocol } from './lending.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Chain, Market } from '../chains/registry.js'
+import type { Rate } from '../domain/yields.js'
+
+const protocols: Record<Market['protocol'], LendingProtocol> = { 'aave-v3': aaveV3 }
+
+export const lendingProtocol = (market: Market): LendingProtocol => protocols[market.protocol]
+
+/** The rates of all markets of a chain whose underlying is the chain's USDC. */
+export async function readRates(client: ChainClient): Promise<Rate[]> {
+  const { chain } = client
+  const markets = chain.markets.filter((market) => market.underlying === chain.usdc.address)
+  return Promise.all(
+    markets.map(async (market) => ({
+      chain: chain.name,
+      protocol: market.protocol,
+      market: market.address,
+      asset: chain.usdc.symbol,
+      apyPercent: await lendingProtocol(market).readApy(client, market),
+    })),
+  )
+}
+
+/** The market of a plan's step. Throws when the deployment does not list it: it is not called then. */
+export function getMarket(chain: Chain, address: string): Market {
+  const market = chain.markets.find((candidate) => candidate.address === address)
+  if (!market) throw new Error(`No market ${address} on ${chain.name} in this deployment.`)
+  return market
+}

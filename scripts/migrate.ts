@@ -1,0 +1,22 @@
+import { claimNetwork, connect, migrate } from '../db/connect.js'
+import { networks } from '../chains/registry.js'
+
+const {
+  DATABASE_URL,
+  NETWORK,
+  STEWARD_API_PASSWORD: api,
+  STEWARD_WORKER_PASSWORD: worker,
+  STEWARD_SIGNER_PASSWORD: signer,
+} = process.env
+
+const network = networks.find((name) => name === NETWORK)
+if (!DATABASE_URL || !network) {
+  console.error(`Set DATABASE_URL (the owner's) and NETWORK (one of ${networks.join(', ')}).`)
+  process.exit(1)
+}
+
+await migrate(DATABASE_URL, api && worker && signer ? { api, worker, signer } : undefined)
+const db = connect(DATABASE_URL, 1)
+await claimNetwork(db, network)
+await db.destroy()
+console.log(`The database is up to date (${network}).`)

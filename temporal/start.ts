@@ -1,0 +1,88 @@
+import { TypedSearchAttributes } from '@temporalio/common'
+import {
+  WorkflowExecutionAlreadyStartedError,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client'
+import { setDispatched, type Intent } from '../db/intents.js'
+import { fromUnits } from '../domain/money.js'
+import { TASK_QUEUE } from './connect.js'
+import { searchAttributes } from './searchAttributes.js'
+import type { Plan } from '../db/accounts.js'
+import type { Db } from '../db/connect.js'
+import type { Funding } from '../db/fundings.js'
+import type { executeIntent } from '../workflows/executeIntent.js'
+import type { fundWallet } from '../workflows/fundWallet.js'
+
+/** The row is durable before its workflow is started: a start that is late is the sweeper's. */
+const START_DEADLINE_MS = 1_500
+
+/** Temporal serves low numbers first when there is a backlog. */
+const priorityOf: Record<Plan, number> = { enterprise: 2, pro: 3, free: 4 }
+
+type Options = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
+const once: Options = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
+/** For a run that is gone though its intent is not over: it finds in the rows what is done. */
+export const again: Options = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
+
+export type IntentStart = { intent: Intent; plan: Plan; decimals: number }
+
+/** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
+export async function startIntent(
+  client: Client,
+  db: Db,
+  { intent, plan, decimals }: IntentStart,
+  options: Options = once,
+): Promise<void> {
+  const { id, accountId, walletId, action, asset, requestId } = intent
+  const amount = fromUnits(BigInt(intent.units), decimals)
+  const target = intent.plan?.targetChain ?? intent.chain
+  await start(client, () =>
+    client.workflow.start<typeof executeIntent>('executeIntent', {
+      ...options,
+      workflowId: id,
+      taskQueue: TASK_QUEUE,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ intentId: id, accountId, walletId, ...(intent.plan ? { plan: intent.plan } : {}) }],
+      priority: { priorityKey: priorityOf[plan], fairnessKey: accountId },
+      memo: { requestId },
+      staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchAttributes.accountId, value: accountId },
+        { key: searchAttributes.walletId, value: walletId },
+        { key: searchAttributes.intentAction, value: action },
+        ...(target ? [{ key: searchAttributes.targetChain, value: target }] : []),
+      ]),
+    }),
+  )
+  await setDispatched(db, 'intent', id)
+}
+
+/** Starts the workflow of a funding, whose id is the funding's. */
+export async function startFunding(client: Client, db: Db, funding: Funding): Promise<void> {
+  const { id, accountId, walletId } = funding
+  await start(client, () =>
+    client.workflow.start<typeof fundWallet>('fundWallet', {
+      ...once,
+      workflowId: id,
+      taskQueue: TASK_QUEUE,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ fundingId: id }],
+      staticSummary: `fund ${walletId} with test money`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchAttributes.accountId, value: accountId },
+        { key: searchAttributes.walletId, value: walletId },
+        { key: searchAttributes.intentAction, value: 'fund' },
+      ]),
+    }),
+  )
+  await setDispatched(db, 'funding', id)
+}
+
+async function start(client: Client, call: () => Promise<unknown>): Promise<void> {
+  try {
+    await client.withDeadline(Date.now() + START_DEADLINE_MS, call)
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+  }
+}

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { hexlify, Interface, keccak256, randomBytes, TypedDataEncoder, Wallet } from 'ethers'
+import {
+  chainNames,
+  createRegistry,
+  delegateAddress,
+  entryPointAddress,
+  type ChainName,
+  type DevnetContracts,
+} from '../../chains/registry.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { readAaveArtifact, readAccountArtifact, readOwnArtifacts } from '../../devnet/artifacts.js'
+import { deployChain, fundOperators } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+
+type Chain = { url: string; chainId: number; contracts: DevnetContracts; stop(): Promise<void> }
+type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] }
+
+const name: ChainName = 'arbitrum-sepolia'
+/** Accounts of the devnet's mnemonic, for which anvil signs: the first deployed everything. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const sponsor = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11'
+const yearSeconds = 31_536_000
+const usdc = 1_000_000n
+
+const token = new Interface((await readOwnArtifacts()).DevUSDC.abi)
+const pool = new Interface(readAaveArtifact('protocol/pool/Pool').abi)
+const entryPoint = new Interface(readAccountArtifact('EntryPoint').abi)
+const account = new Interface(readAccountArtifact('Simple7702Account').abi)
+
+const nodes: Anvil[] = []
+const chains = new Map<ChainName, Chain>()
+
+async function startNode(chain: ChainName): Promise<Anvil & { chainId: number }> {
+  const { chainId } = createRegistry('testnet').get(chain)
+  const node = await startAnvil({ chainId })
+  nodes.push(node)
+  return { ...node, chainId }
+}
+
+function getChain(chain: ChainName = name): Chain {
+  const found = chains.get(chain)
+  if (!found) throw new Error(`${chain} was not started.`)
+  return found
+}
+
+beforeAll(async () => {
+  for (const chain of chainNames) {
+    const node = await startNode(chain)
+    chains.set(chain, { ...node, contracts: await deployChain(chain, node.url) })
+  }
+})
+
+afterAll(() => Promise.all(nodes.map((node) => node.stop())))
+
+async function read(to: string, abi: Interface, method: string, args: unknown[], url: string) {
+  const data = abi.encodeFunctionData(method, args)
+  const result = await callRpc<string>(url, 'eth_call', [{ to, data }, 'latest'])
+  return abi.decodeFunctionResult(method, result)
+}
+
+async function balanceOf(holder: string, contract: string, url = getChain().url): Promise<bigint> {
+  const [balance] = await read(contract, token, 'balanceOf', [holder], url)
+  return balance as bigint
+}
+
+async function send(transaction: object, url = getChain().url): Promise<Receipt> {
+  const hash = await callRpc<string>(url, 'eth_sendTransaction', [transaction])
+  return callRpc<Receipt>(url, 'eth_getTransactionReceipt', [hash])
+}
+
+/** Supply APY of USDC in percent, compounded per second as Aave does. */
+async function readApy({ url, contracts }: Chain): Promise<number> {
+  const [reserve] = await read(contracts.aavePool, pool, 'getReserveData', [contracts.usdc], url)
+  const rate = Number((reserve as { currentLiquidityRate: bigint }).currentLiquidityRate) / 1e27
+  return Math.expm1(Math.log1p(rate / yearSeconds) * yearSeconds) * 100
+}
+
+async function mint(holder: string, amount: bigint): Promise<void> {
+  const data = token.encodeFunctionData('mint', [holder, amount])
+  await send({ from: owner, to: getChain().contracts.usdc, data })
+}
+
+/** An EIP-3009 transfer that the holder signs and the sponsor sends. */
+async function authorizeTransfer(holder: Wallet, to: string, value: bigint) {
+  const { chainId, contracts } = getChain()
+  const nonce = hexlify(randomBytes(32))
+  const message = { from: holder.address, to, value, validAfter: 0, validBefore: 2n ** 40n, nonce }
+  const domain = { name: 'USDC', version: '2', chainId, verifyingContract: contracts.usdc }
+  const fields = ['address from', 'address to', 'uint256 value', 'uint256 validAfter']
+  fields.push('uint256 validBefore', 'bytes32 nonce')
+  const types = fields.map((field) => {
+    const [type = '', fieldName = ''] = field.split(' ')
+    return { name: fieldName, type }
+  })
+  const signature = await holder.signTypedData(
+    domain,
+    { TransferWithAuthorization: types },
+    message,
+  )
+  const method = 'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'
+  const data = token.encodeFunctionData(method, [...Object.values(message), signature])
+  return { from: sponsor, to: contracts.usdc, data }
+}
+
+const userOperation = [
+  { name: 'sender', type: 'address' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'initCode', type: 'bytes' },
+  { name: 'callData', type: 'bytes' },
+  { name: 'accountGasLimits', type: 'bytes32' },
+  { name: 'preVerificationGas', type: 'uint256' },
+  { name: 'gasFees', type: 'bytes32' },
+  { name: 'paymasterAndData', type: 'bytes' },
+]
+
+/** Lets a wallet execute calls that the sponsor pays for; it gets the delegate's code on the way. */
+async function sponsorCalls(wallet: Wallet, calls: [string, bigint, string][]): Promise<Receipt> {
+  const { url, chainId } = getChain()
+  const pad = (value: bigint) => value.toString(16).padStart(32, '0')
+  const operation = {
+    sender: wallet.address,
+    nonce: BigInt(hexlify(randomBytes(24))) << 64n,
+    initCode: `0x7702${'00'.repeat(18)}`,
+    callData: account.encodeFunctionData('executeBatch', [calls]),
+    accountGasLimits: `0x${pad(200_000n)}${pad(800_000n)}`,
+    preVerificationGas: 0n,
+    gasFees: `0x${pad(0n)}${pad(0n)}`,
+    paymasterAndData: '0x',
+  }
+  // What is signed names the delegate where the operation holds the EIP-7702 marker.
+  const signed = { ...operation, initCode: delegateAddress }
+  const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPointAddress }
+  const types = { PackedUserOperation: userOperation }
+  const signature = await wallet.signTypedData(domain, types, signed)
+  const hash = TypedDataEncoder.hash(domain, types, signed)
+  const fields = [{ ...operation, signature }]
+  expect(await read(entryPointAddress, entryPoint, 'getNonce', [wallet.address, 0], url)).toEqual([
+    0n,
+  ])
+  const receipt = await sendDelegating(wallet, {
+    to: entryPointAddress,
+    data: entryPoint.encodeFunctionData('handleOps', [fields, sponsor]),
+  })
+  const event = receipt.logs.find(({ topics }) => topics[1] === hash)
+  expect(event && entryPoint.parseLog(event)?.args.success).toBe(true)
+  return receipt
+}
+
+async function sendDelegating(wallet: Wallet, call: { to: string; data: string }) {
+  const { url, chainId } = getChain()
+  const payer = Wallet.createRandom().connect(null)
+  await callRpc(url, 'anvil_setBalance', [payer.address, '0xde0b6b3a7640000'])
+  const delegation = wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })
+  const raw = await payer.signTransaction({
+    ...call,
+    type: 4,
+    chainId,
+    nonce: 0,
+    gasLimit: 2_000_000,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    authorizationList: [delegation],
+  })
+  const hash = await callRpc<string>(url, 'eth_sendRawTransaction', [raw])
+  return callRpc<Receipt>(url, 'eth_getTransactionReceipt', [hash])
+}
+
+/** A wallet without ETH that has deposited 10 USDC into Aave. */
+async function depositSponsored(): Promise<Wallet> {
+  const { contracts } = getChain()
+  const wallet = new Wallet(hexlify(randomBytes(32)))
+  const amount = 10n * usdc
+  await mint(wallet.address, amount)
+  const approve = token.encodeFunctionData('approve', [contracts.aavePool, amount])
+  const supply = [contracts.usdc, amount, wallet.address, 0]
+  await sponsorCalls(wallet, [
+    [contracts.usdc, 0n, approve],
+    [contracts.aavePool, 0n, pool.encodeFunctionData('supply', supply)],
+  ])
+  return wallet
+}
+
+describe('USDC', () => {
+  test('has six decimals and the signing domain of the registry', async () => {
+    const { url, chainId, contracts } = getChain()
+    const domain = { name: 'USDC', version: '2', chainId, verifyingContract: contracts.usdc }
+    const separator = await read(contracts.usdc, token, 'DOMAIN_SEPARATOR', [], url)
+    expect(await read(contracts.usdc, token, 'decimals', [], url)).toEqual([6n])
+    expect(separator).toEqual([TypedDataEncoder.hashDomain(domain)])
+  })
+
+  test('moves by an authorization once, and refuses it the second time', async () => {
+    const { url, contracts } = getChain()
+    const holder = new Wallet(hexlify(randomBytes(32)))
+    const to = new Wallet(hexlify(randomBytes(32))).address
+    await mint(holder.address, 3n * usdc)
+    const transfer = await authorizeTransfer(holder, to, usdc)
+    expect((await send(transfer)).status).toBe('0x1')
+    await expect(callRpc(url, 'eth_call', [transfer, 'latest'])).rejects.toThrow('is used')
+    expect(await balanceOf(to, contracts.usdc)).toBe(usdc)
+  })
+
+  test('refuses an authorization that another key signed', async () => {
+    const [holder, thief] = [1, 2].map(() => new Wallet(hexlify(randomBytes(32))))
+    if (!holder || !thief) throw new Error('unreachable')
+    await mint(holder.address, usdc)
+    const signer = Object.create(thief, { address: { value: holder.address } }) as Wallet
+    const theft = await authorizeTransfer(signer, thief.address, usdc)
+    const refused = callRpc(getChain().url, 'eth_call', [theft, 'latest'])
+    await expect(refused).rejects.toThrow('invalid signature')
+  })
+
+  test('moves by an authorization of a wallet that has delegated its code', async () => {
+    const wallet = await depositSponsored()
+    await mint(wallet.address, usdc)
+    const receipt = await send(await authorizeTransfer(wallet, sponsor, usdc))
+    expect(receipt.status).toBe('0x1')
+  })
+})
+
+describe('Aave', () => {
+  test.each([
+    ['ethereum-sepolia', 1.52],
+    ['arbitrum-sepolia', 3.51],
+    ['base-sepolia', 3.15],
+  ] as const)('%s pays %d percent', async (chain, percent) => {
+    expect(await readApy(getChain(chain))).toBeCloseTo(percent, 2)
+  })
+
+  test('a deposit grows at the rate that was read', async () => {
+    const { url, contracts } = getChain('base-sepolia')
+    const apy = await readApy(getChain('base-sepolia'))
+    const before = await balanceOf(owner, contracts.aUsdc, url)
+    await callRpc(url, 'evm_increaseTime', [yearSeconds / 12])
+    await callRpc(url, 'evm_mine')
+    const growth = Number(await balanceOf(owner, contracts.aUsdc, url)) / Number(before)
+    expect((growth ** 12 - 1) * 100).toBeCloseTo(apy, 1)
+  })
+
+  test('takes the deposit of a wallet without ETH', async () => {
+    const { url, contracts } = getChain()
+    const { address } = await depositSponsored()
+    expect(await balanceOf(address, contracts.aUsdc)).toBeGreaterThanOrEqual(10n * usdc)
+    expect(await balanceOf(address, contracts.usdc)).toBe(0n)
+    expect(await callRpc(url, 'eth_getBalance', [address, 'latest'])).toBe('0x0')
+  })
+})
+
+describe('deployChain', () => {
+  test('puts the public code of EntryPoint and delegate at their public addresses', async () => {
+    const { url } = getChain()
+    const delegate = await callRpc<string>(url, 'eth_getCode', [delegateAddress, 'latest'])
+    expect(keccak256(delegate)).toBe(
+      keccak256(readAccountArtifact('Simple7702Account').deployedBytecode),
+    )
+    expect(await read(delegateAddress, account, 'entryPoint', [], url)).toEqual([entryPointAddress])
+  })
+
+  test('puts the batch reader at its public address', async () => {
+    const { url, contracts } = getChain()
+    const reader = new Interface((await readOwnArtifacts()).DevMulticall.abi)
+    const callData = token.encodeFunctionData('decimals')
+    const calls = [
+      { target: contracts.usdc, allowFailure: false, callData },
+      { target: contracts.aavePool, allowFailure: true, callData },
+    ]
+    const [results] = await read(multicall, reader, 'aggregate3', [calls], url)
+    const successes = (results as { success: boolean }[]).map(({ success }) => success)
+    expect(successes).toEqual([true, false])
+  })
+
+  test('changes nothing when called again', async () => {
+    const { url, contracts } = getChain()
+    const before = await callRpc<string>(url, 'eth_blockNumber')
+    expect(await deployChain(name, url)).toEqual(contracts)
+    expect(await callRpc<string>(url, 'eth_blockNumber')).toBe(before)
+  })
+})

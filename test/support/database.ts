@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { connect, migrate, type Db } from '../../db/connect.js'
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../db/embedded.js'
+import type { RunFolder } from './runFolder.js'
+
+type Server = { url: string; stop(): Promise<void> }
+
+/** Data of tests may be lost with the machine. */
+const speedups = ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']
+
+/**
+ * Starts a Postgres (or takes `TEST_DATABASE_URL`, whose role must be able to create databases and
+ * roles) and migrates the database that `createDatabase` clones.
+ */
+export async function startTemplate(folder: RunFolder): Promise<{ stop(): Promise<void> }> {
+  const outside = process.env.TEST_DATABASE_URL
+  const server = outside
+    ? { url: outside, stop: () => Promise.resolve() }
+    : await startServer(folder)
+  const template = `steward_template_${randomBytes(4).toString('hex')}`
+  await onServer(server.url, [`create database ${template}`])
+  await migrate(withDatabase(server.url, template))
+  process.env.TEST_POSTGRES_URL = server.url
+  process.env.TEST_POSTGRES_TEMPLATE = template
+  return {
+    async stop() {
+      if (outside) await onServer(outside, [`drop database ${template} with (force)`])
+      await server.stop()
+    },
+  }
+}
+
+export type TestDatabase = {
+  /** Connection of the owner, and a pool of it. */
+  url: string
+  db: Db
+  /** Connection with the rights of a service only. It has no session limits. */
+  urlAs(role: 'steward_api' | 'steward_worker' | 'steward_signer'): string
+  drop(): Promise<void>
+}
+
+/** An own, migrated and empty database. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env
+  if (!server || !template) throw new Error('No test database: run the tests by npm test.')
+  const name = `steward_test_${randomBytes(6).toString('hex')}`
+  await onServer(server, [`create database ${name} template ${template}`])
+  const url = withDatabase(server, name)
+  const db = connect(url)
+  return {
+    url,
+    db,
+    // Not by login: the roles belong to the server, whose passwords are not the tests' to change.
+    urlAs: (role) => `${url}?options=${encodeURIComponent(`-c role=${role}`)}`,
+    async drop() {
+      await db.destroy()
+      await onServer(server, [`drop database ${name} with (force)`])
+    },
+  }
+}
+
+async function startServer(folder: RunFolder): Promise<Server> {
+  const dir = join(folder.path, 'postgres')
+  const postgres = await startEmbeddedPostgres({ dir, onSpawn: (pid) => folder.guard(pid) })
+  const settings = speedups.map((setting) => `alter system set ${setting}`)
+  await onServer(postgres.url, [...settings, 'select pg_reload_conf()'])
+  return {
+    url: postgres.url,
+    async stop() {
+      await postgres.stop()
+      folder.release()
+      removeEmbeddedPostgres(dir)
+    },
+  }
+}
+
+async function onServer(url: string, statements: string[]): Promise<void> {
+  const db = connect(url, 1)
+  try {
+    for (const statement of statements) await db.raw(statement)
+  } finally {
+    await db.destroy()
+  }
+}
+
+function withDatabase(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}

@@ -1,0 +1,3 @@
+import { stopShared } from './globalSetup.js'
+
+export default stopShared

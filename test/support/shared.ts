@@ -1,0 +1,43 @@
+import { findTemporalCli } from '../../dev/temporalCli.js'
+import { startTemplate } from './database.js'
+import { createRunFolder } from './runFolder.js'
+import { prepareTestServer } from './testServer.js'
+import { writeWorkflowBundle } from './workflowBundle.js'
+
+/**
+ * Starts or fetches once what several test files need. The helpers in this folder find it through
+ * environment variables, which jest's workers inherit.
+ *
+ * @param patterns - What the caller restricts the test files to; empty for all.
+ */
+export async function startShared(patterns: string[]): Promise<{ stop(): Promise<void> }> {
+  const folder = await createRunFolder()
+  const stops = [() => folder.remove()]
+  const stop = async () => {
+    for (const stopOne of stops.reverse()) await stopOne()
+  }
+  try {
+    // One after the other: a failing step must not leave another one half started.
+    const template = await startTemplate(folder)
+    stops.push(() => template.stop())
+    await Promise.all([prepareTestServer(), writeWorkflowBundle(folder.path)])
+    if (wantsStack(patterns)) await prepareTemporalCli()
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop }
+}
+
+/** Only the end-to-end tests start the whole stack. */
+function wantsStack(patterns: string[]): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => pattern.includes('e2e'))
+}
+
+/**
+ * Building the Temporal server takes minutes, once: here it shows its progress and needs no time limit
+ * of a test. When it fails, the tests that need it say so.
+ */
+async function prepareTemporalCli(): Promise<void> {
+  if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli().catch(() => undefined)
+}

@@ -1,0 +1,31 @@
+import { DefaultLogger, Runtime } from '@temporalio/worker'
+import {
+  TestWorkflowEnvironment,
+  type TimeSkippingTestWorkflowEnvironmentOptions,
+} from '@temporalio/testing'
+import { testServer } from './testServer.js'
+
+type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
+
+/** The SDK kills a server that is not up after five seconds, which a busy machine may need. */
+const ATTEMPTS = 3
+
+// Failing activities are part of many tests; the SDK reports each of them as a warning.
+Runtime.install({ logger: new DefaultLogger('ERROR') })
+
+/**
+ * A Temporal server of its own, whose clock jumps to the next timer while somebody awaits a result.
+ * The clock is one for all its workflows: let them run one after the other. Close it by `teardown()`.
+ */
+export async function createTimeSkippingEnvironment(
+  options: Options = {},
+): Promise<TestWorkflowEnvironment> {
+  const server = { executable: { type: 'existing-path', path: testServer() } } as const
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({ ...options, server })
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error
+    }
+  }
+}

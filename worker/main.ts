@@ -1,0 +1,72 @@
+import { fileURLToPath } from 'node:url'
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import { createActivities } from '../activities/index.js'
+import { checkChainIds, connectChains } from '../chains/connect.js'
+import { createRegistry } from '../chains/registry.js'
+import { loadConfig } from '../config.js'
+import { assertNetwork, connect } from '../db/connect.js'
+import { listenToOperations } from '../db/listen.js'
+import { demoFunding } from '../domain/funding.js'
+import { driveChain } from '../lanes/driver.js'
+import { watchOutcomes } from '../lanes/operations.js'
+import { superviseProcess } from '../lifecycle.js'
+import { createLog } from '../log.js'
+import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
+import { registerSearchAttributes } from '../temporal/searchAttributes.js'
+import { runSweepers } from './sweep.js'
+
+/** Below the time that a supervisor grants before it kills. */
+const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
+/** Fixed sizes: a waiting activity holds a slot, not a thread. */
+const SLOTS = {
+  maxConcurrentWorkflowTaskExecutions: 40,
+  maxConcurrentActivityTaskExecutions: 5_000,
+  maxConcurrentLocalActivityExecutions: 100,
+}
+
+const config = loadConfig('worker', process.env)
+const log = createLog('worker', config.LOG_LEVEL)
+const { stopping, onStop, ready } = superviseProcess(log)
+Runtime.install({ shutdownSignals: [] })
+
+const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
+const chains = connectChains(registry, config.rpcUrls)
+const db = connect(config.DATABASE_URL, 20)
+onStop(() => db.destroy())
+await assertNetwork(db, config.NETWORK)
+const silent = await checkChainIds(chains)
+if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
+
+const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
+await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE)
+const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
+onStop(() => connection.close())
+
+const listener = listenToOperations(config.DATABASE_URL, stopping)
+const outcomes = watchOutcomes(listener)
+const workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = config.WORKFLOW_BUNDLE
+  ? { workflowBundle: { codePath: config.WORKFLOW_BUNDLE } }
+  : { workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)) }
+const worker = await Worker.create({
+  connection,
+  namespace: config.TEMPORAL_NAMESPACE,
+  taskQueue: TASK_QUEUE,
+  activities: createActivities({ db, chains, registry, outcomes, stopping }),
+  ...workflows,
+  ...SLOTS,
+  ...SHUTDOWN,
+})
+
+const running = worker.run()
+onStop(async () => {
+  if (worker.getState() === 'RUNNING') worker.shutdown()
+  await running
+})
+const drivers = chains.list.map((chain) =>
+  driveChain(config.DATABASE_URL, chain, listener, log, stopping),
+)
+onStop(() => Promise.all(drivers))
+const { decimals } = registry.get(demoFunding.chain).usdc
+const sweepers = runSweepers({ db, client, decimals, log }, stopping)
+onStop(() => sweepers)
+ready({ taskQueue: TASK_QUEUE })

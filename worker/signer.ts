@@ -1,0 +1,36 @@
+import { hostname } from 'node:os'
+import { checkChainIds, connectChains } from '../chains/connect.js'
+import { createRegistry } from '../chains/registry.js'
+import { loadConfig } from '../config.js'
+import { assertNetwork, connect } from '../db/connect.js'
+import { listenToOperations } from '../db/listen.js'
+import { ensureLanes, ensureTreasury, loadKek } from '../lanes/keys.js'
+import { runSigner } from '../lanes/sign.js'
+import { watchQueue } from '../lanes/queue.js'
+import { superviseProcess } from '../lifecycle.js'
+import { createLog } from '../log.js'
+
+const config = loadConfig('signer', process.env)
+const log = createLog('signer', config.LOG_LEVEL)
+const { stopping, onStop, ready } = superviseProcess(log)
+
+const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
+const chains = connectChains(registry, config.rpcUrls)
+const db = connect(config.DATABASE_URL)
+onStop(() => db.destroy())
+
+await assertNetwork(db, config.NETWORK)
+const silent = await checkChainIds(chains)
+if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
+
+const kek = await loadKek(db, config.KEK_FILE)
+const chainIds = registry.chains.map(({ chainId }) => chainId)
+await ensureLanes(db, kek, chainIds, config.LANES_PER_CHAIN)
+const treasury = await ensureTreasury(db, kek)
+
+const listener = listenToOperations(config.DATABASE_URL, stopping)
+const queue = watchQueue(listener, stopping, ['queued'])
+const taker = `${hostname()}/${process.pid}`
+const running = runSigner({ db, chains, keyring: { kek, treasury, taker }, log }, queue, stopping)
+onStop(() => running)
+ready({ kek: kek.id, treasury: treasury.address })

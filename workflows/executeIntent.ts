@@ -1,0 +1,122 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  defineQuery,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow'
+import type { Activities } from '../activities/index.js'
+import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
+
+export type ExecuteIntentInput = {
+  intentId: string
+  accountId: string
+  walletId: string
+  /** Absent when no chain answered at creation: planned here then. */
+  plan?: ExecutionPlan
+}
+
+export const progressQuery = defineQuery<Progress>('progress')
+
+const { planIntent } = proxyActivities<Activities>({
+  startToCloseTimeout: '20s',
+  // The only step that may end by a timeout: nothing of it can be in flight.
+  scheduleToCloseTimeout: '24h',
+  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '60s' },
+})
+
+/** No scheduleToClose: an end by the server's clock would leave open whether money has moved. */
+const steps = proxyActivities<Pick<Activities, 'deposit'>>({
+  startToCloseTimeout: '75s',
+  heartbeatTimeout: '15s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
+})
+
+const { finalizeIntent } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1m' },
+})
+
+/** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
+const STEP_DEADLINE_MS = 24 * 3_600_000
+
+type Failure = { code: string; message: string; step?: number }
+
+/**
+ * Executes an intent: plan, step by step, end. Which state its money is in stands in the operations'
+ * rows at every moment; started again, it finds what is done and goes on.
+ */
+export async function executeIntent(input: ExecuteIntentInput): Promise<{ status: string }> {
+  const progress: Progress = { status: input.plan ? 'planning' : 'pending', completedSteps: 0 }
+  setHandler(progressQuery, () => progress)
+  // Whether an intent may be cancelled is decided in the database, not by a click in the Temporal UI.
+  return CancellationScope.nonCancellable(() => run(input, progress))
+}
+
+async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ status: string }> {
+  const { intentId } = input
+  let step: number | undefined
+  try {
+    const plan = input.plan ?? (await planIntent({ intentId }))
+    describe(plan, [])
+    const hashes: string[] = []
+    for (const next of plan.steps) {
+      step = next.sequence
+      progress.status = 'executing'
+      progress.waitingFor = summaryOf(next)
+      hashes.push(await executeStep(input, next))
+      progress.completedSteps += 1
+      describe(plan, hashes)
+    }
+  } catch (error) {
+    const failure = toFailure(error, step)
+    await finalizeIntent({ intentId, failure })
+    progress.status = 'failed'
+    throw ApplicationFailure.create({
+      type: failure.code,
+      message: failure.message,
+      nonRetryable: true,
+    })
+  }
+  const { status } = await finalizeIntent({ intentId })
+  progress.status = status
+  return { status }
+}
+
+async function executeStep(input: ExecuteIntentInput, step: Step): Promise<string> {
+  const { intentId, accountId, walletId } = input
+  const deadlineMs = Date.now() + STEP_DEADLINE_MS
+  const options = { summary: summaryOf(step) }
+  const result = await steps[step.type].executeWithOptions(options, [
+    { intentId, accountId, walletId, step, deadlineMs },
+  ])
+  return result.txHash
+}
+
+const summaryOf = ({ type, amount, asset, protocol, chain }: Step) =>
+  `${type} ${amount} ${asset} in ${protocol} on ${chain}`
+
+/** What an operator reads in the Temporal UI: the steps, how far they are, their transactions. */
+function describe(plan: ExecutionPlan, hashes: string[]): void {
+  const lines = plan.steps.map((step, i) => {
+    const hash = hashes[i]
+    return `${step.sequence}. ${summaryOf(step)}: ${hash ? `done, \`${hash}\`` : 'open'}`
+  })
+  setCurrentDetails([plan.reasoning, '', ...lines].join('\n'))
+}
+
+/** The first failure that was meant for the intent, under the wrappers of Temporal. */
+function toFailure(error: unknown, step: number | undefined): Failure {
+  const at = step === undefined ? {} : { step }
+  const cause = error instanceof ActivityFailure ? error.cause : error
+  if (cause instanceof ApplicationFailure) {
+    return { code: cause.type ?? 'INTERNAL', message: cause.message, ...at }
+  }
+  if (error instanceof ActivityFailure) {
+    return { code: 'RPC_ERROR', message: 'The chains did not answer for a day.', ...at }
+  }
+  throw error
+}

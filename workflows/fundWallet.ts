@@ -1,0 +1,19 @@
+import { CancellationScope, proxyActivities } from '@temporalio/workflow'
+import type { Activities } from '../activities/index.js'
+
+const { fund } = proxyActivities<Activities>({
+  startToCloseTimeout: '75s',
+  heartbeatTimeout: '15s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
+})
+
+const DEADLINE_MS = 24 * 3_600_000
+
+/** Sends the test money of a funding, once. */
+export async function fundWallet(input: { fundingId: string }): Promise<{ txHash: string }> {
+  const deadlineMs = Date.now() + DEADLINE_MS
+  const { txHash } = await CancellationScope.nonCancellable(() =>
+    fund({ fundingId: input.fundingId, deadlineMs }),
+  )
+  return { txHash }
+}

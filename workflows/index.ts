@@ -1,0 +1,2 @@
+export { executeIntent } from './executeIntent.js'
+export { fundWallet } from './fundWallet.js'
