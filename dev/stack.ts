@@ -24,6 +24,7 @@ import {
 import { type Supervisor } from './supervise.js'
 import { findTemporalCli } from './temporalCli.js'
 import { Explained, sayDone } from './terminal.js'
+import { prepareWorkflowBundle } from './workflowBundle.js'
 
 const chainIds: Record<ChainName, number> = {
   'ethereum-sepolia': 11155111,
@@ -101,18 +102,23 @@ export function readPortChoices(
 /** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
 export async function bringUp(context: Context): Promise<Facts> {
   const { home, ports } = context
-  const [database, temporal, chains] = await Promise.all([
+  const [database, temporal, chains, workflowBundle] = await Promise.all([
     bringUpDatabase(context),
     bringUpTemporal(context),
     bringUpChains(context),
+    prepareWorkflowBundle(),
   ])
   const hostUrl = `http://127.0.0.1:${ports.api}`
   const facts = { hostUrl, apiBaseUrl: `${hostUrl}/v1`, ...database, ...temporal, ...chains.facts }
   const begun = Date.now()
+  const apiSettings = { API_HOST: '127.0.0.1', API_PORT: String(ports.api) }
+  const signerSettings = { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }
   await Promise.all([
-    startService(context, 'signer', facts).then(() => fundAll(facts, chains.contracts)),
-    startService(context, 'worker', facts),
-    startService(context, 'api', facts),
+    startService(context, 'signer', facts, signerSettings).then(() =>
+      fundAll(facts, chains.contracts),
+    ),
+    startService(context, 'worker', facts, { WORKFLOW_BUNDLE: workflowBundle }),
+    startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)
   sayDone('Services', 'api, worker, signer', Date.now() - begun)
@@ -228,15 +234,14 @@ async function fundChain(
   })
 }
 
-async function startService(context: Context, service: Service, facts: Facts): Promise<void> {
-  const { env, home, ports, supervisor } = context
+async function startService(
+  { env, home, supervisor }: Context,
+  service: Service,
+  facts: Facts,
+  settings: NodeJS.ProcessEnv,
+): Promise<void> {
   const secrets = openSecrets(home)
   const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]])
-  const own: Record<Service, NodeJS.ProcessEnv> = {
-    api: { API_HOST: '127.0.0.1', API_PORT: String(ports.api) },
-    worker: {},
-    signer: { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' },
-  }
   const common = {
     NETWORK: 'devnet',
     LOG_LEVEL: env.LOG_LEVEL ?? 'info',
@@ -246,7 +251,7 @@ async function startService(context: Context, service: Service, facts: Facts): P
     TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
     ...Object.fromEntries(rpcUrls),
   }
-  await supervisor.start(createServicePart(service, { ...common, ...own[service] }, home))
+  await supervisor.start(createServicePart(service, { ...common, ...settings }, home))
 }
 
 /** The API waits for the signer's public key and the worker's schema; it has both within a second. */

@@ -45,6 +45,7 @@ async function main(): Promise<void> {
   if (options.isFresh) wipeHome(home)
   makeFolders(home)
   const set = openSet(home, places)
+  saveSet(home, set)
 
   let facts: Facts | undefined
   const stopping = new AbortController()

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { createActivities } from '../activities/index.js'
@@ -44,9 +45,11 @@ onStop(() => connection.close())
 
 const listener = listenToOperations(config.DATABASE_URL, stopping)
 const outcomes = watchOutcomes(listener)
+// The bundler resolves files by itself: it is told the source or the built one, as this process is.
+const extension = extname(import.meta.url)
 const workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = config.WORKFLOW_BUNDLE
   ? { workflowBundle: { codePath: config.WORKFLOW_BUNDLE } }
-  : { workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)) }
+  : { workflowsPath: fileURLToPath(new URL(`../workflows/index${extension}`, import.meta.url)) }
 const worker = await Worker.create({
   connection,
   namespace: config.TEMPORAL_NAMESPACE,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { hexlify, Interface, keccak256, randomBytes, TypedDataEncoder, Wallet } from 'ethers'
+import { hexlify, Interface, keccak256, randomBytes, TypedDataEncoder, type Wallet } from 'ethers'
 import {
   chainNames,
   createRegistry,
@@ -12,9 +12,9 @@ import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { readAaveArtifact, readAccountArtifact, readOwnArtifacts } from '../../devnet/artifacts.js'
 import { deployChain, fundOperators } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { createWallet, sponsorCalls, type Receipt } from './sponsor.js'
 
 type Chain = { url: string; chainId: number; contracts: DevnetContracts; stop(): Promise<void> }
-type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] }
 
 const name: ChainName = 'arbitrum-sepolia'
 /** Accounts of the devnet's mnemonic, for which anvil signs: the first deployed everything. */
@@ -26,7 +26,6 @@ const usdc = 1_000_000n
 
 const token = new Interface((await readOwnArtifacts()).DevUSDC.abi)
 const pool = new Interface(readAaveArtifact('protocol/pool/Pool').abi)
-const entryPoint = new Interface(readAccountArtifact('EntryPoint').abi)
 const account = new Interface(readAccountArtifact('Simple7702Account').abi)
 
 const nodes: Anvil[] = []
@@ -82,8 +81,8 @@ async function mint(holder: string, amount: bigint): Promise<void> {
   await send({ from: owner, to: getChain().contracts.usdc, data })
 }
 
-/** An EIP-3009 transfer that the holder signs and the sponsor sends. */
-async function authorizeTransfer(holder: Wallet, to: string, value: bigint) {
+/** An EIP-3009 transfer of the holder, to be sent by somebody else. */
+async function authorizeTransfer(holder: Wallet, to: string, value: bigint, signer = holder) {
   const { chainId, contracts } = getChain()
   const nonce = hexlify(randomBytes(32))
   const message = { from: holder.address, to, value, validAfter: 0, validBefore: 2n ** 40n, nonce }
@@ -94,7 +93,7 @@ async function authorizeTransfer(holder: Wallet, to: string, value: bigint) {
     const [type = '', fieldName = ''] = field.split(' ')
     return { name: fieldName, type }
   })
-  const signature = await holder.signTypedData(
+  const signature = await signer.signTypedData(
     domain,
     { TransferWithAuthorization: types },
     message,
@@ -104,81 +103,19 @@ async function authorizeTransfer(holder: Wallet, to: string, value: bigint) {
   return { from: sponsor, to: contracts.usdc, data }
 }
 
-const userOperation = [
-  { name: 'sender', type: 'address' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'initCode', type: 'bytes' },
-  { name: 'callData', type: 'bytes' },
-  { name: 'accountGasLimits', type: 'bytes32' },
-  { name: 'preVerificationGas', type: 'uint256' },
-  { name: 'gasFees', type: 'bytes32' },
-  { name: 'paymasterAndData', type: 'bytes' },
-]
-
-/** Lets a wallet execute calls that the sponsor pays for; it gets the delegate's code on the way. */
-async function sponsorCalls(wallet: Wallet, calls: [string, bigint, string][]): Promise<Receipt> {
-  const { url, chainId } = getChain()
-  const pad = (value: bigint) => value.toString(16).padStart(32, '0')
-  const operation = {
-    sender: wallet.address,
-    nonce: BigInt(hexlify(randomBytes(24))) << 64n,
-    initCode: `0x7702${'00'.repeat(18)}`,
-    callData: account.encodeFunctionData('executeBatch', [calls]),
-    accountGasLimits: `0x${pad(200_000n)}${pad(800_000n)}`,
-    preVerificationGas: 0n,
-    gasFees: `0x${pad(0n)}${pad(0n)}`,
-    paymasterAndData: '0x',
-  }
-  // What is signed names the delegate where the operation holds the EIP-7702 marker.
-  const signed = { ...operation, initCode: delegateAddress }
-  const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPointAddress }
-  const types = { PackedUserOperation: userOperation }
-  const signature = await wallet.signTypedData(domain, types, signed)
-  const hash = TypedDataEncoder.hash(domain, types, signed)
-  const fields = [{ ...operation, signature }]
-  expect(await read(entryPointAddress, entryPoint, 'getNonce', [wallet.address, 0], url)).toEqual([
-    0n,
-  ])
-  const receipt = await sendDelegating(wallet, {
-    to: entryPointAddress,
-    data: entryPoint.encodeFunctionData('handleOps', [fields, sponsor]),
-  })
-  const event = receipt.logs.find(({ topics }) => topics[1] === hash)
-  expect(event && entryPoint.parseLog(event)?.args.success).toBe(true)
-  return receipt
-}
-
-async function sendDelegating(wallet: Wallet, call: { to: string; data: string }) {
-  const { url, chainId } = getChain()
-  const payer = Wallet.createRandom().connect(null)
-  await callRpc(url, 'anvil_setBalance', [payer.address, '0xde0b6b3a7640000'])
-  const delegation = wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })
-  const raw = await payer.signTransaction({
-    ...call,
-    type: 4,
-    chainId,
-    nonce: 0,
-    gasLimit: 2_000_000,
-    maxFeePerGas: 10n ** 10n,
-    maxPriorityFeePerGas: 10n ** 9n,
-    authorizationList: [delegation],
-  })
-  const hash = await callRpc<string>(url, 'eth_sendRawTransaction', [raw])
-  return callRpc<Receipt>(url, 'eth_getTransactionReceipt', [hash])
-}
-
 /** A wallet without ETH that has deposited 10 USDC into Aave. */
 async function depositSponsored(): Promise<Wallet> {
   const { contracts } = getChain()
-  const wallet = new Wallet(hexlify(randomBytes(32)))
+  const wallet = createWallet()
   const amount = 10n * usdc
   await mint(wallet.address, amount)
   const approve = token.encodeFunctionData('approve', [contracts.aavePool, amount])
   const supply = [contracts.usdc, amount, wallet.address, 0]
-  await sponsorCalls(wallet, [
+  const succeeded = await sponsorCalls(getChain(), wallet, [
     [contracts.usdc, 0n, approve],
     [contracts.aavePool, 0n, pool.encodeFunctionData('supply', supply)],
   ])
+  expect(succeeded).toBe(true)
   return wallet
 }
 
@@ -193,8 +130,8 @@ describe('USDC', () => {
 
   test('moves by an authorization once, and refuses it the second time', async () => {
     const { url, contracts } = getChain()
-    const holder = new Wallet(hexlify(randomBytes(32)))
-    const to = new Wallet(hexlify(randomBytes(32))).address
+    const holder = createWallet()
+    const to = createWallet().address
     await mint(holder.address, 3n * usdc)
     const transfer = await authorizeTransfer(holder, to, usdc)
     expect((await send(transfer)).status).toBe('0x1')
@@ -203,11 +140,9 @@ describe('USDC', () => {
   })
 
   test('refuses an authorization that another key signed', async () => {
-    const [holder, thief] = [1, 2].map(() => new Wallet(hexlify(randomBytes(32))))
-    if (!holder || !thief) throw new Error('unreachable')
+    const [holder, thief] = [createWallet(), createWallet()]
     await mint(holder.address, usdc)
-    const signer = Object.create(thief, { address: { value: holder.address } }) as Wallet
-    const theft = await authorizeTransfer(signer, thief.address, usdc)
+    const theft = await authorizeTransfer(holder, thief.address, usdc, thief)
     const refused = callRpc(getChain().url, 'eth_call', [theft, 'latest'])
     await expect(refused).rejects.toThrow('invalid signature')
   })
@@ -249,13 +184,15 @@ describe('Aave', () => {
 })
 
 describe('deployChain', () => {
-  test('puts the public code of EntryPoint and delegate at their public addresses', async () => {
+  test('puts EntryPoint and its delegate at their public addresses', async () => {
     const { url } = getChain()
     const delegate = await callRpc<string>(url, 'eth_getCode', [delegateAddress, 'latest'])
-    expect(keccak256(delegate)).toBe(
-      keccak256(readAccountArtifact('Simple7702Account').deployedBytecode),
-    )
+    const expected = readAccountArtifact('Simple7702Account').deployedBytecode
+    expect(keccak256(delegate)).toBe(keccak256(expected))
     expect(await read(delegateAddress, account, 'entryPoint', [], url)).toEqual([entryPointAddress])
+    // EntryPoint's code holds its chain id, so only its size is the same everywhere.
+    const entryPoint = await callRpc<string>(url, 'eth_getCode', [entryPointAddress, 'latest'])
+    expect(entryPoint).toHaveLength(readAccountArtifact('EntryPoint').deployedBytecode.length)
   })
 
   test('puts the batch reader at its public address', async () => {
@@ -276,5 +213,36 @@ describe('deployChain', () => {
     const before = await callRpc<string>(url, 'eth_blockNumber')
     expect(await deployChain(name, url)).toEqual(contracts)
     expect(await callRpc<string>(url, 'eth_blockNumber')).toBe(before)
+  })
+
+  test('finishes what was interrupted', async () => {
+    const { url, contracts } = getChain()
+    const block = await callRpc<{ hash: string }>(url, 'eth_getTransactionBySenderAndNonce', [
+      owner,
+      '0x0',
+    ])
+    const other = await startNode(name)
+    const raw = await callRpc<string>(url, 'eth_getRawTransactionByHash', [block.hash])
+    await callRpc(other.url, 'eth_sendRawTransaction', [raw])
+    expect(await deployChain(name, other.url)).toEqual(contracts)
+    expect(await readApy({ ...getChain(), url: other.url })).toBeCloseTo(3.51, 2)
+  })
+
+  test('refuses a chain on which somebody else used the key', async () => {
+    const { url } = await startNode(name)
+    await send({ from: owner, to: sponsor, value: '0x1' }, url)
+    await expect(deployChain(name, url)).rejects.toThrow('deployed by another version')
+  })
+})
+
+describe('fundOperators', () => {
+  test('gives ETH to lanes and USDC to the treasury, once', async () => {
+    const { url, contracts } = getChain()
+    const [lane, treasury] = [createWallet().address, createWallet().address]
+    const operators = { lanes: [lane], treasury }
+    expect(await fundOperators(url, contracts, operators)).toEqual([lane, treasury])
+    expect(await fundOperators(url, contracts, operators)).toEqual([])
+    expect(await balanceOf(treasury, contracts.usdc)).toBe(1_000_000n * usdc)
+    expect(BigInt(await callRpc<string>(url, 'eth_getBalance', [lane, 'latest']))).toBe(10n ** 21n)
   })
 })

@@ -52,7 +52,11 @@ export async function createDatabase(): Promise<TestDatabase> {
     url,
     db,
     // Not by login: the roles belong to the server, whose passwords are not the tests' to change.
-    urlAs: (role) => `${url}?options=${encodeURIComponent(`-c role=${role}`)}`,
+    urlAs(role) {
+      const asRole = new URL(url)
+      asRole.searchParams.set('options', `-c role=${role}`)
+      return asRole.href
+    },
     async drop() {
       await db.destroy()
       await onServer(server, [`drop database ${name} with (force)`])

@@ -20,7 +20,7 @@ describe('time-skipping environment', () => {
       taskQueue,
     })
   })
-  afterAll(() => environment.teardown())
+  afterAll(() => environment?.teardown())
 
   test('a workflow that sleeps three days ends within seconds', async () => {
     const start = performance.now()

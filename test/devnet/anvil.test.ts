@@ -1,0 +1,120 @@
+import * as fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { prepareState } from '../../devnet/state.js'
+
+const chainId = 421614
+const account = '0x00000000000000000000000000000000000000aa'
+
+type Head = { number: number; timestamp: number; hash: string }
+
+let folder = ''
+beforeAll(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'steward-state-'))
+})
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+async function readHead({ url }: Anvil, tag = 'latest'): Promise<Head> {
+  const block = await callRpc<Record<keyof Head, string>>(url, 'eth_getBlockByNumber', [tag, false])
+  const { number, timestamp, hash } = block
+  return { number: Number(number), timestamp: Number(timestamp), hash }
+}
+
+async function waitForBlock(node: Anvil, number: number): Promise<void> {
+  while ((await readHead(node)).number < number) await sleep(50)
+}
+
+describe('startAnvil', () => {
+  test('leaves nothing behind when it stops', async () => {
+    const before = fs.readdirSync(os.tmpdir())
+    const node = await startAnvil({ chainId })
+    await node.stop()
+    await node.stop()
+    const left = fs.readdirSync(os.tmpdir()).filter((name) => name.startsWith('steward-anvil-'))
+    expect(before).toEqual(expect.arrayContaining(left))
+    expect(() => process.kill(node.pid, 0)).toThrow('ESRCH')
+  })
+
+  test('error: says why a node did not start', async () => {
+    const node = await startAnvil({ chainId })
+    const port = Number(new URL(node.url).port)
+    await expect(startAnvil({ chainId: 84532, port })).rejects.toThrow('Another chain answers')
+    await node.stop()
+  })
+
+  test('mines on time and calls a block final 15 seconds later', async () => {
+    const node = await startAnvil({ chainId, blockTimeSeconds: 0.25 })
+    await callRpc(node.url, 'anvil_mine', ['0x64'])
+    const [head, final] = await Promise.all([readHead(node), readHead(node, 'finalized')])
+    expect(head.number - final.number).toBeGreaterThanOrEqual(60)
+    await waitForBlock(node, head.number + 3)
+    await node.stop()
+  })
+
+  test('goes on where it stopped', async () => {
+    const options = { chainId, blockTimeSeconds: 0.25, stateFile: path.join(folder, 'stopped') }
+    const first = await startAnvil(options)
+    await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
+    await waitForBlock(first, 3)
+    const head = await readHead(first)
+    await first.stop()
+
+    const second = await startAnvil(options)
+    expect(await callRpc(second.url, 'eth_chainId')).toBe(`0x${chainId.toString(16)}`)
+    expect(await callRpc(second.url, 'eth_getBalance', [account, 'latest'])).toBe('0x7b')
+    expect(await readHead(second, `0x${head.number.toString(16)}`)).toEqual(head)
+    await waitForBlock(second, head.number + 2)
+    expect((await readHead(second)).timestamp).toBeGreaterThanOrEqual(head.timestamp)
+    await second.stop()
+  })
+
+  test('loses seconds, not the chain, when it is killed', async () => {
+    const options = { chainId, blockTimeSeconds: 0.25, stateFile: path.join(folder, 'killed') }
+    const first = await startAnvil(options)
+    await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
+    await waitForBlock(first, 26)
+    process.kill(first.pid, 'SIGKILL')
+    await first.stop()
+
+    const second = await startAnvil(options)
+    expect(await callRpc(second.url, 'eth_getBalance', [account, 'latest'])).toBe('0x7b')
+    expect((await readHead(second)).number).toBeGreaterThan(10)
+    await second.stop()
+  })
+})
+
+describe('prepareState', () => {
+  const block = (number: number, transactions: string[] = []) => {
+    return { header: { number: `0x${number.toString(16)}` }, transactions }
+  }
+  const write = (file: string, text: string) => {
+    fs.writeFileSync(path.join(folder, file), text)
+    return path.join(folder, file)
+  }
+  const read = (file: string) => JSON.parse(fs.readFileSync(file, 'utf8')) as unknown
+
+  test('drops empty old blocks and keeps the first, the newest and those with transactions', () => {
+    const blocks = [0, 1, 2, 700, 1000].map((number) => block(number, number === 2 ? ['0x'] : []))
+    const file = write('old', JSON.stringify({ best_block_number: 1000, blocks }))
+    prepareState(file)
+    const kept = [block(0), block(2, ['0x']), block(1000)]
+    expect(read(file)).toEqual({ best_block_number: 1000, blocks: kept })
+  })
+
+  test('takes the copy when the node was killed while writing', () => {
+    const whole = { best_block_number: 0, blocks: [block(0)] }
+    write('torn.last', JSON.stringify(whole))
+    const file = write('torn', JSON.stringify(whole).slice(0, -5))
+    prepareState(file)
+    expect(read(file)).toEqual(whole)
+  })
+
+  test('error: asks to delete a file that is damaged and has no copy', () => {
+    const file = write('damaged', '{"blocks":[')
+    expect(() => prepareState(file)).toThrow('Delete it to start anew')
+  })
+})
