@@ -9,16 +9,22 @@ const directions = {
   custody: ['domain/'],
   protocols: ['chains/', 'domain/'],
   lanes: ['protocols/', 'chains/', 'db/', 'domain/'],
-  activities: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  planning: ['protocols/', 'chains/', 'db/', 'domain/'],
+  activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
-  api: ['protocols/', 'chains/', 'db/', 'domain/', 'custody/seal\\.ts$', 'type:workflows/'],
-  worker: ['activities/', 'lanes/', 'chains/', 'db/', 'domain/'],
+  temporal: ['db/', 'domain/', 'type:workflows/'],
+  api: [
+    ...['temporal/', 'planning/', 'protocols/', 'chains/', 'db/', 'domain/'],
+    ...['custody/seal\\.ts$', 'type:workflows/'],
+  ],
+  worker: ['temporal/', 'activities/', 'lanes/', 'chains/', 'db/', 'domain/'],
   devnet: ['chains/', 'domain/'],
   dev: ['db/', 'devnet/', 'chains/', 'domain/'],
 }
 
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */
 const wiring = '^(config|log|lifecycle)\\.ts$'
+const settings = '^(config|lifecycle)\\.ts$'
 const entries = '^(api/main|worker/main|worker/signer)\\.ts$|^(scripts|dev)/'
 
 /** The part of `lanes/` that only the signer's process loads, and within it what opens keys. */
@@ -66,9 +72,14 @@ module.exports = {
     forbid('nothing-imports-tests', { pathNot: '^test/' }, { path: '^test/' }),
     forbid('nothing-imports-benchmarks', { pathNot: '^bench/' }, { path: '^bench/' }),
     forbid(
-      'only-entries-import-settings-and-log',
+      'only-entries-import-settings',
       { pathNot: [entries, wiring, outside] },
-      { path: wiring },
+      { path: settings },
+    ),
+    forbid(
+      'only-entries-import-the-log-as-a-value',
+      { pathNot: [entries, wiring, outside] },
+      { path: '^log\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
 
     forbid(
@@ -83,7 +94,7 @@ module.exports = {
     ),
     forbid(
       'temporal-only-where-workflows-run-or-start',
-      { pathNot: ['^(api|workflows|activities|worker|scripts|dev)/', outside] },
+      { pathNot: ['^(api|temporal|workflows|activities|worker|scripts|dev)/', outside] },
       { path: '(^|/)node_modules/@temporalio/' },
     ),
     forbid(

@@ -27,7 +27,7 @@ const schemas = {
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: port.default(3000),
   }),
-  worker: z.object({ ...common, ...temporal, WORKFLOW_BUNDLE: z.string().optional() }),
+  worker: z.object({ ...common, ...temporal }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),

@@ -40,10 +40,10 @@ export function superviseProcess(log: Log) {
 
   return {
     stopping: stopping.signal,
-    onStop(callback: () => Promise<unknown>) {
+    onStop: (callback: () => Promise<unknown>) => {
       callbacks.push(callback)
     },
-    ready(facts: object) {
+    ready: (facts: object) => {
       log.info(facts, `${log.bindings().name as string} ready`)
       process.send?.({ type: 'ready' })
     },

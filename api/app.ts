@@ -45,7 +45,8 @@ function nameRequest(log: Log): RequestHandler {
     response.set('X-Request-Id', requestId)
     response.on('finish', () => {
       const { method } = request
-      const path = (request.route as { path?: string } | undefined)?.path
+      // The pattern, not the URL: a caller's identifiers do not belong in a log.
+      const path = request.baseUrl + ((request.route as { path?: string } | undefined)?.path ?? '')
       const ms = Math.round(performance.now() - started)
       log.info({ requestId, method, path, status: response.statusCode, ms }, 'request')
     })

@@ -1,11 +1,11 @@
-import { createHash, type webcrypto } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { suite, type Kek } from './seal.js'
 import { ServiceError } from '../domain/errors.js'
 
 /** A key encryption key with its private half. Exists in the signer only. */
-export type PrivateKek = Kek & { privateKey: webcrypto.CryptoKey }
+export type PrivateKek = Kek & { privateKey: CryptoKey }
 
 /**
  * Reads the KEK from a file: the raw P-256 private key as 64 hex characters.
@@ -38,7 +38,7 @@ export async function createKek(file: string): Promise<PrivateKek> {
   return { ...(await publicHalf(privateKey)), privateKey }
 }
 
-async function publicHalf(privateKey: webcrypto.CryptoKey): Promise<Kek> {
+async function publicHalf(privateKey: CryptoKey): Promise<Kek> {
   const jwk = await crypto.subtle.exportKey('jwk', privateKey)
   const point = [jwk.x, jwk.y].map((part) => Buffer.from(part ?? '', 'base64url'))
   const publicKey = Buffer.concat([Buffer.from([4]), ...point])

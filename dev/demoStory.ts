@@ -59,7 +59,7 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   const ethAfter = await readEthBalance(node.url, wallet.address)
   const deposit = await readTokenBalance(node.url, aUsdc, wallet.address)
   say()
-  say(fact('APY', `${intent.results?.apy ?? '?'} %`))
+  say(fact('APY', formatPercent(intent.results?.apy)))
   say(
     fact(
       'ETH of the wallet',
@@ -178,6 +178,9 @@ async function call<T>(
 function refusal({ status, error, message }: Answer<unknown>): Explained {
   return new Explained(`The API answered ${status} ${error ?? ''}: ${message ?? 'no message'}`)
 }
+
+const formatPercent = (percent: number | undefined) =>
+  percent === undefined ? 'not told' : `${percent.toFixed(2)} %`
 
 /** Whole tokens as text, without trailing zeros. */
 function formatUnits(units: bigint, decimals: number): string {

@@ -6,6 +6,7 @@ import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../devnet/anvil
 import { callRpc } from '../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../devnet/state.js'
 import { startChild } from './child.js'
+import { compileServices } from './compile.js'
 import { searchAttributes } from './searchAttributes.js'
 import { type Home } from './state.js'
 import { type Part } from './supervise.js'
@@ -23,9 +24,9 @@ export const stopOrder: string[][] = [
 ]
 
 const entryFiles: Record<Service, string> = {
-  api: 'api/main.ts',
-  worker: 'worker/main.ts',
-  signer: 'worker/signer.ts',
+  api: 'api/main.js',
+  worker: 'worker/main.js',
+  signer: 'worker/signer.js',
 }
 
 /** What is running may finish; what does not is done again after the restart. */
@@ -141,18 +142,18 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
 export function createServicePart(service: Service, env: NodeJS.ProcessEnv, home: Home): Part {
   return {
     name: service,
-    start: (hooks) =>
-      startChild(
-        {
-          name: service,
-          command: process.execPath,
-          args: ['--enable-source-maps', '--import', 'tsx', entryFiles[service]],
-          env: { ...process.env, ...env },
-          logFile: home.log(service),
-          ready: 'message',
-          stopTimeoutMs: serviceStopMs,
-        },
-        hooks,
-      ),
+    async start(hooks) {
+      const folder = await compileServices()
+      const spec = {
+        name: service,
+        command: process.execPath,
+        args: ['--enable-source-maps', path.join(folder, entryFiles[service])],
+        env: { ...process.env, ...env },
+        logFile: home.log(service),
+        ready: 'message' as const,
+        stopTimeoutMs: serviceStopMs,
+      }
+      return startChild(spec, hooks)
+    },
   }
 }

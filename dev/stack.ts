@@ -2,6 +2,7 @@ import path from 'node:path'
 import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
 import { checkOutsideNode, markChain, readChainMark } from './chainState.js'
+import { compileServices } from './compile.js'
 import { connectionOf, prepareDatabase, readOperators } from './database.js'
 import { writeJson } from './jsonFile.js'
 import {
@@ -24,7 +25,6 @@ import {
 import { type Supervisor } from './supervise.js'
 import { findTemporalCli } from './temporalCli.js'
 import { Explained, sayDone } from './terminal.js'
-import { prepareWorkflowBundle } from './workflowBundle.js'
 
 const chainIds: Record<ChainName, number> = {
   'ethereum-sepolia': 11155111,
@@ -102,11 +102,11 @@ export function readPortChoices(
 /** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
 export async function bringUp(context: Context): Promise<Facts> {
   const { home, ports } = context
-  const [database, temporal, chains, workflowBundle] = await Promise.all([
+  const [database, temporal, chains] = await Promise.all([
     bringUpDatabase(context),
     bringUpTemporal(context),
     bringUpChains(context),
-    prepareWorkflowBundle(),
+    compileServices(),
   ])
   const hostUrl = `http://127.0.0.1:${ports.api}`
   const facts = { hostUrl, apiBaseUrl: `${hostUrl}/v1`, ...database, ...temporal, ...chains.facts }
@@ -117,7 +117,7 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'signer', facts, signerSettings).then(() =>
       fundAll(facts, chains.contracts),
     ),
-    startService(context, 'worker', facts, { WORKFLOW_BUNDLE: workflowBundle }),
+    startService(context, 'worker', facts, {}),
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)

@@ -44,7 +44,7 @@ export function sayDone(name: string, what: string, tookMs: number): void {
 
 /** One fact of a list: a dimmed name of fixed width and its value. */
 export function fact(name: string, value: string): string {
-  return `  ${pc.dim(name.padEnd(16))} ${value}`
+  return `  ${pc.dim(name.padEnd(20))} ${value}`
 }
 
 /** @returns Text such as `4.2 s` or `3:07 min`. */

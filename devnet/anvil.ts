@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -96,15 +96,16 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
  *
  * @param options - `port`: a free one when absent.
  * @returns `stop` ends the node, upon which it writes its state file. It may be called twice.
- * @throws Error with the node's last words when it does not start.
+ * @throws Error when the port is taken, or with the node's last words when it does not start.
  */
 export async function startAnvil(options: StartOptions): Promise<Anvil> {
   const { stateFile, chainId, host = '127.0.0.1' } = options
-  const port = options.port ?? (await findFreePort())
-  const cachePath = mkdtempSync(path.join(os.tmpdir(), 'steward-anvil-'))
+  const port = await findFreePort(options.port ?? 0, host)
   if (stateFile) prepareState(stateFile)
+  const binary = anvilBinary()
+  const cachePath = mkdtempSync(path.join(os.tmpdir(), 'steward-anvil-'))
   const argv = anvilArguments({ ...options, port, cachePath })
-  const child = spawn(anvilBinary(), argv, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(binary, argv, { stdio: ['ignore', 'ignore', 'pipe'] })
   const stopCopies = stateFile ? keepStateCopies(stateFile) : undefined
   const cleanUp = () => {
     stopCopies?.()
@@ -130,19 +131,23 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    return existsSync(file)
+    return true
   } catch {
     return false
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** The given port, or any for 0. Throws when it is taken, lest another node's answer passes for ours. */
+async function findFreePort(wanted: number, host: string): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (cause: Error) =>
+      reject(new Error(`Port ${wanted} is taken on ${host}. Choose another.`, { cause }))
+    server.once('error', refuse).listen(wanted, host, resolve)
+  })
+  const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
-  if (!address || typeof address === 'string') throw new Error('No free port on 127.0.0.1.')
-  return address.port
+  return port
 }
 
 async function waitForAnswer(child: ChildProcess, url: string, chainId: number): Promise<void> {
@@ -157,7 +162,6 @@ async function waitForAnswer(child: ChildProcess, url: string, chainId: number):
   while (!hasEnded(child) && performance.now() < deadline) {
     const answer = await callRpc<string>(url, 'eth_chainId').catch(() => undefined)
     if (Number(answer) === chainId) return
-    if (answer) throw new Error(`Another chain answers at ${url}: ${Number(answer)}.`)
     await sleep(10)
   }
   throw new Error(`anvil did not start at ${url}. ${lastWords.trim()}`)

@@ -74,7 +74,7 @@ async function startChain(name: ChainName): Promise<Chain> {
   })
   nodes.push(node)
   const contracts = await deployChain(name, node.url)
-  log.info({ chain: name, url: node.url, pid: node.pid }, 'chain deployed')
+  log.info({ chain: name, url: node.url, node: node.pid }, 'chain deployed')
   return { name, chainId, node, contracts }
 }
 

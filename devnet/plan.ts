@@ -134,7 +134,7 @@ export class Plan {
     if (foreign === -1) return signed.slice(nonce)
     throw new Error(
       `The chain at ${rpcUrl} was deployed by another version: transaction ${foreign} of ` +
-        `${this.#deployer} is not ours. Delete its state file and start it again.`,
+        `${this.#deployer} is not ours. Delete its state files and start it again.`,
     )
   }
 }

@@ -16,6 +16,8 @@ export async function callRpcBatch<T>(
   url: string,
   calls: RpcCall[],
 ): Promise<{ result?: T; error?: string }[]> {
+  // An empty batch is an error in JSON-RPC.
+  if (calls.length === 0) return []
   const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
   const response = await fetch(url, {
     method: 'POST',

@@ -30,7 +30,7 @@ export function prepareState(stateFile: string): void {
     fs.rmSync(copy, { force: true })
     return
   }
-  throw new Error(`The devnet's state file ${stateFile} is damaged. Delete it to start anew.`)
+  throw new Error(`The devnet's state ${stateFile} is damaged. Delete ${stateFile}* to start anew.`)
 }
 
 /**

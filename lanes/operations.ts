@@ -60,15 +60,7 @@ export function outcomeOf(row: Operation): Outcome {
   switch (row.state) {
     case 'confirmed':
     case 'final':
-      if (!row.success) {
-        const message = `The call failed on chain in transaction ${row.txHash}.`
-        return { kind: 'failed', code: undefined, message }
-      }
-      return {
-        kind: 'done',
-        txHash: row.txHash ?? '',
-        units: row.units === null ? undefined : BigInt(row.units),
-      }
+      return verdictOf(row)
     case 'rejected':
     case 'cancelled':
       return { kind: 'failed', code: row.code ?? undefined, message: row.message ?? row.state }
@@ -76,12 +68,21 @@ export function outcomeOf(row: Operation): Outcome {
       return {
         kind: 'deferred',
         code: row.code ?? 'INTERNAL',
-        message: row.message ?? 'Deferred.',
+        message: row.message ?? row.state,
         retryAfter: row.retryAfter ?? new Date(),
       }
     default:
       return { kind: 'waiting', state: row.state }
   }
+}
+
+/** What the operation's log says: the call inside may have failed though the transaction succeeded. */
+function verdictOf({ success, txHash, units }: Operation): Outcome {
+  if (!success) {
+    const message = `The call failed on chain in transaction ${txHash}.`
+    return { kind: 'failed', code: undefined, message }
+  }
+  return { kind: 'done', txHash: txHash ?? '', units: units === null ? undefined : BigInt(units) }
 }
 
 /**

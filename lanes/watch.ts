@@ -92,7 +92,7 @@ async function readBlocks(client: ChainClient, after: bigint, head: Block): Prom
   const numbers: bigint[] = []
   for (let number = after + 1n; number <= last; number++) numbers.push(number)
   const blocks = await Promise.all(
-    numbers.map((blockNumber) =>
+    numbers.map(async (blockNumber) =>
       blockNumber === head.number ? head : readBlock(client, { blockNumber }),
     ),
   )

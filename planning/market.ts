@@ -3,7 +3,7 @@ import { readEthPrice } from '../chains/prices.js'
 import { readBookedBlocks, readReserved, type BookedBlock } from '../db/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
-import { planIntent } from '../domain/plan.js'
+import { planIntent, type ChainState } from '../domain/plan.js'
 import { readRates } from '../protocols/markets.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Db } from '../db/connect.js'
@@ -77,14 +77,13 @@ export async function planWithReservations(
 ): Promise<ExecutionPlan> {
   const missing = silent.filter((name) => !request.chain || name === request.chain)
   if (missing.length > 0 && (request.chain || snapshots.length === 0)) throw noAnswer(missing)
-  const chains = await Promise.all(
-    snapshots.map(async ({ client: { chain }, booked, balanceUnits, depositGasUsd }) => {
-      const reserved = await readReserved(trx, walletId, chain.usdc.address, booked)
-      const availableUnits = balanceUnits > reserved ? balanceUnits - reserved : 0n
-      const { name, stepSeconds } = chain
-      return { chain: name, availableUnits, depositGasUsd, stepSeconds }
-    }),
-  )
+  const chains: ChainState[] = []
+  for (const { client, booked, balanceUnits, depositGasUsd } of snapshots) {
+    const { name, usdc, stepSeconds } = client.chain
+    const reserved = await readReserved(trx, walletId, usdc.address, booked)
+    const availableUnits = balanceUnits > reserved ? balanceUnits - reserved : 0n
+    chains.push({ chain: name, availableUnits, depositGasUsd, stepSeconds })
+  }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const decimals = snapshots[0]?.client.chain.usdc.decimals ?? 0
   try {

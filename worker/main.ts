@@ -1,6 +1,4 @@
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { createActivities } from '../activities/index.js'
 import { checkChainIds, connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
@@ -15,6 +13,8 @@ import { createLog } from '../log.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { registerSearchAttributes } from '../temporal/searchAttributes.js'
 import { runSweepers } from './sweep.js'
+import { createTemporalLog } from './temporalLog.js'
+import { loadWorkflowBundle } from './workflowBundle.js'
 
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
@@ -28,7 +28,8 @@ const SLOTS = {
 const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-Runtime.install({ shutdownSignals: [] })
+const temporalLog = createTemporalLog(log)
+Runtime.install({ logger: temporalLog, shutdownSignals: [] })
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls)
@@ -45,17 +46,12 @@ onStop(() => connection.close())
 
 const listener = listenToOperations(config.DATABASE_URL, stopping)
 const outcomes = watchOutcomes(listener)
-// The bundler resolves files by itself: it is told the source or the built one, as this process is.
-const extension = extname(import.meta.url)
-const workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = config.WORKFLOW_BUNDLE
-  ? { workflowBundle: { codePath: config.WORKFLOW_BUNDLE } }
-  : { workflowsPath: fileURLToPath(new URL(`../workflows/index${extension}`, import.meta.url)) }
 const worker = await Worker.create({
   connection,
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,
   activities: createActivities({ db, chains, registry, outcomes, stopping }),
-  ...workflows,
+  workflowBundle: await loadWorkflowBundle(temporalLog),
   ...SLOTS,
   ...SHUTDOWN,
 })

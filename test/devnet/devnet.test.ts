@@ -236,6 +236,11 @@ describe('deployChain', () => {
 })
 
 describe('fundOperators', () => {
+  test('needs no lanes', async () => {
+    const { url, contracts } = getChain()
+    expect(await fundOperators(url, contracts, { lanes: [] })).toEqual([])
+  })
+
   test('gives ETH to lanes and USDC to the treasury, once', async () => {
     const { url, contracts } = getChain()
     const [lane, treasury] = [createWallet().address, createWallet().address]

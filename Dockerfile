@@ -1,0 +1,45 @@
+# One image for all roles, named by the command: dist/api/main.js, dist/worker/main.js,
+# dist/worker/signer.js, dist/scripts/migrate.js. The target `devnet` runs local test chains instead.
+
+FROM node:20-bookworm-slim AS base
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates tini \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+ENTRYPOINT ["tini", "--"]
+
+FROM base AS build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build
+
+FROM base AS packages
+COPY package.json package-lock.json .npmrc ./
+# Without the development chain, and without the native parts for other platforms.
+RUN npm ci --omit=dev --ignore-scripts \
+  && npm cache clean --force \
+  && rm -rf node_modules/@foundry-rs \
+  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} +
+
+FROM build AS devnet
+ENV NODE_ENV=development
+RUN mkdir -p /devnet && chown node:node /devnet
+USER node
+VOLUME /devnet
+CMD ["node_modules/.bin/tsx", "devnet/main.ts"]
+
+FROM base AS service
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+COPY package.json ./
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# Bundles the workflows now, so that workers start quicker and write nothing.
+RUN node --input-type=module --eval "import { loadWorkflowBundle } from '/app/dist/worker/workflowBundle.js'; \
+  import { DefaultLogger } from '@temporalio/worker'; \
+  await loadWorkflowBundle(new DefaultLogger('WARN'))" \
+  && mkdir -p /var/lib/steward && chown node:node /var/lib/steward && chmod 700 /var/lib/steward
+USER node
+EXPOSE 3000
+CMD ["node", "dist/api/main.js"]

@@ -1,0 +1,25 @@
+import { DefaultLogger, type LogMetadata, type Logger } from '@temporalio/worker'
+import type { Log } from '../log.js'
+
+/** Facts that the SDK's records may carry into our log. Failures are named, their texts stay in Temporal. */
+const allowed = [
+  'workflowId',
+  'workflowType',
+  'activityType',
+  'attempt',
+  'taskQueue',
+  'sdkComponent',
+]
+
+/** Lets the Temporal SDK write into our log, from warnings upwards. */
+export function createTemporalLog(log: Log): Logger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const facts = { ...pick(meta ?? {}), err: meta?.error as unknown }
+    if (level === 'ERROR') log.error(facts, message)
+    else log.warn(facts, message)
+  })
+}
+
+function pick(meta: LogMetadata): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(meta).filter(([name]) => allowed.includes(name)))
+}
