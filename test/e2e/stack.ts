@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** `.steward/dev.json`. */
+export type Facts = {
+  apiBaseUrl: string
+  hostUrl: string
+  apiKey: string
+  temporalAddress: string
+  databaseUrl: string
+  rpcUrls: Record<string, string>
+  pids: Record<'api' | 'worker' | 'signer' | 'temporal' | 'postgres', number>
+}
+
+export type Stack = {
+  facts: Facts
+  home: string
+  /** The facts as they are now: process ids change when a part is started again. */
+  readFacts(): Facts
+  stop(): Promise<void>
+  output(): string
+}
+
+/** A folder for the state of a stack, of which no user of this machine is locked out. */
+export async function createHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'steward e2e '))
+  await chmod(home, 0o755)
+  return home
+}
+
+export function removeHome(home: string): void {
+  rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+}
+
+const anyPort = Object.fromEntries(
+  [
+    'API_PORT',
+    'TEMPORAL_PORT',
+    'TEMPORAL_UI_PORT',
+    'ANVIL_PORT_ETHEREUM_SEPOLIA',
+    'ANVIL_PORT_ARBITRUM_SEPOLIA',
+    'ANVIL_PORT_BASE_SEPOLIA',
+  ].map((name) => [name, '0']),
+)
+
+/** Does what `npm start -- --no-demo` does, with its state in `home` and on free ports. */
+export async function startStack(home: string): Promise<Stack> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'dev', 'start.ts'), '--no-demo'],
+    {
+      cwd: root,
+      env: { ...process.env, ...anyPort, STEWARD_HOME: home, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+    })
+  }
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const file = join(home, 'dev.json')
+  const readFacts = () => JSON.parse(readFileSync(file, 'utf8')) as Facts
+  while (!printed.includes('Serving.') && child.exitCode === null) await sleep(50)
+  if (!existsSync(file)) throw new Error(`The stack did not start:\n${printed}`)
+  return {
+    facts: readFacts(),
+    home,
+    readFacts,
+    output: () => printed,
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+/** Calls the API with the demo account's key. */
+export function createClient({ apiBaseUrl, apiKey }: Facts) {
+  return async (method: 'GET' | 'POST', path: string, body?: unknown) => {
+    const response = await fetch(apiBaseUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+}
+
+/** Asks until the answer passes. Bounded by the time limit of the test that waits. */
+export async function until<T>(ask: () => Promise<T>, passes: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (passes(answer)) return answer
+    await sleep(100)
+  }
+}
