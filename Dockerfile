@@ -6,6 +6,8 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates tini \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
+# The shared volume of the local chains takes its owner from whichever image mounts it first.
+RUN mkdir -p /devnet/state && chown -R node:node /devnet
 ENTRYPOINT ["tini", "--"]
 
 FROM base AS build
@@ -25,9 +27,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 FROM build AS devnet
 ENV NODE_ENV=development
-RUN mkdir -p /devnet && chown node:node /devnet
 USER node
-VOLUME /devnet
 CMD ["node_modules/.bin/tsx", "devnet/main.ts"]
 
 FROM base AS service

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChainName } from '../chains/registry.js'
 import { devnetMnemonic } from './deploy.js'
+import { keepMining } from './mining.js'
 import { callRpc } from './rpc.js'
 import { keepStateCopies, prepareState } from './state.js'
 
@@ -30,6 +31,9 @@ const finalitySeconds = 15
  */
 const stateIntervalSeconds = 5
 
+/** The shortest own block time with which a node keeps as few states as it is told. */
+const tendedBlockSeconds = 3
+
 const startTimeoutMs = 10_000
 const stopTimeoutMs = 10_000
 
@@ -38,6 +42,12 @@ type AnvilOptions = {
   port: number
   /** Absent: one block per transaction. */
   blockTimeSeconds?: number | undefined
+  /**
+   * Who keeps the block time: the node, or the caller by `keepMining`. A node with a block time of at
+   * most 2 s keeps 1,500 states whatever it is told, each with the hashes of all blocks: at 0.25 s
+   * that is 2 GB after an hour. A tended one keeps 64, some 80 MB after an hour.
+   */
+  mining?: 'node' | 'tended' | undefined
   /** Kept across restarts when given. */
   stateFile?: string | undefined
   host?: string | undefined
@@ -75,8 +85,10 @@ export function anvilBinary(): string {
  * The finalized block is two epochs behind the head, and its state must still be among the 64 kept.
  */
 export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
-  const { chainId, port, blockTimeSeconds, stateFile, cachePath, host = '127.0.0.1' } = options
+  const { chainId, port, blockTimeSeconds, mining, stateFile, cachePath } = options
+  const host = options.host ?? '127.0.0.1'
   const slots = Math.ceil(finalitySeconds / 2 / (blockTimeSeconds ?? 1))
+  const ownBlockSeconds = mining === 'tended' ? tendedBlockSeconds : blockTimeSeconds
   const state = ['--state', stateFile ?? '', '--state-interval', String(stateIntervalSeconds)]
   return [
     ...['--host', host, '--port', String(port), '--chain-id', String(chainId)],
@@ -86,7 +98,7 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
     ...['--prune-history', '64', '--cache-path', cachePath],
     ...['--slots-in-an-epoch', String(slots)],
     // Only here can a block time be below one second: evm_setIntervalMining takes whole seconds.
-    ...(blockTimeSeconds ? ['--block-time', String(blockTimeSeconds)] : []),
+    ...(ownBlockSeconds ? ['--block-time', String(ownBlockSeconds)] : []),
     ...(stateFile ? state : []),
   ]
 }
@@ -106,9 +118,10 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
   const cachePath = mkdtempSync(path.join(os.tmpdir(), 'steward-anvil-'))
   const argv = anvilArguments({ ...options, port, cachePath })
   const child = spawn(binary, argv, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const stopCopies = stateFile ? keepStateCopies(stateFile) : undefined
+  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
+  const stopTending = tend(url, options)
   const cleanUp = () => {
-    stopCopies?.()
+    stopTending.forEach((stopOne) => stopOne())
     child.kill('SIGKILL')
     rmSync(cachePath, { recursive: true, force: true })
   }
@@ -118,7 +131,6 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
     process.removeListener('exit', cleanUp)
     cleanUp()
   }
-  const url = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
   try {
     await waitForAnswer(child, url, chainId)
   } catch (error) {
@@ -126,6 +138,14 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
     throw error
   }
   return { url, pid: child.pid ?? 0, stop }
+}
+
+/** What a node needs while it runs; the functions that end it. */
+function tend(url: string, { stateFile, mining, blockTimeSeconds }: StartOptions): (() => void)[] {
+  return [
+    ...(stateFile ? [keepStateCopies(stateFile)] : []),
+    ...(mining === 'tended' && blockTimeSeconds ? [keepMining(url, blockTimeSeconds)] : []),
+  ]
 }
 
 function isExecutable(file: string): boolean {

@@ -68,6 +68,7 @@ async function startChain(name: ChainName): Promise<Chain> {
     host: settings.HOST,
     port: ports[name],
     blockTimeSeconds: devnetBlockSeconds[name],
+    mining: 'tended',
     ...(settings.DEVNET_STATE
       ? { stateFile: path.join(settings.DEVNET_STATE, `${name}.json`) }
       : {}),

@@ -2,7 +2,7 @@ import { findTemporalCli } from '../../dev/temporalCli.js'
 import { startTemplate } from './database.js'
 import { createRunFolder } from './runFolder.js'
 import { prepareTestServer } from './testServer.js'
-import { writeWorkflowBundle } from './workflowBundle.js'
+import { prepareWorkflowBundle } from './workflowBundle.js'
 
 /**
  * Starts or fetches once what several test files need. The helpers in this folder find it through
@@ -20,7 +20,7 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
     // One after the other: a failing step must not leave another one half started.
     const template = await startTemplate(folder)
     stops.push(() => template.stop())
-    await Promise.all([prepareTestServer(), writeWorkflowBundle(folder.path)])
+    await Promise.all([prepareTestServer(), prepareWorkflowBundle()])
     if (wantsStack(patterns)) await prepareTemporalCli()
   } catch (error) {
     await stop()

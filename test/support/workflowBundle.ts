@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { DefaultLogger } from '@temporalio/worker'
+import { loadWorkflowBundle } from '../../worker/workflowBundle.js'
 
-const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url))
-
-/** Bundles the workflows into `folder`, once per run: cold it takes seconds, from a file 0.1 s. */
-export async function writeWorkflowBundle(folder: string): Promise<void> {
-  if (!existsSync(workflowsPath)) return
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
-  const codePath = join(folder, 'workflows.cjs')
-  await writeFile(codePath, code)
-  process.env.TEST_WORKFLOW_BUNDLE = codePath
+/** Bundles the workflows once for all test files: cold it takes seconds, from a file 0.1 s. */
+export async function prepareWorkflowBundle(): Promise<void> {
+  const bundle = await loadWorkflowBundle(new DefaultLogger('ERROR'))
+  if ('codePath' in bundle) process.env.TEST_WORKFLOW_BUNDLE = bundle.codePath
 }
 
 /** The bundle of `workflows/index.ts`, as `Worker.create({ workflowBundle })` takes it. */

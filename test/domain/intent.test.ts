@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  isTerminal,
+  laterStatus,
+  resultsOf,
+  safeText,
+  type Effect,
+  type ExecutionPlan,
+  type IntentStatus,
+} from '../../domain/intent.js'
+
+const step = (sequence: number) => ({
+  ...{ type: 'deposit' as const, sequence, chain: 'base-sepolia', protocol: 'aave-v3' },
+  ...{ market: '0x01', asset: 'USDC', amount: '2' },
+})
+const planOf = (steps: number): ExecutionPlan => ({
+  strategy: 'direct-deposit',
+  targetChain: 'base-sepolia',
+  targetProtocol: 'aave-v3',
+  expectedApy: 3.15,
+  steps: Array.from({ length: steps }, (_, index) => step(index + 1)),
+  estimatedGasUsd: 1,
+  estimatedTime: '1-5 seconds',
+  reasoning: '',
+})
+const effect = (changes: Partial<Effect> = {}): Effect => ({
+  ...{ sequence: 1, kind: 'deposit', chain: 'base-sepolia', confirmed: true, success: true },
+  ...{ txHash: '0xhash', gasUsed: 200_000n, gasCostUsd: 0.1, units: 1_999_999n },
+  ...changes,
+})
+
+describe('resultsOf', () => {
+  test('no effect yet: nothing done, nothing spent', () => {
+    expect(resultsOf(planOf(1), [], 6)).toEqual({
+      ...{ completedSteps: 0, transactions: [], totalGasUsed: '0', totalGasCostUsd: 0 },
+    })
+  })
+
+  test('all steps done: tells what the last step moved, not what was asked for', () => {
+    expect(resultsOf(planOf(1), [effect()], 6)).toEqual({
+      completedSteps: 1,
+      transactions: [
+        {
+          ...{ type: 'deposit', txHash: '0xhash', chain: 'base-sepolia' },
+          ...{ gasUsed: '200000', gasCostUsd: 0.1 },
+        },
+      ],
+      totalGasUsed: '200000',
+      totalGasCostUsd: 0.1,
+      finalAmount: '1.999999',
+      apy: 3.15,
+    })
+  })
+
+  test('a mined step counts once it is confirmed; its gas counts at once', () => {
+    const results = resultsOf(planOf(1), [effect({ confirmed: false })], 6)
+    expect(results).toMatchObject({ completedSteps: 0, totalGasUsed: '200000' })
+    expect(results).not.toHaveProperty('finalAmount')
+  })
+
+  test('a failed step is no completed one', () => {
+    const results = resultsOf(planOf(1), [effect({ success: false })], 6)
+    expect(results.completedSteps).toBe(0)
+    expect(results).not.toHaveProperty('finalAmount')
+  })
+
+  test('one of two steps done: no final amount', () => {
+    const results = resultsOf(planOf(2), [effect()], 6)
+    expect(results.completedSteps).toBe(1)
+    expect(results).not.toHaveProperty('finalAmount')
+  })
+
+  test('adds up dollars without the dust of floats', () => {
+    const effects = [1, 2, 3].map((sequence) => effect({ sequence, gasCostUsd: 0.1 }))
+    expect(resultsOf(planOf(3), effects, 6).totalGasCostUsd).toBe(0.3)
+  })
+
+  test('two effects of one step are one completed step', () => {
+    expect(resultsOf(planOf(2), [effect(), effect({ kind: 'fund' })], 6).completedSteps).toBe(1)
+  })
+})
+
+const order: IntentStatus[] = ['pending', 'planning', 'executing', 'completed']
+
+describe('laterStatus', () => {
+  test('is the later one, in either order', () => {
+    for (const [i, a] of order.entries()) {
+      for (const [j, b] of order.entries()) expect(laterStatus(a, b)).toBe(order[Math.max(i, j)])
+    }
+  })
+
+  test('an end stays the end that it was', () => {
+    expect(laterStatus('failed', 'completed')).toBe('failed')
+    expect(laterStatus('completed', 'failed')).toBe('completed')
+    expect(laterStatus('failed', 'executing')).toBe('failed')
+  })
+})
+
+describe('isTerminal', () => {
+  test('completed and failed only', () => {
+    expect([...order, 'failed' as const].filter(isTerminal)).toEqual(['completed', 'failed'])
+  })
+})
+
+describe('safeText', () => {
+  test.each(['', 'a\0b', '\ud800', 'x\udc00', 'abcd'])('refuses %j', (text) => {
+    expect(safeText(3).safeParse(text).success).toBe(false)
+  })
+
+  test.each(['abc', ' ', 'ü', '😀', '\n'])('takes %j', (text) => {
+    expect(safeText(3).safeParse(text).success).toBe(true)
+  })
+})

@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { fromUnits, gasCostUsd, toUnits } from '../../domain/money.js'
+import { holds } from '../support/holds.js'
+
+const refused = (amount: number | string, decimals = 6) => {
+  expect(() => toUnits(amount, decimals)).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_REQUEST',
+      details: { issues: [{ path: 'amount', message: expect.any(String) }] },
+    }),
+  )
+}
+
+describe('toUnits', () => {
+  test.each([
+    [1, 6, 1_000_000n],
+    [12.5, 6, 12_500_000n],
+    [0.000001, 6, 1n],
+    ['0.000001', 6, 1n],
+    ['1', 18, 10n ** 18n],
+    [999_999_999.999999, 6, 999_999_999_999_999n],
+    ['123456789012345678.123456', 6, 123_456_789_012_345_678_123_456n],
+    [7, 0, 7n],
+  ])('%p with %d decimals is %d', (amount, decimals, units) => {
+    expect(toUnits(amount, decimals)).toBe(units)
+  })
+
+  test.each([0, -0, -5, -0.1, NaN, Infinity, -Infinity, 1e21, 1e-7])('refuses %p', (amount) => {
+    refused(amount)
+  })
+
+  test.each(['', ' ', '0', '0.000000', '.5', '5.', '01', '+1', '-1', '1e3', '1_000', '1,5', '0x10'])(
+    'refuses the text %p',
+    (text) => {
+      refused(text)
+    },
+  )
+
+  test.each([' 1', '1 ', '1\n', '1.5.5', 'NaN', 'Infinity', '１', '٣', '1\0'])(
+    'refuses the text %j',
+    (text) => {
+      refused(text)
+    },
+  )
+
+  test('refuses more decimals than the token has', () => {
+    refused(1.0000001)
+    refused('1.0000000')
+    refused('0.5', 0)
+  })
+
+  test('refuses a JSON number whose 16th digit may lie, and takes the same digits as text', () => {
+    refused(1_000_000_000_000_000)
+    refused(9_007_199_254_740_993)
+    refused(1_234_567_890.123456)
+    expect(toUnits('1234567890.123456', 6)).toBe(1_234_567_890_123_456n)
+  })
+
+  test('refuses what no token contract and no column can hold', () => {
+    const most = 2n ** 256n - 1n
+    expect(toUnits(most.toString(), 0)).toBe(most)
+    refused((most + 1n).toString(), 0)
+    refused('9'.repeat(80))
+  })
+
+  test('finds in a double of 15 digits exactly the digits that were written', () => {
+    holds(
+      fc.property(
+        fc.integer({ min: 0, max: 8 }),
+        fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }),
+        (decimals, units) => {
+          const number = Number(fromUnits(units, decimals))
+          if (/e/.test(String(number))) return
+          expect(toUnits(number, decimals)).toBe(units)
+        },
+      ),
+    )
+  })
+
+  test('returns units or refuses, whatever number comes', () => {
+    holds(
+      fc.property(fc.double(), (number) => {
+        try {
+          const units = toUnits(number, 6)
+          expect(Number(fromUnits(units, 6))).toBe(number)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'INVALID_REQUEST' })
+        }
+      }),
+    )
+  })
+})
+
+describe('fromUnits', () => {
+  test.each([
+    [12_500_000n, 6, '12.5'],
+    [1n, 6, '0.000001'],
+    [0n, 6, '0'],
+    [10n ** 6n, 6, '1'],
+    [10n ** 19n, 18, '10'],
+    [70n, 0, '70'],
+  ])('%d with %d decimals is %s', (units, decimals, text) => {
+    expect(fromUnits(units, decimals)).toBe(text)
+  })
+
+  test('is what toUnits takes back', () => {
+    const units = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n })
+    holds(
+      fc.property(fc.integer({ min: 0, max: 30 }), units, (decimals, value) => {
+        expect(toUnits(fromUnits(value, decimals), decimals)).toBe(value)
+      }),
+    )
+  })
+})
+
+describe('gasCostUsd', () => {
+  test('multiplies wei by the price of the feed', () => {
+    expect(gasCostUsd(10n ** 18n, 3_000n * 10n ** 8n)).toBe(3_000)
+    expect(gasCostUsd(253_639n * 10n ** 9n, 3_000n * 10n ** 8n)).toBe(0.760917)
+    expect(gasCostUsd(1n, 10n ** 8n)).toBe(0)
+  })
+})

@@ -1,0 +1,23 @@
+import { describe, expect, test } from '@jest/globals'
+import { bestRate, type Rate } from '../../domain/yields.js'
+
+const rate = (chain: string, apyPercent: number): Rate => ({
+  ...{ chain, apyPercent },
+  ...{ protocol: 'aave-v3', market: '0x01', asset: 'USDC' },
+})
+
+describe('bestRate', () => {
+  test('is the highest, wherever it stands', () => {
+    const rates = [rate('a', 1), rate('b', 3), rate('c', 2)]
+    expect(bestRate(rates)?.chain).toBe('b')
+    expect(bestRate(rates.reverse())?.chain).toBe('b')
+  })
+
+  test('is the first among equals', () => {
+    expect(bestRate([rate('a', 2), rate('b', 2)])?.chain).toBe('a')
+  })
+
+  test('is undefined when there is none', () => {
+    expect(bestRate([])).toBeUndefined()
+  })
+})
