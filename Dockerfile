@@ -27,6 +27,8 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 FROM build AS devnet
 ENV NODE_ENV=development
+# Compiled contracts are kept here.
+RUN mkdir -p node_modules/.cache && chown node:node node_modules/.cache
 USER node
 CMD ["node_modules/.bin/tsx", "devnet/main.ts"]
 

@@ -2,17 +2,24 @@ import { z } from 'zod'
 import { networks } from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
 
-const port = z.coerce.number().int().min(0).max(65_535)
-const url = z.string().min(1)
+const wholeNumber = (min: number, max: number, preset: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+    .default(preset)
+const url = (scheme: RegExp) => z.url({ protocol: scheme })
+const rpcUrl = url(/^https?$/)
 
 const common = {
   NETWORK: z.enum(networks),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: url,
+  DATABASE_URL: url(/^postgres(ql)?$/),
   DEVNET_FILE: z.string().optional(),
-  RPC_URL_ETHEREUM_SEPOLIA: url,
-  RPC_URL_ARBITRUM_SEPOLIA: url,
-  RPC_URL_BASE_SEPOLIA: url,
+  RPC_URL_ETHEREUM_SEPOLIA: rpcUrl,
+  RPC_URL_ARBITRUM_SEPOLIA: rpcUrl,
+  RPC_URL_BASE_SEPOLIA: rpcUrl,
 }
 
 const temporal = {
@@ -25,13 +32,13 @@ const schemas = {
     ...common,
     ...temporal,
     API_HOST: z.string().default('127.0.0.1'),
-    API_PORT: port.default(3000),
+    API_PORT: wholeNumber(0, 65_535, 3_000),
   }),
   worker: z.object({ ...common, ...temporal }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),
-    LANES_PER_CHAIN: z.coerce.number().int().min(1).max(16).default(2),
+    LANES_PER_CHAIN: wholeNumber(1, 16, 2),
   }),
 }
 
@@ -42,18 +49,19 @@ type Environment = Record<string, string | undefined>
  * Reads the environment of one process.
  *
  * @returns The checked settings of the role, and `rpcUrls` by canonical chain name.
- * @throws Error that names every missing or invalid variable at once. Values are not repeated: a URL
+ * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.
  */
 export function loadConfig<R extends Role>(role: R, environment: Environment) {
-  const present = Object.entries(environment).filter(([, value]) => value !== '')
-  const parsed = schemas[role].safeParse(Object.fromEntries(present))
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-    throw new ServiceError(
-      'MISCONFIGURED',
-      `Invalid settings of the ${role} process:\n${lines.join('\n')}`,
-    )
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = schemas[role].safeParse(present)
+  const faults = parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
+  if (present.NETWORK === 'devnet' && !present.DEVNET_FILE) {
+    faults.push('DEVNET_FILE: must name the addresses of the devnet')
+  }
+  if (!parsed.success || faults.length > 0) {
+    const lines = faults.map((fault) => `  ${fault}`).join('\n')
+    throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
   const settings = parsed.data as z.infer<(typeof schemas)[R]>
   return {

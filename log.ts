@@ -1,26 +1,44 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino'
 import { ServiceError } from './domain/errors.js'
 
 export type Log = Logger
 
 /**
- * A JSON logger on standard output. Errors pass through an allow-list: name, code, message and stack of
- * our own errors, and of foreign ones the name and code only, because node and database clients put
- * URLs with credentials into their messages.
+ * A JSON logger on standard output, or on `destination`. Errors pass through an allow-list: name, code,
+ * message and details of our own errors, and of foreign ones the name, code and place only, because node
+ * and database clients put URLs with credentials into their messages.
  */
-export function createLog(name: string, level: string): Log {
-  return pino({ name, level, serializers: { err: describeError } })
+export function createLog(name: string, level: string, destination?: DestinationStream): Log {
+  const options: LoggerOptions = { name, level, serializers: { err: describeError }, hooks }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+/** An error logged without words of ours would lend its message to the line. */
+const hooks: NonNullable<LoggerOptions['hooks']> = {
+  logMethod([first, ...rest], method) {
+    const facts: unknown = first instanceof Error ? { err: first } : first
+    const isSilent = typeof facts === 'object' && rest.length === 0
+    method.apply(this, [facts, ...(isSilent ? ['error'] : rest)] as Parameters<typeof method>)
+  },
 }
 
 function describeError(error: unknown): unknown {
   if (error instanceof ServiceError) {
-    const { code, message, details } = error
-    return { name: 'ServiceError', code, message, details, cause: describeError(error.cause) }
+    const { code, message, details, cause } = error
+    const reason = cause === undefined ? {} : { cause: describeError(cause) }
+    return { name: 'ServiceError', code, message, details, ...reason }
   }
   if (error instanceof Error) {
-    const frames = error.stack?.split('\n').filter((line) => line.trimStart().startsWith('at '))
     const { code } = error as { code?: unknown }
-    return { name: error.name, code, at: frames?.slice(0, 6).map((line) => line.trim()) }
+    return { name: error.name, ...(isPlain(code) ? { code } : {}), at: framesOf(error) }
   }
   return typeof error
+}
+
+const isPlain = (code: unknown) => typeof code === 'string' || typeof code === 'number'
+
+/** Where the error was made. Its message, which the stack begins with, may have lines like these. */
+function framesOf({ stack, message }: Error): string[] | undefined {
+  const frames = stack?.replace(message, '').split('\n')
+  return frames?.map((line) => line.trim()).filter((line) => line.startsWith('at ')).slice(0, 6)
 }

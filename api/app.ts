@@ -11,13 +11,16 @@ import { walletRoutes } from './wallets.js'
 import type { Log } from '../log.js'
 import type { Services } from './services.js'
 
+/** Above the limits of the database's own waits; a server that is frozen never answers. */
+const ANSWER_MS = 12_000
+
 /** The API in the order in which a request passes through it. */
 export function createApp(services: Services): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(helmet())
-  app.use(nameRequest(services.log))
+  app.use(nameRequest(services.log), answerInTime)
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use('/v1', versionOne(services))
@@ -29,7 +32,6 @@ export function createApp(services: Services): Express {
 function versionOne(services: Services): Router {
   const router = Router()
   router.use(authenticate(services.db))
-  router.use(requireJson, express.json({ limit: '16kb', strict: true }))
   for (const register of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
     register(services, router)
   }
@@ -54,10 +56,13 @@ function nameRequest(log: Log): RequestHandler {
   }
 }
 
-const requireJson: RequestHandler = (request, _response, next) => {
-  if (request.method === 'POST' && !request.is('application/json')) {
-    const message = 'Send the body as `Content-Type: application/json`.'
-    throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
-  }
+/** Nobody waits without end for a part of the service that hangs. What was begun may still be done. */
+const answerInTime: RequestHandler = (_request, response, next) => {
+  const timer = setTimeout(() => {
+    next(new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.'))
+  }, ANSWER_MS)
+  response.on('close', () => {
+    clearTimeout(timer)
+  })
   next()
 }

@@ -16,11 +16,13 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     const known = toServiceError(error)
     const { status } = errorCatalog[known.code]
     if (status >= 500) log.error({ err: error, requestId }, 'request failed')
+    // Answers are written in one go: whoever has headers has all of it.
     if (response.headersSent) {
-      next(error)
+      next()
       return
     }
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
+    if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json({
       error: known.code,
       message: known.message,
@@ -51,10 +53,20 @@ function toServiceError(error: unknown): ServiceError {
   return new ServiceError('INTERNAL', 'Something went wrong. Report the request id.')
 }
 
-/** Connection failures and shutdowns of Postgres: classes 08, 53 and 57, and socket errors. */
+const networkErrors = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['ENOTFOUND', 'EAI_AGAIN'],
+]
+/** What pg says without a code when a connection ends or does not come about. */
+const lostConnection = /^(Connection terminated|timeout expired|Client has encountered a conn)/
+
+/**
+ * Postgres is away or too busy: no connection (class 08), conflicts that pass (40), no resources (53),
+ * shutdowns and time limits (57, 55P03, 25P03); no session in time; the network's own errors.
+ */
 function isUnavailable(error: unknown): boolean {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  const { code, name, message } = (error ?? {}) as Partial<Error & { code: unknown }>
   if (name === 'KnexTimeoutError') return true
-  if (typeof code !== 'string') return false
-  return /^(08|53|57)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)
+  if (typeof code !== 'string') return lostConnection.test(message ?? '')
+  return /^(08|40|53|57|55P03|25P03)/.test(code) || networkErrors.includes(code)
 }

@@ -23,9 +23,9 @@ import type { Services } from './services.js'
 const createIntent = route(
   { method: 'post', path: '/intents', params: noParams, body: intentSchema },
   async (services, { account, requestId, body }) => {
-    const { db, registry, temporal, log } = services
+    const { db, temporal, log } = services
+    const request = toRequest(services, body)
     const wallet = await getWallet(db, account.id, body.walletId)
-    const request = toRequest(registry, body)
     const owner = { accountId: account.id, walletId: wallet.id, address: wallet.address, requestId }
     const intent = await planAndStore(services, owner, request)
     // The row is durable from here on: a start that fails or is late is the sweeper's.
@@ -63,17 +63,12 @@ export const intentRoutes = [createIntent, readIntent]
 const tokenOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc
 
 function toRequest(
-  registry: Services['registry'],
+  services: Services,
   { action, amount, asset, chain }: z.infer<typeof intentSchema>,
 ): IntentRequest {
-  const named = chain === undefined ? undefined : registry.resolve(chain)
-  const { decimals } = (named ?? (registry.chains[0] as Chain)).usdc
-  return {
-    action,
-    asset,
-    amountUnits: toUnits(amount, decimals),
-    ...(named ? { chain: named.name } : {}),
-  }
+  const amountUnits = toUnits(amount, tokenOf(services).decimals)
+  if (chain === undefined) return { action, asset, amountUnits }
+  return { action, asset, amountUnits, chain: services.registry.resolve(chain).name }
 }
 
 /**
@@ -87,7 +82,8 @@ function intentBody(
   decimals: number,
 ) {
   const { plan, error, completedAt } = intent
-  const running = progress && !isTerminal(progress.status) ? progress : undefined
+  // Told before its plan was read, progress would speak of steps that the body does not show.
+  const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
   return {
     id: intent.id,

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
@@ -8,10 +7,7 @@ import { superviseProcess } from '../lifecycle.js'
 import { createLog } from '../log.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
-import { createApp } from './app.js'
-
-/** Slow clients are cut off: a request is small and its answer takes a second at most. */
-const TIMEOUTS = { requestTimeout: 15_000, headersTimeout: 10_000 }
+import { createApiServer } from './server.js'
 
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
@@ -26,8 +22,7 @@ const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESP
 onStop(() => temporal.connection.close())
 
 const readProgress = createProgressReader(temporal)
-const app = createApp({ db, chains, registry, temporal, readProgress, log })
-const server = createServer(TIMEOUTS, app)
+const server = createApiServer({ db, chains, registry, temporal, readProgress, log })
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
 onStop(async () => {

@@ -9,8 +9,9 @@ const REQUEST_TIMEOUT_MS = 5_000
 export type ChainClient = {
   chain: Chain
   /**
-   * @throws {ServiceError} RPC_ERROR with `chain` and `method`; `reverted` is true when the node ran
-   *   the call and it reverted, and `reason` is its text then. Never the URL: it may hold a key.
+   * @throws {ServiceError} RPC_ERROR with `chain`, `method` and `reason`; `answered` is true when the
+   *   node itself said no, `reverted` when it ran the call and the call reverted. Never the URL: it may
+   *   hold a key.
    */
   send<T>(method: string, params: unknown[]): Promise<T>
   close(): void
@@ -59,15 +60,40 @@ export function connectChains(registry: Registry, rpcUrls: Record<ChainName, str
 
 /** The one place where errors of nodes are read. */
 function toRpcError(chain: Chain, method: string, error: unknown): ServiceError {
+  const { name } = chain
   if (isError(error, 'CALL_EXCEPTION')) {
-    const reason = error.reason ?? error.shortMessage
-    const details = { chain: chain.name, method, reverted: true, reason, data: error.data }
-    return new ServiceError('RPC_ERROR', `${chain.name} reverted ${method}: ${reason}`, details)
+    return reverted(name, method, error.reason ?? error.shortMessage, error.data)
   }
-  const answer = (error as { error?: { code?: unknown; message?: unknown } }).error
-  const reason = typeof answer?.message === 'string' ? answer.message : 'no answer'
-  const details = { chain: chain.name, method, reverted: false, reason }
-  return new ServiceError('RPC_ERROR', `${chain.name} did not answer ${method}.`, details)
+  const answer = answerIn(error)
+  // ethers does not see a revert that brings no data, as of an assertion or an empty require.
+  const runs = method === 'eth_call' || method === 'eth_estimateGas'
+  if (runs && answer && (answer.code === REVERT_CODE || /revert/i.test(answer.message))) {
+    return reverted(name, method, answer.message, null)
+  }
+  const details = { chain: name, method, answered: answer !== undefined, reverted: false }
+  const reason = answer?.message ?? 'no answer'
+  return new ServiceError('RPC_ERROR', `${name} did not answer ${method}.`, { ...details, reason })
+}
+
+/** @see https://ethereum.github.io/execution-apis/ error code 3: execution error */
+const REVERT_CODE = 3
+
+function reverted(chain: string, method: string, reason: string, data: string | null) {
+  const details = { chain, method, answered: true, reverted: true, reason, data }
+  return new ServiceError('RPC_ERROR', `${chain} reverted ${method}: ${reason}`, details)
+}
+
+/** The JSON-RPC error inside an error of ethers, which wraps it once or twice; undefined without one. */
+function answerIn(error: unknown): { code: unknown; message: string } | undefined {
+  const { error: direct, info } = error as { error?: unknown; info?: { error?: unknown } }
+  const answer = (direct ?? info?.error) as { code?: unknown; message?: unknown } | undefined
+  if (typeof answer?.message !== 'string') return undefined
+  return { code: answer.code, message: answer.message }
+}
+
+/** True when the node itself refused, false when it is unknown whether the request has reached it. */
+export function didAnswer(error: unknown): boolean {
+  return error instanceof ServiceError && error.details.answered === true
 }
 
 /** True when a node ran the call and it reverted, false when the node itself failed. */

@@ -100,19 +100,21 @@ const toLog = (raw: RawLog): Log => ({
   logIndex: Number(raw.logIndex),
 })
 
-/** Logs of the given emitters with one of the given first topics, in a range of blocks. */
+/** Blocks to read logs of. A node that lacks a block refuses its hash, but skips its number silently. */
+export type LogRange = { from: bigint; to: bigint } | { blockHash: string }
+
+/** Logs of the given emitters with one of the given first topics. */
 export async function readLogs(
   client: ChainClient,
-  range: { from: bigint; to: bigint },
+  range: LogRange,
   emitters: string[],
   topics: string[],
 ): Promise<Log[]> {
-  const filter = {
-    fromBlock: toQuantity(range.from),
-    toBlock: toQuantity(range.to),
-    address: emitters,
-    topics: [topics],
-  }
+  const blocks =
+    'from' in range
+      ? { fromBlock: toQuantity(range.from), toBlock: toQuantity(range.to) }
+      : { blockHash: range.blockHash }
+  const filter = { ...blocks, address: emitters, topics: [topics] }
   return (await client.send<RawLog[]>('eth_getLogs', [filter])).map(toLog)
 }
 

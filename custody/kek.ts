@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { suite, type Kek } from './seal.js'
 import { ServiceError } from '../domain/errors.js'
@@ -22,20 +22,44 @@ export async function readKek(file: string): Promise<PrivateKek | undefined> {
   }
   if (!/^[0-9a-f]{64}$/.test(text))
     throw new ServiceError('MISCONFIGURED', 'KEK_FILE must hold 64 hex characters.')
-  const raw = new Uint8Array(Buffer.from(text, 'hex'))
-  const privateKey = await suite.kem.deserializePrivateKey(raw.buffer)
-  raw.fill(0)
+  const privateKey = await importKey(text)
   return { ...(await publicHalf(privateKey)), privateKey }
 }
 
-/** Makes a KEK and writes it to a file that only its owner can read. Refuses to replace a file. */
+async function importKey(hex: string): Promise<CryptoKey> {
+  const raw = new Uint8Array(Buffer.from(hex, 'hex'))
+  try {
+    return await suite.kem.deserializePrivateKey(raw.buffer)
+  } catch {
+    // The cause stays out: it might repeat the key.
+    throw new ServiceError('MISCONFIGURED', 'KEK_FILE holds no P-256 private key.')
+  } finally {
+    raw.fill(0)
+  }
+}
+
+/**
+ * Makes a KEK and writes it to a file that only its owner can read. Refuses to replace a file. The key is
+ * on the disk before anything is sealed to it: without it the money of all wallets is lost.
+ */
 export async function createKek(file: string): Promise<PrivateKek> {
   const { privateKey } = await suite.kem.generateKeyPair()
   const raw = Buffer.from(await suite.kem.serializePrivateKey(privateKey))
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${raw.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  writeFileSync(file, `${raw.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  flushFolder(dirname(file))
   raw.fill(0)
   return { ...(await publicHalf(privateKey)), privateKey }
+}
+
+/** A file survives a power cut only when the entry in its folder does. */
+function flushFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }
 
 async function publicHalf(privateKey: CryptoKey): Promise<Kek> {

@@ -18,32 +18,50 @@ const vocabulary = new Interface([
 ])
 
 /**
- * Decodes each call again and compares it with the plan: known contract, known function, amount within
- * the plan, money for the wallet itself.
+ * Decodes each call again and compares it with the plan: known contract, known function, nothing but its
+ * parameters, money for the wallet itself, and all deposits together within the plan.
  *
  * @throws {ServiceError} INTERNAL that names the rule which the first refused call breaks.
  */
 export function assertAllowed(calls: Call[], allowance: Allowance): void {
-  if (calls.length === 0) throw refusal('there is nothing to do.')
-  for (const call of calls) assertCall(call, allowance)
+  let spent = 0n
+  for (const call of calls) spent += allowedSpending(call, allowance)
+  if (spent === 0n) throw refusal('it moves no money.')
+  if (spent > allowance.units) throw refusal('the deposits add up to more than the plan.')
 }
 
-function assertCall({ to, data }: Call, { wallet, token, market, units }: Allowance): void {
-  const parsed = vocabulary.parseTransaction({ data })
-  switch (parsed?.name) {
+/** Base units that the call moves out of the wallet. Throws when it is not in the plan. */
+function allowedSpending({ to, data }: Call, { wallet, token, market, units }: Allowance): bigint {
+  const { name, args } = decode(data)
+  switch (name) {
     case 'approve':
       same(to, token, 'approve goes to the token')
-      same(parsed.args[0], market, 'the spender is the market')
-      within(parsed.args[1], units)
-      return
+      same(args[0], market, 'the spender is the market')
+      within(args[1], units)
+      return 0n
     case 'supply':
       same(to, market, 'supply goes to the market')
-      same(parsed.args[0], token, 'the asset is the token')
-      within(parsed.args[1], units)
-      same(parsed.args[2], wallet, 'the deposit belongs to the wallet')
-      return
+      same(args[0], token, 'the asset is the token')
+      same(args[2], wallet, 'the deposit belongs to the wallet')
+      if (args[3] !== 0n) throw refusal('the referral code is zero.')
+      return within(args[1], units)
     default:
       throw refusal(`${data.slice(0, 10)} is not an allowed function.`)
+  }
+}
+
+/** Name and arguments; no name for a function outside the vocabulary. */
+function decode(data: string): { name?: string; args: unknown[] } {
+  try {
+    const parsed = vocabulary.parseTransaction({ data })
+    if (!parsed) return { args: [] }
+    const args = parsed.args.toArray() as unknown[]
+    if (vocabulary.encodeFunctionData(parsed.fragment, args) !== data.toLowerCase()) {
+      throw refusal('the call carries more than its parameters.')
+    }
+    return { name: parsed.name, args }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : refusal('the call cannot be decoded.')
   }
 }
 
@@ -52,9 +70,9 @@ function same(actual: unknown, expected: string, rule: string): void {
   throw refusal(`${rule}.`)
 }
 
-function within(actual: unknown, units: bigint): void {
-  if (typeof actual === 'bigint' && actual > 0n && actual <= units) return
-  throw refusal('the amount is above the plan.')
+function within(actual: unknown, units: bigint): bigint {
+  if (typeof actual === 'bigint' && actual > 0n && actual <= units) return actual
+  throw refusal('the amount is not within the plan.')
 }
 
 function refusal(rule: string): ServiceError {

@@ -73,7 +73,7 @@ export type WatchedOperation = {
 export async function hasUnfinalOperations(db: Db, chainId: number): Promise<boolean> {
   const row = await db('operation')
     .where({ chain_id: chainId })
-    .whereNotIn('state', ['final', 'rejected', 'cancelled'])
+    .whereIn('state', ['queued', 'deferred', 'signed', 'mined', 'confirmed'])
     .first('id')
   return row !== undefined
 }
@@ -159,16 +159,16 @@ export async function getRaw(db: Db, hash: string): Promise<string> {
 export async function setTransactionMined(
   trx: Db,
   send: OpenSend,
-  at: { block: BlockId; success: boolean },
+  receipt: { blockNumber: bigint; blockHash: string; success: boolean },
 ): Promise<void> {
   const txId = send.txId.toString()
   await trx('chain_tx').where({ id: txId, state: 'open' }).update({
     state: 'mined',
     mined_send: send.n,
-    block_number: at.block.number.toString(),
-    block_hash: at.block.hash,
+    block_number: receipt.blockNumber.toString(),
+    block_hash: receipt.blockHash,
   })
-  if (at.success) return
+  if (receipt.success) return
   await trx('operation')
     .where({ tx_id: txId, state: 'signed' })
     .update({
@@ -186,11 +186,15 @@ export async function confirmUpTo(trx: Db, chainId: number, block: bigint): Prom
 }
 
 /**
- * Ends the watch over everything up to a finalized block whose canonical hash is `headers`' own. Money
- * of failed calls can be planned again from here on: no reorg turns the failure round any more.
+ * Ends the watch over everything up to a finalized block, if this very block is a kept header. Money of
+ * failed calls can be planned again from here on: no reorg turns the failure round any more.
  */
-export async function finalizeUpTo(trx: Db, chainId: number, block: bigint): Promise<void> {
-  const upTo = block.toString()
+export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId): Promise<void> {
+  const upTo = finalized.number.toString()
+  const canonical = await trx('block_header')
+    .where({ chain_id: chainId, number: upTo, hash: finalized.hash })
+    .first('hash')
+  if (!canonical) return
   const done = await trx('operation')
     .where({ chain_id: chainId, state: 'confirmed' })
     .where('block_number', '<=', upTo)

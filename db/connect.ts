@@ -23,14 +23,20 @@ const sessionLimits = [
   'idle_in_transaction_session_timeout=15s',
 ]
 
-function connectionOf(url: string) {
+function connectionOf(url: string, limits = sessionLimits) {
   return {
     connectionString: url,
-    options: sessionLimits.map((limit) => `-c ${limit}`).join(' '),
+    options: limits.map((limit) => `-c ${limit}`).join(' '),
     connectionTimeoutMillis: 3_000,
     types: types as NonNullable<Knex.PgConnectionConfig['types']>,
   }
 }
+
+/**
+ * A leader asks something every second or more often. A session that does not, because its process or
+ * its network froze, ends and lets another lead.
+ */
+const LEADER_LIMIT = 'idle_session_timeout=15s'
 
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
 export function connect(url: string, max = 10): Db {
@@ -50,8 +56,10 @@ export function connect(url: string, max = 10): Db {
 export function connectAsLeader(url: string, namespace: number, key: number): Db {
   return knex({
     client: 'pg',
-    connection: connectionOf(url),
+    connection: connectionOf(url, [...sessionLimits, LEADER_LIMIT]),
     acquireConnectionTimeout: 5_000,
+    // Whoever asks gets the error; knex would print it as well, each second while another leads.
+    log: { warn: () => undefined },
     pool: {
       min: 0,
       max: 1,
@@ -77,8 +85,13 @@ async function takeLead(session: pg.Client, namespace: number, key: number): Pro
     'select pg_try_advisory_lock($1, $2) as held',
     [namespace, key],
   )
-  if (!rows[0]?.held) throw new Error('Another process leads.')
+  if (!rows[0]?.held) throw new LedElsewhere('Another process leads.')
 }
+
+class LedElsewhere extends Error {}
+
+/** True for the error of a query that needs the lead while another process has it. */
+export const isLedElsewhere = (error: unknown): boolean => error instanceof LedElsewhere
 
 /**
  * Brings the schema up to date; several processes may do so at once.

@@ -1,5 +1,6 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -29,6 +30,9 @@ type Options = {
 
 /** The account that runs the server; empty when it is the caller's own. */
 type Account = { uid?: number; gid?: number }
+
+/** Nothing else of the caller's: PG* variables would change what the server does. */
+const serverEnv: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
 /** A crashed server replays its log first, which may take a while. */
 const readyTimeoutMs = 30_000
@@ -109,8 +113,7 @@ function placesFor(dir: string): string[] {
 function findAccount(): Account {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
-    const id = (flag: string) =>
-      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
+    const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }))
     try {
       return { uid: id('-u'), gid: id('-g') }
     } catch {
@@ -223,32 +226,22 @@ async function createCluster(native: string, folder: string, account: Account): 
   const flags = ['-U', 'postgres', '-A', 'scram-sha-256', '-E', 'UTF8', '--no-locale', '--no-sync']
   const initdb = path.join(native, 'bin', 'initdb')
   const args = ['-D', draft, '--pwfile', passwordFile, ...flags]
-  await promisify(execFile)(initdb, args, { ...account, env: serverEnv(), cwd: folder })
+  await promisify(execFile)(initdb, args, { ...account, env: serverEnv, cwd: folder })
   fs.renameSync(draft, data)
   return password
 }
 
 /**
  * Removes a lock file whose process is gone or another program: in a restarted container the recorded
- * process id often is alive again as something else, and Postgres would refuse to start.
+ * process id often is alive again as something else, and Postgres would refuse to start. Should its owner run
+ * after all, Postgres still finds it by its shared memory.
  */
 function releaseStaleLock(folder: string): void {
   const lock = path.join(folder, 'data', 'postmaster.pid')
   if (!fs.existsSync(lock)) return
-  const pid = parseInt(fs.readFileSync(lock, 'utf8'), 10)
-  if (commandOf(pid).includes(path.join(folder, 'data'))) {
-    throw new Error(`Another Postgres (pid ${pid}) still runs on ${folder}. Stop it first.`)
-  }
-  fs.rmSync(lock)
-}
-
-/** Empty where there is no /proc: Postgres then still finds a running twin by its shared memory. */
-function commandOf(pid: number): string {
-  try {
-    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
+  const command = `/proc/${parseInt(fs.readFileSync(lock, 'utf8'), 10)}/cmdline`
+  const isOwners = fs.existsSync(command) && fs.readFileSync(command, 'utf8').includes(folder)
+  if (!isOwners) fs.rmSync(lock)
 }
 
 /** `detached`: a Ctrl-C in the terminal must reach the one who stops the server in its turn, not the server. */
@@ -259,16 +252,11 @@ function spawnServer(native: string, folder: string, port: number, account: Acco
     return spawn(
       path.join(native, 'bin', 'postgres'),
       ['-D', path.join(folder, 'data'), '-p', String(port), ...flags],
-      { ...account, env: serverEnv(), cwd: folder, stdio: ['ignore', log, log], detached: true },
+      { ...account, env: serverEnv, cwd: folder, stdio: ['ignore', log, log], detached: true },
     )
   } finally {
     fs.closeSync(log)
   }
-}
-
-/** Nothing of the caller's environment: PG* variables would change what the server does. */
-function serverEnv(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 }
 
 async function waitUntilReady(url: string, folder: string, exit: Promise<string>): Promise<void> {
@@ -302,13 +290,10 @@ async function stopServer(server: ChildProcess, exit: Promise<string>): Promise<
   }
 }
 
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await promisify(probe.close.bind(probe))()
+  return port
 }

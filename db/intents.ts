@@ -84,10 +84,14 @@ export async function lockIntent(trx: Db, id: string): Promise<Intent> {
   return intent
 }
 
-/** The plan of an intent, undefined when there is no such intent or it is not planned yet. */
-export async function findPlan(db: Db, id: string): Promise<ExecutionPlan | undefined> {
+/** The plan of a wallet's intent, undefined when the wallet has no such intent or it has no plan yet. */
+export async function findPlan(
+  db: Db,
+  id: string,
+  walletId: string,
+): Promise<ExecutionPlan | undefined> {
   const row = await db('intent')
-    .where({ id })
+    .where({ id, wallet_id: walletId })
     .first<{ plan: ExecutionPlan | null } | undefined>('plan')
   return row?.plan ?? undefined
 }

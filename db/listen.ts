@@ -59,10 +59,19 @@ async function listenOnce(
     stopping.addEventListener('abort', end)
   })
   session.on('notification', ({ payload }) => {
-    if (payload) publish(JSON.parse(payload) as OperationChange)
+    publish(readChange(payload))
   })
   await session.connect()
   await session.query('listen operation')
   publish(undefined)
   await ended
+}
+
+/** Any session may announce anything on the channel: what cannot be read means to look at the rows. */
+function readChange(payload: string | undefined): OperationChange | undefined {
+  try {
+    return JSON.parse(payload ?? '') as OperationChange
+  } catch {
+    return undefined
+  }
 }

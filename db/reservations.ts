@@ -11,10 +11,16 @@ export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
   )
 }
 
-/** Holds the wallet's row until the transaction ends, so that its intents are planned one by one. */
+/**
+ * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows
+ * that only refer to the wallet can be written meanwhile.
+ */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
-  await trx('wallet').where({ id: walletId }).forUpdate().first('id')
+  await trx('wallet').where({ id: walletId }).forNoKeyUpdate().first('id')
 }
+
+/** One spelling of an address: another case must not hide what is reserved. */
+const normal = (token: string) => token.toLowerCase()
 
 /**
  * Base units of a token that are spoken for when balances are read at block `at`: what is reserved and
@@ -28,7 +34,7 @@ export async function readReserved(
 ): Promise<bigint> {
   const number = at.number.toString()
   const row = await trx('reservation')
-    .where({ wallet_id: walletId, chain_id: at.chainId.toString(), token })
+    .where({ wallet_id: walletId, chain_id: at.chainId.toString(), token: normal(token) })
     .where('from_block', '<=', number)
     .whereRaw(
       'case when spent_block is null then released_at is null else spent_block > ?::bigint end',
@@ -54,7 +60,7 @@ export async function insertReservation(trx: Db, reservation: Reservation): Prom
     sequence: reservation.sequence,
     wallet_id: reservation.walletId,
     chain_id: reservation.chainId,
-    token: reservation.token,
+    token: normal(reservation.token),
     units: reservation.units.toString(),
   })
 }

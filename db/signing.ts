@@ -10,10 +10,12 @@ const OPEN_TRANSACTIONS = 12
 export const BUNDLE_SIZE = 20
 const LEASE_SECONDS = 30
 /** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
-const LEASES_IN_COMPANY = 2
+export const LEASES_IN_COMPANY = 2
 
-export async function readLanes(db: Db): Promise<Lane[]> {
+/** The lanes of one chain, of all chains when none is named. */
+export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
   return db('lane')
+    .where(chainId === undefined ? {} : { chain_id: chainId })
     .orderBy(['chain_id', 'sender'])
     .select<Lane[]>('chain_id as chainId', 'sender', 'kek_id as kekId', 'sealed_key as sealedKey')
 }
@@ -60,13 +62,14 @@ export async function hasKek(db: Db): Promise<boolean> {
   return (await db('kek').first('id')) !== undefined
 }
 
-/** Chains on which something waits for the signer. */
-export async function findChainsToSign(db: Db): Promise<bigint[]> {
-  return db('operation')
+/** True when something of the chain waits for the signer. */
+export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation')
+    .where({ chain_id: chainId })
     .whereRaw(`(state = 'queued' or (state = 'signed' and tx_id is null))`)
     .whereRaw('(taken_until is null or taken_until < clock_timestamp())')
-    .distinct()
-    .pluck('chain_id')
+    .first('id')
+  return row !== undefined
 }
 
 /**
@@ -74,6 +77,8 @@ export async function findChainsToSign(db: Db): Promise<bigint[]> {
  * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
  * unfinal operation, so that its operations stay in order through every reorg. An operation that was
  * signed and lost its carrier, or whose leases were lost, is taken alone.
+ *
+ * @returns The operations in the order in which they shall be carried.
  */
 export async function takeOperations(db: Db, lane: Lane, taker: string): Promise<Operation[]> {
   const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, {
@@ -123,13 +128,17 @@ with lanes as (
   order by r.priority, r.turn, r.created_at
   limit ${BUNDLE_SIZE}
   for update of op skip locked
+), taken as (
+  update operation op set
+    taken_by = :taker,
+    taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
+    lost_leases = op.lost_leases + (op.taken_by is not null)::int
+  from chosen where op.id = chosen.id
+  returning op.*
 )
-update operation op set
-  taken_by = :taker,
-  taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
-  lost_leases = op.lost_leases + (op.taken_by is not null)::int
-from chosen where op.id = chosen.id
-returning ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}`
+select ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
+from taken op join ready r on r.id = op.id
+order by r.priority, r.turn, r.created_at`
 
 /** A verdict on an operation of which nothing was signed: try again later, or never. */
 export type Refusal = {
@@ -138,6 +147,8 @@ export type Refusal = {
   message: string
   retryAfterMs: number
   refusedBlock?: bigint
+  /** Where the count of lost leases goes on; unchanged when absent. */
+  lostLeases?: number
 }
 
 /** Writes a refusal, if the row is still ours and unsigned. */
@@ -152,6 +163,7 @@ export async function refuseOperation(db: Db, id: string, taker: string, refusal
         refusal.retryAfterMs,
       ]),
       refused_block: refusal.refusedBlock?.toString() ?? null,
+      ...(refusal.lostLeases === undefined ? {} : { lost_leases: refusal.lostLeases }),
       taken_by: null,
       taken_until: null,
     })
@@ -227,8 +239,9 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
     .update({ next_nonce: (tx.nonce + 1n).toString() })
   if (moved !== 1) throw new Error('The nonce of the lane has moved.')
   for (const { id, payload } of tx.carried) {
-    await trx('operation')
-      .where({ id })
+    const changed = await trx('operation')
+      .where({ id, tx_id: null })
+      .whereIn('state', ['queued', 'signed'])
       .update({
         state: 'signed',
         payload: JSON.stringify(payload),
@@ -239,6 +252,7 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
         taken_by: null,
         taken_until: null,
       })
+    if (changed !== 1) throw new Error(`Operation ${id} is carried already.`)
   }
 }
 

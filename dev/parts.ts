@@ -7,7 +7,6 @@ import { callRpc } from '../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../devnet/state.js'
 import { startChild } from './child.js'
 import { compileServices } from './compile.js'
-import { searchAttributes } from './searchAttributes.js'
 import { type Home } from './state.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
@@ -33,6 +32,12 @@ const entryFiles: Record<Service, string> = {
 const serviceStopMs = 8_000
 /** A chain writes its whole state at the end. */
 const serverStopMs = 8_000
+
+/** By what an operator finds an intent in the Temporal UI. A server from outside learns them from the worker. */
+const searchAttributes = [
+  ...['AccountId', 'WalletId', 'IntentAction'],
+  ...['SourceChain', 'TargetChain', 'IntentFailure'],
+]
 
 /**
  * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.

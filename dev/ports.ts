@@ -14,7 +14,7 @@ export async function choosePorts<Key extends string>(
   choices: Record<Key, PortChoice>,
 ): Promise<Record<Key, number>> {
   const entries = Object.entries<PortChoice>(choices)
-  const taken = await Promise.all(entries.map(([, { port }]) => port !== 0 && isTaken(port)))
+  const taken = await Promise.all(entries.map(([, { port }]) => isTaken(port)))
   const complaints = entries
     .filter((_, index) => taken[index])
     .map(
@@ -53,19 +53,28 @@ export async function findFreePorts(count: number): Promise<number[]> {
 
 /** A program that listens on all addresses may leave 127.0.0.1 free to bind, so a connection is tried too. */
 async function isTaken(port: number): Promise<boolean> {
+  if (port === 0) return false
   try {
     await close(await listen(port))
   } catch {
     return true
   }
+  return isListening('127.0.0.1', port)
+}
+
+/** Enough for a server on the other side of the world. */
+const connectTimeoutMs = 3_000
+
+/** Tells whether a program accepts connections there. */
+export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host: '127.0.0.1', port, timeout: 500 })
-    const answer = (taken: boolean) => {
+    const socket = createConnection({ host, port, timeout: connectTimeoutMs })
+    const answer = (isThere: boolean) => {
       socket.destroy()
-      resolve(taken)
+      resolve(isThere)
     }
     socket.once('connect', () => answer(true))
-    socket.once('timeout', () => answer(true))
+    socket.once('timeout', () => answer(false))
     socket.once('error', () => answer(false))
   })
 }

@@ -12,8 +12,7 @@ import {
   createTemporalPart,
   type Service,
 } from './parts.js'
-import { findFreePorts, readPort, type PortChoice } from './ports.js'
-import { registerSearchAttributes } from './searchAttributes.js'
+import { findFreePorts, isListening, readPort, type PortChoice } from './ports.js'
 import {
   assertSameSet,
   openSecrets,
@@ -67,13 +66,15 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
   })
   return {
     postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
-    temporal: env.TEMPORAL_ADDRESS ?? 'embedded',
+    temporal: env.TEMPORAL_ADDRESS
+      ? describeUrl(`tcp://${env.TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
+      : 'embedded',
     ...(Object.fromEntries(chains) as Record<ChainName, string>),
   }
 }
 
 function describeUrl(url: string, variable: string): string {
-  if (!URL.canParse(url)) throw new Explained(`${variable} is not a URL.`)
+  if (!URL.canParse(url)) throw new Explained(`${variable} is not an address.`)
   const { host, pathname } = new URL(url)
   return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
 }
@@ -121,18 +122,36 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)
-  sayDone('Services', 'api, worker, signer', Date.now() - begun)
+  tell(context, 'Services', 'api, worker, signer', Date.now() - begun)
   return facts
+}
+
+/** Not once the start has failed: what other parts reach while they are ended is no news. */
+function tell({ signal }: Context, name: string, what: string, tookMs: number): void {
+  if (!signal.aborted) sayDone(name, what, tookMs)
+}
+
+const temporalPort = 7233
+const postgresPort = 5432
+
+/** Tells in one line what the clients of these servers would tell in many, and late. */
+async function checkListening(variable: string, url: string, standardPort: number): Promise<void> {
+  const { hostname, port, host } = new URL(url)
+  const address = hostname.replace(/^\[|\]$/g, '')
+  if (await isListening(address, Number(port) || standardPort)) return
+  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
 }
 
 type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey'>
 
-async function bringUpDatabase({ env, home, set, supervisor }: Context): Promise<DatabaseFacts> {
+async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
+  const { env, home, set, supervisor } = context
   const begun = Date.now()
   const secrets = openSecrets(home)
   if (env.DATABASE_URL) {
+    await checkListening('DATABASE_URL', env.DATABASE_URL, postgresPort)
     const apiKey = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
-    sayDone('Postgres', set.places.postgres, Date.now() - begun)
+    tell(context, 'Postgres', set.places.postgres, Date.now() - begun)
     return { databaseUrl: env.DATABASE_URL, apiKey }
   }
   const [port = 0] = await findFreePorts(1)
@@ -141,7 +160,7 @@ async function bringUpDatabase({ env, home, set, supervisor }: Context): Promise
   const apiKey = await prepareDatabase(postgres.url(), home, set, secrets)
   const isInside = postgres.folder() === home.postgres
   const where = isInside ? 'embedded' : `embedded, data in ${postgres.folder()}`
-  sayDone('Postgres', where, Date.now() - begun)
+  tell(context, 'Postgres', where, Date.now() - begun)
   return { databaseUrl: postgres.url(), apiKey }
 }
 
@@ -151,8 +170,8 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
   const { env, home, ports, supervisor, signal } = context
   const begun = Date.now()
   if (env.TEMPORAL_ADDRESS) {
-    await registerSearchAttributes(env.TEMPORAL_ADDRESS, env.TEMPORAL_NAMESPACE ?? 'default')
-    sayDone('Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
+    await checkListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, temporalPort)
+    tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
     return {
       temporalAddress: env.TEMPORAL_ADDRESS,
       temporalUiUrl: env.TEMPORAL_UI_URL ?? null,
@@ -162,7 +181,7 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
   const [http = 0, metrics = 0] = await findFreePorts(2)
   const { temporal, temporalUi: ui } = ports
   await supervisor.start(createTemporalPart(cli, home, { temporal, ui, http, metrics }))
-  sayDone('Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
+  tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   return {
     temporalAddress: `127.0.0.1:${temporal}`,
     temporalUiUrl: `http://127.0.0.1:${ui}`,
@@ -184,7 +203,7 @@ async function bringUpChains(
   const contracts = Object.fromEntries(chains.map(([name, , made]) => [name, made])) as Contracts
   const urls = chains.map(([name, url]) => [name, url])
   writeJson(context.home.contracts, contracts)
-  sayDone('Chains', chainNames.join(', '), Date.now() - begun)
+  tell(context, 'Chains', chainNames.join(', '), Date.now() - begun)
   const rpcUrls = Object.fromEntries(urls) as Record<ChainName, string>
   return { facts: { rpcUrls }, contracts }
 }
@@ -241,15 +260,15 @@ async function startService(
   settings: NodeJS.ProcessEnv,
 ): Promise<void> {
   const secrets = openSecrets(home)
-  const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]])
-  const common = {
+  const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]] as const)
+  const common: NodeJS.ProcessEnv = {
     NETWORK: 'devnet',
     LOG_LEVEL: env.LOG_LEVEL ?? 'info',
     DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
     DEVNET_FILE: home.contracts,
     TEMPORAL_ADDRESS: facts.temporalAddress,
     TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
-    ...Object.fromEntries(rpcUrls),
+    ...(Object.fromEntries(rpcUrls) as Record<string, string>),
   }
   await supervisor.start(createServicePart(service, { ...common, ...settings }, home))
 }

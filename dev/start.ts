@@ -31,6 +31,8 @@ const usage = 'Usage: npm start -- [--fresh] [--no-demo]'
 /** A second Ctrl-C means "at once"; npm and tsx pass the first one on again within this time. */
 const impatienceMs = 1_000
 
+const launcherCheckMs = 500
+
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2))
   const home = openHome(process.env)
@@ -47,28 +49,34 @@ async function main(): Promise<void> {
   const set = openSet(home, places)
   saveSet(home, set)
 
-  let facts: Facts | undefined
+  const up: { facts?: Facts } = {}
   const stopping = new AbortController()
   const supervisor = createSupervisor({
     stopOrder,
     onPids: (pids) => recordChildren(home, pids),
     onBack(name) {
-      if (!facts) return
-      writeFacts(home, facts, supervisor)
-      if (isChain(name)) repairChain(name, facts, set).catch(sayFailure)
+      if (!up.facts) return
+      writeFacts(home, up.facts, supervisor)
+      if (isChain(name)) repairChain(name, up.facts, set).catch(sayFailure)
     },
-    onGiveUp: (error) => end(error),
+    onGiveUp: (error) => void end(error),
   })
   const end = stopOnSignal(home, supervisor, stopping, unlockHome)
 
   const context = { env: process.env, home, set, ports, supervisor, signal: stopping.signal }
-  facts = await bringUp(context).catch(end)
+  const facts = await bringUp(context).catch(end)
+  up.facts = facts
   writeFacts(home, facts, supervisor)
   saveSet(home, { ...set, isComplete: true })
   say(`  ${pc.dim(`Ready after ${formatSeconds(commandAgeMs())}`)}`)
   sayFacts(facts)
-  if (options.withDemo) await runDemo(facts, home.contracts).catch(sayFailure)
+  if (options.withDemo) await runDemo(facts, home.contracts).catch(sayUnless(stopping.signal))
   say(`  ${pc.dim('Serving. Ctrl-C stops everything; npm start continues from here.')}`)
+}
+
+/** A demo that a stop cuts off did not fail. */
+const sayUnless = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) sayFailure(error)
 }
 
 function parseOptions(args: string[]): Options {
@@ -114,13 +122,13 @@ function stopOnSignal(
     stoppingSince = Date.now()
     stopping.abort()
     const isAsked = typeof reason === 'string'
-    if (isAsked) say(`\n  ${pc.dim(`${reason}: stopping …`)}`)
-    else sayFailure(reason)
+    say(`\n  ${pc.dim(isAsked ? `${reason}: stopping …` : 'Stopping …')}`)
     await supervisor.stop()
     for (const file of [home.facts, home.children]) fs.rmSync(file, { force: true })
     unlockHome()
-    if (isAsked) say(`  ${sign.done} Stopped ${pc.dim(formatSeconds(Date.now() - stoppingSince))}`)
-    process.exit(isAsked ? 0 : 1)
+    if (!isAsked) process.exit(sayFailure(reason))
+    say(`  ${sign.done} Stopped ${pc.dim(formatSeconds(Date.now() - stoppingSince))}`)
+    process.exit(0)
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
@@ -135,7 +143,7 @@ function stopOnSignal(
   const launchers = findLaunchers()
   setInterval(() => {
     if (!launchers.every(isRunning)) void end('The command was killed')
-  }, 500).unref()
+  }, launcherCheckMs).unref()
   return end
 }
 

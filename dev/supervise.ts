@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
 import { endProcess, identify } from './processes.js'
-import { Explained, formatSeconds, say, sign } from './terminal.js'
+import { Explained, say, sign } from './terminal.js'
 
 /** A part that is up. `stop` resolves once it is gone, and kills it when it does not go by itself. */
 export type Running = { pid: number; stop(): Promise<void> }
@@ -33,68 +33,30 @@ export type Supervisor = ReturnType<typeof createSupervisor>
 
 /** A part that stayed up this long is healthy: an end after it counts as the first one. */
 const healthyMs = 30_000
+const firstBackoffMs = 250
 const longestBackoffMs = 5_000
 const tries = 8
+const startingGraceMs = 500
+
+type Shared = {
+  options: Options
+  /** Aborts when the stack ends: nothing is started from then on. */
+  signal: AbortSignal
+  pids: Map<string, number>
+  running: Map<string, Running>
+  /** A stop waits for what is on its way up: it may have a process that is not known yet. */
+  follow<T>(work: Promise<T>): Promise<T>
+}
 
 /** Keeps parts running: one that ends is started again, with a line that says so. */
 export function createSupervisor(options: Options) {
-  const { stopOrder, onPids, onBack, onGiveUp, backoffMs = 250 } = options
   const pids = new Map<string, number>()
   const running = new Map<string, Running>()
-  const onTheWay = new Set<Promise<void>>()
   const stopping = new AbortController()
-  const tell = () => onPids(Object.fromEntries(pids))
+  const onTheWay = new Set<Promise<unknown>>()
 
-  async function start(part: Part): Promise<Running> {
-    let upSince = Number.NaN
-    let failures = 0
-    const launch = async () => {
-      stopping.signal.throwIfAborted()
-      const up = await part.start({
-        onSpawn(pid) {
-          pids.set(part.name, pid)
-          tell()
-        },
-        onExit(how) {
-          running.delete(part.name)
-          if (Date.now() - upSince > healthyMs) failures = 0
-          void follow(bringBack(how))
-        },
-      })
-      upSince = Date.now()
-      running.set(part.name, up)
-      if (stopping.signal.aborted) await up.stop()
-      return up
-    }
-    const bringBack = async (how: string) => {
-      for (let reason = how; !stopping.signal.aborted;) {
-        if (failures >= tries) {
-          onGiveUp(new Explained(`${part.name} does not stay up (${reason}).`))
-          return
-        }
-        const waitMs = Math.min(backoffMs * 2 ** failures++, longestBackoffMs)
-        say(`  ${sign.again} ${part.name} ended (${reason}); starting it again`)
-        await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-        const begun = Date.now()
-        const result = await follow(launch()).catch((error: unknown) => error as Error)
-        if (!(result instanceof Error)) {
-          const tookMs = formatSeconds(Date.now() - begun)
-          say(`  ${sign.done} ${part.name} is back ${pc.dim(`pid ${result.pid}, ${tookMs}`)}`)
-          onBack?.(part.name)
-          return
-        }
-        reason = result.message
-      }
-    }
-    return follow(launch())
-  }
-
-  /** A stop waits for what is on its way up: it may have a process that is not known yet. */
   function follow<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    )
+    const settled = work.catch(() => undefined)
     onTheWay.add(settled)
     void settled.then(() => onTheWay.delete(settled))
     return work
@@ -103,17 +65,11 @@ export function createSupervisor(options: Options) {
   /** Ends every part in its turn. Safe to call twice. */
   async function stop(): Promise<void> {
     stopping.abort()
-    for (const stage of stopOrder) {
-      const parts = stage.map((name) => running.get(name)?.stop() ?? killStarting(name))
+    for (const stage of options.stopOrder) {
+      const parts = stage.map((name) => running.get(name)?.stop() ?? endStarting(pids.get(name)))
       await Promise.all(parts)
     }
     await Promise.all(onTheWay)
-  }
-
-  /** A part that is still coming up has nothing to save. */
-  async function killStarting(name: string): Promise<void> {
-    const process = identify(pids.get(name) ?? 0)
-    if (process) await endProcess(process, 'SIGTERM', 500)
   }
 
   /** Ends every part at once, without giving any a chance to save its state. */
@@ -124,5 +80,74 @@ export function createSupervisor(options: Options) {
     }
   }
 
-  return { start, stop, kill, pids: () => Object.fromEntries(pids) }
+  const shared = { options, signal: stopping.signal, pids, running, follow }
+  return {
+    /** Resolves when the part is up for the first time; it throws when it does not come up. */
+    start: (part: Part) => follow(keepUp(part, shared)),
+    stop,
+    kill,
+    pids: () => Object.fromEntries(pids),
+  }
+}
+
+/** A part that is still coming up has nothing to save. */
+async function endStarting(pid = 0): Promise<void> {
+  const process = identify(pid)
+  if (process) await endProcess(process, 'SIGTERM', startingGraceMs)
+}
+
+function keepUp(part: Part, shared: Shared): Promise<Running> {
+  const { options, signal, pids, running, follow } = shared
+  let upSince = Number.NaN
+  let failures = 0
+
+  async function launch(): Promise<Running> {
+    signal.throwIfAborted()
+    const up = await part.start({ onSpawn, onExit }).catch(explain)
+    upSince = Date.now()
+    running.set(part.name, up)
+    if (signal.aborted) await up.stop()
+    return up
+  }
+
+  function onSpawn(pid: number): void {
+    pids.set(part.name, pid)
+    options.onPids(Object.fromEntries(pids))
+  }
+
+  function onExit(how: string): void {
+    running.delete(part.name)
+    if (Date.now() - upSince > healthyMs) failures = 0
+    void follow(bringBack(how))
+  }
+
+  async function bringBack(how: string): Promise<void> {
+    for (let reason = how; !signal.aborted;) {
+      if (failures >= tries) {
+        options.onGiveUp(new Explained(`${part.name} does not stay up (${reason}).`))
+        return
+      }
+      say(`  ${sign.again} ${part.name} ended (${reason}); starting it again`)
+      const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** failures++
+      await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
+      const result = await launch().catch((error: unknown) => error as Error)
+      if (!(result instanceof Error)) {
+        sayBack(part.name, result.pid)
+        options.onBack?.(part.name)
+        return
+      }
+      reason = result.message
+    }
+  }
+
+  return launch()
+}
+
+/** Whatever keeps a part from coming up is about the user's machine, and its message says what. */
+function explain(error: Error): never {
+  throw error instanceof Explained ? error : new Explained(error.message, { cause: error })
+}
+
+function sayBack(name: string, pid: number): void {
+  say(`  ${sign.done} ${name} is back ${pc.dim(`pid ${pid}`)}`)
 }

@@ -137,7 +137,7 @@ async function download(downloadUrl: string, version: string, draft: string): Pr
   const archive = `${draft}.tar.gz`
   const unpacked = `${draft}.unpacked`
   try {
-    const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
+    const body = Readable.fromWeb(response.body)
     await pipeline(body, fs.createWriteStream(archive))
     fs.mkdirSync(unpacked)
     await run('tar', ['-xzf', archive, '-C', unpacked])

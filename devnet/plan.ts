@@ -15,7 +15,7 @@ export type Contract = { address: string; interface: Interface }
 type Libraries = Record<string, string>
 type Planned = { label: string; to: string | null; data: string; value: string; gasLimit: number }
 type Signed = { raw: string; hash: string }
-export type Receipt = { status: string; gasUsed: string; blockNumber: string }
+export type Receipt = { status: string; logs: { topics: string[]; data: string }[] }
 
 /** Present on every chain that anvil starts, and on public networks. */
 const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
@@ -29,8 +29,8 @@ const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_0
 
 const pollMs = 15
 /** How long to wait for receipts before the rest is sent again, and how often. */
-const roundMs = 2_000
-const rounds = 15
+const roundMs = 1_500
+const rounds = 20
 
 const interfaces = new Map<Artifact, Interface>()
 
@@ -89,7 +89,7 @@ export class Plan {
   async execute(rpcUrl: string, chainId: number, mnemonic: string): Promise<void> {
     const signed = await this.#sign(chainId, mnemonic)
     const missing = await this.#findMissing(rpcUrl, signed)
-    if (missing.length > 0) await settle(rpcUrl, missing)
+    if (missing.length > 0) await settle(rpcUrl, this.#deployer, missing)
     const receipts = await readReceipts(rpcUrl, signed)
     receipts.forEach((receipt, index) => {
       if (receipt?.status === '0x1') return
@@ -171,14 +171,16 @@ async function readReceipts(rpcUrl: string, signed: Signed[]): Promise<(Receipt 
 }
 
 /**
- * Sends signed transactions until each has a receipt. A refusal alone proves nothing: a second
- * sender may have been first, and anvil has been seen to lose a transaction that it had accepted
- * when it cut a block within a batch. So whatever has no receipt is sent again, same bytes.
+ * Sends signed transactions until each has a receipt. A refusal alone proves nothing: a second sender
+ * may have been first. Nor does an acceptance: a transaction that arrives while anvil mines the one
+ * before it may stay queued for ever (about one deployment in thirty on a busy machine), and is then
+ * refused as known. So what has no receipt is taken out of the pool and sent again, same bytes.
  */
-async function settle(rpcUrl: string, signed: Signed[]): Promise<void> {
+async function settle(rpcUrl: string, sender: string, signed: Signed[]): Promise<void> {
   let missing = signed
   let refusal = 'accepted, but not mined'
   for (let round = 0; round < rounds; round++) {
+    if (round > 0) await callRpc(rpcUrl, 'anvil_removePoolTransactions', [sender])
     const sent = await callRpcBatch(
       rpcUrl,
       missing.map(({ raw }) => ['eth_sendRawTransaction', [raw]] as const),

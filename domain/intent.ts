@@ -13,11 +13,13 @@ export const safeText = (max: number) =>
 export const lendBody = z.strictObject({
   walletId: safeText(64),
   action: z.literal('lend'),
-  amount: z.union([z.number(), z.string().max(80)]),
+  amount: z.union([z.number(), z.string().max(80)], 'must be a number or decimal text'),
   asset: z.literal('USDC').default('USDC'),
   chain: safeText(32).optional(),
 })
-export const intentBody = z.discriminatedUnion('action', [lendBody])
+export const intentBody = z.discriminatedUnion('action', [lendBody], {
+  error: ({ code }) => (code === 'invalid_union' ? 'must be `lend`' : undefined),
+})
 
 /** What the caller wants, checked: amount in base units, chain by its canonical name. */
 export type IntentRequest = {

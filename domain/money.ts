@@ -2,6 +2,8 @@ import { ServiceError } from './errors.js'
 
 /** A double holds 15 significant decimal digits exactly; from the 16th on its text may lie. */
 const EXACT_DIGITS = 15
+/** The most that a token contract can count. */
+const MAX_UNITS = 2n ** 256n - 1n
 const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
 
 /**
@@ -11,7 +13,7 @@ const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
  * @param decimals - Decimals of the token, e.g. `6` for USDC.
  * @returns Base units above zero, e.g. `12_500_000n`.
  * @throws {ServiceError} INVALID_REQUEST when the amount is not positive, not plain decimal, has more
- *   decimals than the token, or is a JSON number of more than 15 significant digits.
+ *   decimals than the token, is a JSON number of more than 15 significant digits, or above 2^256 - 1.
  */
 export function toUnits(amount: number | string, decimals: number): bigint {
   const text = String(amount)
@@ -24,14 +26,16 @@ export function toUnits(amount: number | string, decimals: number): bigint {
   }
   const units = BigInt(whole + fraction.padEnd(decimals, '0'))
   if (units === 0n) throw invalidAmount('must be above zero')
+  if (units > MAX_UNITS) throw invalidAmount('is more than a token can have')
   return units
 }
 
 /** Decimal text of base units, without trailing zeros, e.g. `fromUnits(12_500_000n, 6)` is `12.5`. */
 export function fromUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, '0')
-  const fraction = digits.slice(-decimals).replace(/0+$/, '')
-  return digits.slice(0, -decimals) + (fraction && `.${fraction}`)
+  const point = digits.length - decimals
+  const fraction = digits.slice(point).replace(/0+$/, '')
+  return digits.slice(0, point) + (fraction && `.${fraction}`)
 }
 
 /**
@@ -39,7 +43,7 @@ export function fromUnits(units: bigint, decimals: number): string {
  *
  * @param wei - Gas units times the price paid per unit, in wei.
  * @param ethPriceE8 - USD per ETH with 8 decimals, as a Chainlink feed answers it.
- * @returns USD, rounded to a millionth.
+ * @returns USD, rounded down to a millionth.
  */
 export function gasCostUsd(wei: bigint, ethPriceE8: bigint): number {
   const microUsd = (wei * ethPriceE8) / 10n ** 20n

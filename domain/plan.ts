@@ -19,8 +19,9 @@ export type MarketState = { decimals: number; chains: ChainState[]; rates: Rate[
 /**
  * Decides where the money goes: on the named chain, else on the best paying chain that holds enough.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS with `required` and `available` (decimal text) and `funds`
- *   (what lies where); INVALID_REQUEST when the named chain has no market for the asset.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` (the most on one chain that
+ *   comes into question) and `funds` (what lies where), all decimal text; INVALID_REQUEST when no chain
+ *   that comes into question has a market for the asset.
  */
 export function planIntent(request: IntentRequest, state: MarketState): ExecutionPlan {
   const offers = state.rates.filter((rate) => !request.chain || rate.chain === request.chain)
@@ -29,7 +30,7 @@ export function planIntent(request: IntentRequest, state: MarketState): Executio
   const rich = state.chains.filter((chain) => chain.availableUnits >= request.amountUnits)
   const rate = bestRate(offers.filter((offer) => rich.some((chain) => chain.chain === offer.chain)))
   const chain = rich.find((candidate) => candidate.chain === rate?.chain)
-  if (!rate || !chain) throw tooLittle(request, state)
+  if (!rate || !chain) throw tooLittle(request, state, offers)
 
   const amount = fromUnits(request.amountUnits, state.decimals)
   const { asset } = request
@@ -63,12 +64,17 @@ function noMarket({ asset, chain }: IntentRequest): ServiceError {
   })
 }
 
-function tooLittle(request: IntentRequest, { chains, decimals }: MarketState): ServiceError {
-  const counted = chains.filter(({ chain }) => !request.chain || chain === request.chain)
+function tooLittle(
+  request: IntentRequest,
+  { chains, decimals }: MarketState,
+  offers: Rate[],
+): ServiceError {
+  // Money on a chain without a market for it is shown in `funds`, but not available to the request.
+  const counted = chains.filter(({ chain }) => offers.some((offer) => offer.chain === chain))
   const most = counted.reduce((max, c) => (c.availableUnits > max ? c.availableUnits : max), 0n)
   const required = fromUnits(request.amountUnits, decimals)
   const available = fromUnits(most, decimals)
-  const where = request.chain ? ` on ${request.chain}` : ' on any one chain'
+  const where = request.chain ? ` on ${request.chain}` : ' on one chain'
   const message = `The intent needs ${required} ${request.asset}${where}, ${available} is available.`
   const funds = chains.map(({ chain, availableUnits }) => ({
     chain,

@@ -1,3 +1,4 @@
+import { didAnswer } from '../chains/connect.js'
 import { getRaw, readOpenSends, type OpenSend } from '../db/booking.js'
 import { ServiceError } from '../domain/errors.js'
 import type { WatchTools } from './watch.js'
@@ -5,41 +6,38 @@ import type { WatchTools } from './watch.js'
 /** Bytes that are not mined are sent again this often: a node may have dropped them. */
 const RESEND_MS = 10_000
 
-/** When each hash was last sent, in this process. A new leader sends everything once. */
-export type SentTimes = Map<string, number>
-
 /**
  * Sends the newest stored bytes of every open nonce, lane by lane in nonce order. What the node answers
  * decides nothing: whether a transaction is mined is read from the blocks.
  */
-export async function broadcastOpen(tools: WatchTools, sentAt: SentTimes): Promise<void> {
-  const open = await readOpenSends(tools.db, tools.client.chain.chainId)
-  for (const hash of sentAt.keys()) {
-    if (!open.some((send) => send.hash === hash)) sentAt.delete(hash)
-  }
+export async function broadcastOpen(tools: WatchTools): Promise<void> {
+  const { db, client, sentAt } = tools
+  const open = await readOpenSends(db, client.chain.chainId)
+  const hashes = new Set(open.map(({ hash }) => hash))
+  for (const hash of sentAt.keys()) if (!hashes.has(hash)) sentAt.delete(hash)
   const newest = open.filter(
     (send, i) => open[i + 1]?.txId !== send.txId, // sends of one transaction stand together, by n
   )
   const lanes = [...new Set(newest.map(({ sender }) => sender))]
   const sendsOf = (lane: string) => newest.filter(({ sender }) => sender === lane)
-  await Promise.all(lanes.map((lane) => sendInOrder(tools, sendsOf(lane), sentAt)))
+  await Promise.all(lanes.map((lane) => sendInOrder(tools, sendsOf(lane))))
 }
 
-async function sendInOrder(
-  { db, client, log }: WatchTools,
-  sends: OpenSend[],
-  sentAt: SentTimes,
-): Promise<void> {
+async function sendInOrder(tools: WatchTools, sends: OpenSend[]): Promise<void> {
+  const { db, client, log, sentAt } = tools
   for (const { hash, nonce, sender } of sends) {
     if (Date.now() - (sentAt.get(hash) ?? 0) < RESEND_MS) continue
     const raw = await getRaw(db, hash)
-    sentAt.set(hash, Date.now())
+    const facts = { chain: client.chain.name, lane: sender, nonce, hash }
     try {
       await client.send('eth_sendRawTransaction', [raw])
-      log.info({ chain: client.chain.name, lane: sender, nonce, hash }, 'sent')
+      log.info(facts, 'sent')
     } catch (error) {
       const reason = error instanceof ServiceError ? error.details.reason : 'unknown'
-      log.warn({ chain: client.chain.name, lane: sender, nonce, hash, reason }, 'not accepted')
+      log.warn({ ...facts, reason }, 'not accepted')
+      // A higher nonce would leave a gap, which some nodes refuse. The next round begins here again.
+      if (!didAnswer(error)) return
     }
+    sentAt.set(hash, Date.now())
   }
 }

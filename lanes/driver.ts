@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectAsLeader } from '../db/connect.js'
-import { broadcastOpen, type SentTimes } from './broadcast.js'
+import { connectAsLeader, isLedElsewhere } from '../db/connect.js'
+import { broadcastOpen } from './broadcast.js'
 import { watchQueue } from './queue.js'
 import { bookChain, type WatchLog, type WatchTools } from './watch.js'
 import type { ChainClient } from '../chains/connect.js'
@@ -23,7 +23,7 @@ export async function driveChain(
   stopping: AbortSignal,
 ): Promise<void> {
   const db = connectAsLeader(url, DRIVER_LOCK, client.chain.chainId)
-  const tools = { db, client, log }
+  const tools = { db, client, log, sentAt: new Map<string, number>() }
   const signed = watchQueue(listener, stopping, ['signed'])
   try {
     await Promise.all([
@@ -39,16 +39,15 @@ export async function driveChain(
 }
 
 function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<void>) {
-  const sentAt: SentTimes = new Map()
   return async () => {
     const wake = signed(RETRY_MS)
-    await broadcastOpen(tools, sentAt)
+    await broadcastOpen(tools)
     await wake
   }
 }
 
 async function repeat(
-  { client, log }: WatchTools,
+  { client, log, sentAt }: WatchTools,
   stopping: AbortSignal,
   failure: string,
   round: () => Promise<void>,
@@ -58,7 +57,9 @@ async function repeat(
       await round()
     } catch (error) {
       if (stopping.aborted) return
-      log.warn({ err: error, chain: client.chain.name }, failure)
+      // What a former leader knew of its sends is old by the time it leads again.
+      if (isLedElsewhere(error)) sentAt.clear()
+      else log.warn({ err: error, chain: client.chain.name }, failure)
       await pause(RETRY_MS, stopping)
     }
   }

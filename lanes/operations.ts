@@ -8,7 +8,7 @@ import {
   type OperationInput,
 } from '../db/operations.js'
 import { isTerminal } from '../domain/intent.js'
-import { nonceKey, operationId } from './userOperation.js'
+import { chainKeyOf, operationId } from './userOperation.js'
 import type { Db } from '../db/connect.js'
 import type { Listener } from '../db/listen.js'
 import type { OperationKind } from '../domain/operation.js'
@@ -43,8 +43,7 @@ export async function submitOperation(db: Db, effect: Effect): Promise<Operation
     if (known) return known
     if (intent && isTerminal(intent.status)) return undefined
     if (intent) await setExecuting(trx, intent.id)
-    const chainKey = effect.kind === 'fund' ? id : nonceKey(id)
-    return insertOperation(trx, { ...effect, id, chainKey })
+    return insertOperation(trx, { ...effect, id, chainKey: chainKeyOf(effect.kind, id) })
   })
 }
 

@@ -9,7 +9,14 @@ import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { toUnits } from '../domain/money.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
-import { buildUserOperation, bundledGas, encodeBatch, entryPoint } from './userOperation.js'
+import {
+  buildUserOperation,
+  bundledGas,
+  chainKeyOf,
+  encodeBatch,
+  entryPoint,
+  operationId,
+} from './userOperation.js'
 import { getWalletSecret, type WalletSecret } from '../db/signing.js'
 import type { Db } from '../db/connect.js'
 import type { Operation } from '../db/operations.js'
@@ -51,7 +58,13 @@ export type Site = { db: Db; client: ChainClient; treasury: string; block: bigin
  *
  * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses.
  */
-export function prepare(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+export async function prepare(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+  const { intentId, sequence, kind, chainKey } = operation
+  const id = operationId(intentId, sequence, kind)
+  // The key makes an effect happen once: it follows from the effect, not from what the row says.
+  if (operation.id !== id || chainKey !== chainKeyOf(kind, id)) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the key is not that of the effect.')
+  }
   return operation.kind === 'fund'
     ? prepareFunding(site, operation)
     : prepareUserOperation(site, operation)
@@ -89,7 +102,7 @@ const isDelegated = (code: string) =>
 /** There is no free-form call: what is signed follows from the plan's step and the arrived units. */
 async function rebuildCalls({ db, client }: Site, operation: Operation, wallet: string) {
   const { chain } = client
-  const plan = await findPlan(db, operation.intentId)
+  const plan = await findPlan(db, operation.intentId, operation.walletId)
   const step = plan?.steps.find(({ sequence }) => sequence === operation.sequence)
   if (step?.type !== operation.kind || step.chain !== chain.name) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
@@ -154,8 +167,9 @@ async function prepareFunding(site: Site, operation: Operation): Promise<Prepare
       'Refused to sign: fundings are exactly 1 USDC on arbitrum-sepolia.',
     )
   }
-  if (funding.walletId !== operation.walletId)
-    throw new ServiceError('INTERNAL', 'Refused to sign: another wallet.')
+  if (funding.walletId !== operation.walletId) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the funding is of another wallet.')
+  }
   const state = [treasury, operation.chainKey]
   const [used] = await readContract(client, chain.usdc.address, usdc, 'authorizationState', state)
   if (used === true) return { kind: 'spent', operation }

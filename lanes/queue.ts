@@ -1,19 +1,18 @@
 import type { Listener } from '../db/listen.js'
 
 /**
- * Announces work for one loop: the returned function resolves when an operation reached one of the
- * states since its last call, at the latest after the given milliseconds.
+ * Announces work: the returned function resolves when an operation reaches one of the states, at the
+ * latest after the given milliseconds. Call it before looking at the rows and await it afterwards, so
+ * that nothing announced in between is missed. Any number of loops may wait.
  */
 export function watchQueue(
   listener: Listener,
   stopping: AbortSignal,
   states: string[],
 ): (timeoutMs: number) => Promise<void> {
-  let changed = false
-  let wake: (() => void) | undefined
+  const waiting = new Set<() => void>()
   const announce = () => {
-    changed = true
-    wake?.()
+    for (const wake of waiting) wake()
   }
   stopping.addEventListener('abort', announce)
   listener.subscribe((change) => {
@@ -21,14 +20,13 @@ export function watchQueue(
   })
   return (timeoutMs) =>
     new Promise((resolve) => {
-      const done = () => {
+      const wake = () => {
         clearTimeout(timer)
-        changed = false
-        wake = undefined
+        waiting.delete(wake)
         resolve()
       }
-      const timer = setTimeout(done, timeoutMs)
-      wake = done
-      if (changed || stopping.aborted) done()
+      const timer = setTimeout(wake, timeoutMs)
+      waiting.add(wake)
+      if (stopping.aborted) wake()
     })
 }

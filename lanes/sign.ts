@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBlock } from '../chains/read.js'
 import {
-  findChainsToSign,
+  LEASES_IN_COMPANY,
+  hasWorkToSign,
   readLanes,
   refuseOperation,
   returnOperation,
@@ -11,7 +12,7 @@ import {
 } from '../db/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
-import { signAndStore, storeAgain, type Keyring, type Site } from './store.js'
+import { BUNDLE_GAS, signAndStore, storeAgain, type Keyring, type Site } from './store.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Db } from '../db/connect.js'
 import type { Operation } from '../db/operations.js'
@@ -37,11 +38,10 @@ const REFUSED_MS = 60_000
 /** An operation whose leases keep ending without a verdict breaks its taker. */
 const LOST_LEASES = 5
 const QUARANTINE_MS = 3_600_000
-/** Largest execution gas of one bundle; below the transaction cap of EIP-7825. */
-const BUNDLE_GAS = 15_000_000n
 
 /**
- * The signer's loop: take, check, simulate, sign, store. It broadcasts nothing.
+ * The signer's loops, one per chain, so that a chain that does not answer delays no other: take, check,
+ * simulate, sign, store. They broadcast nothing.
  *
  * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds.
  */
@@ -50,32 +50,41 @@ export async function runSigner(
   nextWork: (timeoutMs: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  await Promise.all(tools.chains.list.map((client) => signChain(tools, client, nextWork, signal)))
+}
+
+async function signChain(
+  tools: SignerTools,
+  client: ChainClient,
+  nextWork: (timeoutMs: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const wake = nextWork(POLL_MS)
     try {
-      const busy = await signOnce(tools)
+      const busy = await signOnce(tools, client)
       if (!busy) await wake
     } catch (error) {
-      tools.log.warn({ err: error }, 'signer round failed')
-      await sleep(RETRY_MS)
+      tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
-/** Serves every lane that has something to sign once. True when anything was taken. */
-export async function signOnce(tools: SignerTools): Promise<boolean> {
-  const due = await findChainsToSign(tools.db)
-  if (due.length === 0) return false
-  const lanes = (await readLanes(tools.db)).filter(({ chainId }) => due.includes(chainId))
-  const taken = await Promise.all(lanes.map((lane) => serveLane(tools, lane)))
+/** Serves every lane of a chain that has something to sign once. True when anything was taken. */
+export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
+  const { chainId } = client.chain
+  if (!(await hasWorkToSign(tools.db, chainId))) return false
+  const lanes = await readLanes(tools.db, chainId)
+  const taken = await Promise.all(lanes.map((lane) => serveLane(tools, client, lane)))
   return taken.some((count) => count > 0)
 }
 
-async function serveLane(tools: SignerTools, lane: Lane): Promise<number> {
+async function serveLane(tools: SignerTools, client: ChainClient, lane: Lane): Promise<number> {
   const operations = await takeOperations(tools.db, lane, tools.keyring.taker)
   if (operations.length === 0) return 0
   try {
-    await signTaken(tools, lane, operations)
+    await signTaken(tools, client, lane, operations)
   } catch (error) {
     tools.log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
     await Promise.all(operations.map((operation) => giveBack(tools, operation, error)))
@@ -83,22 +92,45 @@ async function serveLane(tools: SignerTools, lane: Lane): Promise<number> {
   return operations.length
 }
 
-async function signTaken(tools: SignerTools, lane: Lane, taken: Operation[]): Promise<void> {
-  const { db, keyring, log } = tools
-  const client = tools.chains.byId(lane.chainId)
+async function signTaken(
+  tools: SignerTools,
+  client: ChainClient,
+  lane: Lane,
+  taken: Operation[],
+): Promise<void> {
   const site = await readSite(client, lane)
-  const carriedAgain = taken.filter(({ state }) => state === 'signed')
   const fresh = taken.filter(({ state }) => state === 'queued')
   const prepared = await prepareAll(tools, client, site, fresh)
+  for (const group of groupByTransaction(prepared)) await signGroup(tools, lane, site, group)
+  const carriedAgain = taken.filter(({ state }) => state === 'signed')
+  for (const operation of carriedAgain) await signAgain(tools, lane, site, operation)
+}
 
-  for (const group of groupByTransaction(prepared)) {
+/** What cannot be signed together is signed one by one, so that what is broken fails alone. */
+async function signGroup(
+  tools: SignerTools,
+  lane: Lane,
+  site: Site,
+  group: Prepared[],
+): Promise<void> {
+  const { db, keyring, log } = tools
+  try {
     const stored = await signAndStore(db, keyring, lane, site, group)
     if (stored) log.info({ chain: site.chain.name, lane: lane.sender, ...stored }, 'signed')
+  } catch (error) {
+    if (group.length > 1) {
+      for (const one of group) await signGroup(tools, lane, site, [one])
+      return
+    }
+    log.warn({ err: error, lane: lane.sender }, 'not signed')
+    for (const { operation } of group) await giveBack(tools, operation, error)
   }
-  for (const operation of carriedAgain) {
-    const stored = await storeAgain(db, keyring, lane, site, operation)
-    if (stored) log.error({ chain: site.chain.name, ...stored }, 'carrier was lost, signed again')
-  }
+}
+
+async function signAgain(tools: SignerTools, lane: Lane, site: Site, operation: Operation) {
+  const { db, keyring, log } = tools
+  const stored = await storeAgain(db, keyring, lane, site, operation)
+  if (stored) log.error({ chain: site.chain.name, ...stored }, 'carrier was lost, signed again')
 }
 
 async function readSite(client: ChainClient, lane: Lane): Promise<Site> {
@@ -148,7 +180,9 @@ async function prepareOne(
   const { db, keyring } = tools
   if (operation.lostLeases >= LOST_LEASES) {
     const message = 'It was taken five times without a verdict.'
-    await refuse(tools, operation, deferral('INTERNAL', message, QUARANTINE_MS))
+    const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
+    // After the hour it gets another chance, still alone.
+    await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_COMPANY })
     tools.log.error({ operation: operation.id }, 'operation in quarantine')
     return undefined
   }

@@ -15,6 +15,9 @@ import type { Operation } from '../db/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 
+/** Largest execution gas of one bundle; below the transaction cap of EIP-7825. */
+export const BUNDLE_GAS = 15_000_000n
+
 export type Keyring = { kek: PrivateKek; treasury: Treasury; taker: string }
 
 /** What a lane must know of its chain before it signs. */
@@ -73,9 +76,17 @@ export async function storeAgain(
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [operation], keyring.taker)
     if (!ours) return undefined
-    const signed = { id: ours.id, payload: ours.payload as Payload }
-    return storeTransaction(trx, keyring, lane, site, [signed])
+    const payload = ours.payload as Payload
+    assertCarriable(site.chain, payload)
+    return storeTransaction(trx, keyring, lane, site, [{ id: ours.id, payload }])
   })
+}
+
+/** A stored payload is signed, but the lane's own call around it is not: no row can make it another. */
+function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): void {
+  const isFunding = call?.to === chain.usdc.address && authorizedTransfer.parseTransaction(call)
+  if ((isFunding || (userOperation && !call)) && BigInt(gas) <= BUNDLE_GAS) return
+  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload is not one of ours.')
 }
 
 async function storeTransaction(

@@ -45,8 +45,12 @@ const AUTHORIZATION_GAS = 25_000n
 export const operationId = (intentId: string, sequence: number, kind: OperationKind) =>
   id(`${intentId}/${sequence}/${kind}`)
 
-/** The 2D nonce key of a user operation: the low 192 bits of the operation's id. */
-export const nonceKey = (operation: string) => dataSlice(operation, 8)
+/**
+ * The key of an operation on the chain: the EIP-3009 nonce of a funding, else the 2D nonce key of a user
+ * operation, which is the low 192 bits of the id.
+ */
+export const chainKeyOf = (kind: OperationKind, operation: string) =>
+  kind === 'fund' ? operation : dataSlice(operation, 8)
 export const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 
 export const encodeBatch = (calls: Call[]) =>

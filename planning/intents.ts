@@ -49,19 +49,25 @@ function laterIfSilent(error: unknown): undefined {
 export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
   const { db, chains } = tools
   const known = await db.transaction((trx) => lockIntent(trx, intentId))
-  if (known.plan) return known.plan
+  if (isSettled(known)) return planOf(known)
   const wallet = await getWalletById(db, known.walletId)
   const market = await readMarket(db, chains, wallet.address)
   return db.transaction(async (trx) => {
     await lockWallet(trx, known.walletId)
     const intent = await lockIntent(trx, intentId)
-    if (intent.plan) return intent.plan
-    if (isTerminal(intent.status)) throw new ServiceError('CANCELLED', 'The intent is over.')
+    if (isSettled(intent)) return planOf(intent)
     const plan = await planWithReservations(trx, intent.walletId, requestOf(intent), market)
     await setPlan(trx, intentId, plan)
     await reserve(tools, trx, intent, plan)
     return plan
   })
+}
+
+const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(status)
+
+function planOf({ plan }: Intent): ExecutionPlan {
+  if (plan) return plan
+  throw new ServiceError('CANCELLED', 'The intent is over.')
 }
 
 /** Every step of a plan spends its amount on its chain. */

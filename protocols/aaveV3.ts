@@ -1,5 +1,7 @@
-import { Interface } from 'ethers'
+import { Interface, getAddress } from 'ethers'
 import { readContract } from '../chains/read.js'
+import { ServiceError } from '../domain/errors.js'
+import type { Market } from '../chains/registry.js'
 import type { LendingProtocol } from './lending.js'
 
 const SECONDS_PER_YEAR = 31_536_000
@@ -25,7 +27,9 @@ export const aaveV3: LendingProtocol = {
       market.underlying,
     ])
     const { currentLiquidityRate } = reserve as { currentLiquidityRate: bigint }
-    return apyPercent(currentLiquidityRate)
+    const apy = apyPercent(currentLiquidityRate)
+    if (apy <= MAX_APY_PERCENT) return apy
+    throw new ServiceError('RPC_ERROR', `${client.chain.name} told an impossible rate.`)
   },
 
   encodeDeposit(market, wallet, units) {
@@ -42,11 +46,20 @@ export const aaveV3: LendingProtocol = {
   depositedUnits(market, wallet, logs) {
     return logs
       .filter((log) => log.address.toLowerCase() === market.address.toLowerCase())
-      .map((log) => pool.parseLog(log))
-      .filter((event) => event?.name === 'Supply' && event.args.onBehalfOf === wallet)
-      .reduce((sum, event) => sum + (event?.args.amount as bigint), 0n)
+      .map((log) => pool.parseLog(log)?.args.toObject())
+      .filter((event) => event && isOwnDeposit(event, market, wallet))
+      .reduce((sum, event) => sum + (event?.amount as bigint), 0n)
   },
 }
+
+/** Anybody may deposit for the wallet; its own deposits are those that it pays for itself. */
+function isOwnDeposit(event: Record<string, unknown>, market: Market, wallet: string): boolean {
+  const { reserve, user, onBehalfOf } = event
+  return onBehalfOf === wallet && user === wallet && reserve === getAddress(market.underlying)
+}
+
+/** Far above any market; a node that tells more tells nonsense. */
+const MAX_APY_PERCENT = 10_000
 
 /**
  * Compounds Aave's yearly rate per second, as the pool does.

@@ -37,7 +37,7 @@ async function every(
 }
 
 /** Rows that were stored while Temporal was away, or whose process died right after. */
-export async function startUndispatched(tools: SweepTools): Promise<void> {
+async function startUndispatched(tools: SweepTools): Promise<void> {
   const { db, client, decimals, log } = tools
   for (const { intent, plan } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
     await startIntent(client, db, { intent, plan, decimals })

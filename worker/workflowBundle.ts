@@ -27,7 +27,7 @@ export async function loadWorkflowBundle(logger: Logger): Promise<WorkflowBundle
   const codePath = join(cacheFolder, `workflows-${hashSources()}.cjs`)
   if (existsSync(codePath)) return { codePath }
   // The bundler finds files by itself: it is told the source or the built one, as this process is.
-  const workflowsPath = join(root, 'workflows', `index${extname(import.meta.url)}`)
+  const workflowsPath = join(root, 'workflows', `index${extname(fileURLToPath(import.meta.url))}`)
   const { code } = await bundleWorkflowCode({ workflowsPath, logger })
   try {
     mkdirSync(cacheFolder, { recursive: true })

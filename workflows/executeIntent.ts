@@ -19,7 +19,7 @@ export type ExecuteIntentInput = {
   plan?: ExecutionPlan
 }
 
-export const progressQuery = defineQuery<Progress>('progress')
+const progressQuery = defineQuery<Progress>('progress')
 
 const { planIntent } = proxyActivities<Activities>({
   startToCloseTimeout: '20s',

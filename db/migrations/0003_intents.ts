@@ -43,7 +43,7 @@ create table reservation (
   sequence int not null,
   wallet_id text not null references wallet,
   chain_id bigint not null,
-  token text not null,
+  token text not null check (token = lower(token)),
   units numeric(78, 0) not null check (units > 0),
   from_block bigint not null default 0,
   spent_block bigint,

@@ -93,6 +93,8 @@ create table operation (
   check (state <> 'deferred' or (code is not null and retry_after is not null))
 );
 create index operation_queued on operation (chain_id, created_at) where state in ('queued', 'signed');
+create index operation_unfinal on operation (chain_id)
+  where state in ('queued', 'deferred', 'signed', 'mined', 'confirmed');
 create index operation_watched on operation (chain_id, block_number) where state in ('mined', 'confirmed');
 create index operation_wallet on operation (wallet_id, chain_id) where state in ('signed', 'mined', 'confirmed');
 comment on table operation is 'One on-chain effect of one step. The chain itself executes chain_key at most once.';

@@ -12,7 +12,7 @@ import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { readAaveArtifact, readAccountArtifact, readOwnArtifacts } from '../../devnet/artifacts.js'
 import { deployChain, fundOperators } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { createWallet, sponsorCalls, type Receipt } from './sponsor.js'
+import { createWallet, sponsorCalls, waitForMined } from './sponsor.js'
 
 type Chain = { url: string; chainId: number; contracts: DevnetContracts; stop(): Promise<void> }
 
@@ -64,9 +64,8 @@ async function balanceOf(holder: string, contract: string, url = getChain().url)
   return balance as bigint
 }
 
-async function send(transaction: object, url = getChain().url): Promise<Receipt> {
-  const hash = await callRpc<string>(url, 'eth_sendTransaction', [transaction])
-  return callRpc<Receipt>(url, 'eth_getTransactionReceipt', [hash])
+async function send(transaction: object, url = getChain().url) {
+  return waitForMined(url, await callRpc<string>(url, 'eth_sendTransaction', [transaction]))
 }
 
 /** Supply APY of USDC in percent, compounded per second as Aave does. */
@@ -217,13 +216,13 @@ describe('deployChain', () => {
 
   test('finishes what was interrupted', async () => {
     const { url, contracts } = getChain()
-    const block = await callRpc<{ hash: string }>(url, 'eth_getTransactionBySenderAndNonce', [
+    const first = await callRpc<{ hash: string }>(url, 'eth_getTransactionBySenderAndNonce', [
       owner,
       '0x0',
     ])
     const other = await startNode(name)
-    const raw = await callRpc<string>(url, 'eth_getRawTransactionByHash', [block.hash])
-    await callRpc(other.url, 'eth_sendRawTransaction', [raw])
+    const raw = await callRpc<string>(url, 'eth_getRawTransactionByHash', [first.hash])
+    await waitForMined(other.url, await callRpc(other.url, 'eth_sendRawTransaction', [raw]))
     expect(await deployChain(name, other.url)).toEqual(contracts)
     expect(await readApy({ ...getChain(), url: other.url })).toBeCloseTo(3.51, 2)
   })

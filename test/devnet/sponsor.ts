@@ -1,9 +1,9 @@
 import { hexlify, Interface, randomBytes, TypedDataEncoder, Wallet } from 'ethers'
 import { delegateAddress, entryPointAddress } from '../../chains/registry.js'
 import { readAccountArtifact } from '../../devnet/artifacts.js'
+import { waitForReceipt, type Receipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 
-export type Receipt = { status: string; logs: { topics: string[]; data: string }[] }
 type Node = { url: string; chainId: number }
 type Call = [target: string, valueWei: bigint, data: string]
 
@@ -20,6 +20,12 @@ const operationType = [
   { name: 'gasFees', type: 'bytes32' },
   { name: 'paymasterAndData', type: 'bytes' },
 ]
+
+export async function waitForMined(url: string, hash: string): Promise<Receipt> {
+  const receipt = await waitForReceipt(url, hash, 5_000)
+  if (!receipt) throw new Error(`${hash} is not mined.`)
+  return receipt
+}
 
 /** A key that nobody else has. */
 export const createWallet = () => new Wallet(hexlify(randomBytes(32)))
@@ -75,6 +81,5 @@ async function sendDelegating({ url, chainId }: Node, wallet: Wallet, payer: Wal
     maxPriorityFeePerGas: 10n ** 9n,
     authorizationList: [wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })],
   })
-  const hash = await callRpc<string>(url, 'eth_sendRawTransaction', [raw])
-  return callRpc<Receipt>(url, 'eth_getTransactionReceipt', [hash])
+  return waitForMined(url, await callRpc<string>(url, 'eth_sendRawTransaction', [raw]))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { fromUnits, gasCostUsd, toUnits } from '../../domain/money.js'
-import { holds } from '../support/holds.js'
+import { holds } from './holds.js'
 
 const refused = (amount: number | string, decimals = 6) => {
   expect(() => toUnits(amount, decimals)).toThrow(
@@ -30,12 +30,23 @@ describe('toUnits', () => {
     refused(amount)
   })
 
-  test.each(['', ' ', '0', '0.000000', '.5', '5.', '01', '+1', '-1', '1e3', '1_000', '1,5', '0x10'])(
-    'refuses the text %p',
-    (text) => {
-      refused(text)
-    },
-  )
+  test.each([
+    '',
+    ' ',
+    '0',
+    '0.000000',
+    '.5',
+    '5.',
+    '01',
+    '+1',
+    '-1',
+    '1e3',
+    '1_000',
+    '1,5',
+    '0x10',
+  ])('refuses the text %p', (text) => {
+    refused(text)
+  })
 
   test.each([' 1', '1 ', '1\n', '1.5.5', 'NaN', 'Infinity', '１', '٣', '1\0'])(
     'refuses the text %j',
@@ -52,7 +63,7 @@ describe('toUnits', () => {
 
   test('refuses a JSON number whose 16th digit may lie, and takes the same digits as text', () => {
     refused(1_000_000_000_000_000)
-    refused(9_007_199_254_740_993)
+    refused(9_007_199_254_740_992)
     refused(1_234_567_890.123456)
     expect(toUnits('1234567890.123456', 6)).toBe(1_234_567_890_123_456n)
   })
@@ -71,7 +82,7 @@ describe('toUnits', () => {
         fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }),
         (decimals, units) => {
           const number = Number(fromUnits(units, decimals))
-          if (/e/.test(String(number))) return
+          fc.pre(!String(number).includes('e'))
           expect(toUnits(number, decimals)).toBe(units)
         },
       ),

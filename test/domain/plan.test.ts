@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { toUnits } from '../../domain/money.js'
 import { planIntent, type MarketState } from '../../domain/plan.js'
 import { ServiceError } from '../../domain/errors.js'
-import { holds } from '../support/holds.js'
+import { holds } from './holds.js'
 import type { ExecutionPlan, IntentRequest } from '../../domain/intent.js'
 
 const apys = { ethereum: 1.52, arbitrum: 3.51, base: 3.15 }
@@ -67,7 +67,10 @@ describe('planIntent', () => {
   })
 
   test('lend: deposits on the named chain though another one pays more', () => {
-    const plan = planIntent(lend('1', 'ethereum'), state({ ethereum: 1_000_000n, arbitrum: 10n ** 9n }))
+    const plan = planIntent(
+      lend('1', 'ethereum'),
+      state({ ethereum: 1_000_000n, arbitrum: 10n ** 9n }),
+    )
     expect(plan).toMatchObject({ targetChain: 'ethereum', expectedApy: 1.52 })
     expect(plan.reasoning).toContain('names this chain')
   })
@@ -137,14 +140,17 @@ const markets = fc.record({
       })),
     ),
   rates: fc.array(
-    fc.tuple(fc.constantFrom(...names), fc.double({ min: 0, max: 9, noNaN: true })).map(
-      ([chain, apy]) => rateOf(chain, apy),
-    ),
+    fc
+      .tuple(fc.constantFrom(...names), fc.double({ min: 0, max: 9, noNaN: true }))
+      .map(([chain, apy]) => rateOf(chain, apy)),
     { maxLength: 5 },
   ),
 })
 const requests = fc
-  .record({ amount: fc.bigInt({ min: 1n, max: 40_000_000n }), chain: fc.option(fc.constantFrom(...names)) })
+  .record({
+    amount: fc.bigInt({ min: 1n, max: 40_000_000n }),
+    chain: fc.option(fc.constantFrom(...names)),
+  })
   .map(({ amount, chain }): IntentRequest => {
     const request = { action: 'lend', asset: 'USDC', amountUnits: amount } as const
     return chain === null ? request : { ...request, chain }

@@ -1,11 +1,16 @@
-import { tsImport } from 'tsx/esm/api'
+import { register } from 'tsx/esm/api'
 
 let running
 
 /** Starts what the test files share. Jest would load TypeScript here as CommonJS, tsx as it is. */
 export default async function setUp({ testPathPatterns }) {
-  const { startShared } = await tsImport('./shared.ts', import.meta.url)
-  running = await startShared(testPathPatterns.patterns)
+  const unregister = register()
+  try {
+    const { startShared } = await import('./shared.ts')
+    running = await startShared(testPathPatterns.patterns)
+  } finally {
+    await unregister()
+  }
 }
 
 export async function stopShared() {

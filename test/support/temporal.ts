@@ -1,4 +1,4 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker'
+import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker'
 import {
   TestWorkflowEnvironment,
   type TimeSkippingTestWorkflowEnvironmentOptions,
@@ -11,7 +11,10 @@ type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
 const ATTEMPTS = 3
 
 // Failing activities are part of many tests; the SDK reports each of them as a warning.
-Runtime.install({ logger: new DefaultLogger('ERROR') })
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+})
 
 /**
  * A Temporal server of its own, whose clock jumps to the next timer while somebody awaits a result.

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+
+const MAX_BYTES = 4_096
+const MAX_DEPTH = 5
+
+type Metadata = Record<string, unknown>
+
+/**
+ * The free-form object of a wallet. It is checked and handed on as it is, never copied: a copy would lose
+ * a key like `__proto__`. Refused is what would not come back unchanged.
+ */
+export const metadata = z
+  .custom<Metadata>(isObject, 'must be an object')
+  .superRefine((value, context) => {
+    const message = faultOf(value)
+    if (message) context.addIssue({ code: 'custom', message })
+  })
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function faultOf(value: Metadata): string | undefined {
+  if (isDeeper(value, MAX_DEPTH)) return `is nested deeper than ${MAX_DEPTH} levels`
+  if (!hasExactNumbers(value)) return 'has a number that loses digits; send it as text'
+  const json = JSON.stringify(value)
+  if (Buffer.byteLength(json) > MAX_BYTES) return 'is larger than 4 kB'
+  return isStorable(json) ? undefined : 'has invalid characters'
+}
+
+/** Looks no deeper than it must: the body may hold thousands of levels. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}
+
+/** Beyond 2^53 JSON.parse has silently taken the nearest number that a double can hold. */
+function hasExactNumbers(value: unknown): boolean {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+  }
+  if (typeof value !== 'object' || value === null) return true
+  return Object.values(value).every(hasExactNumbers)
+}
+
+/** `JSON.stringify` escapes NUL and lone surrogates, which are refused in all texts alike. */
+const isStorable = (json: string) => !/\\u0000|\\ud[89a-f]/i.test(json.replaceAll('\\\\', ''))

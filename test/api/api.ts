@@ -1,0 +1,134 @@
+import { Writable } from 'node:stream'
+import { once } from 'node:events'
+import { type Client } from '@temporalio/client'
+import type { AddressInfo } from 'node:net'
+import { createApiServer } from '../../api/server.js'
+import { createAccount, createApiKey, type Plan } from '../../db/accounts.js'
+import { connect, type Db } from '../../db/connect.js'
+import { createLog } from '../../log.js'
+import { createProgressReader } from '../../temporal/progress.js'
+import { makeKek } from '../custody/kekFile.js'
+import { silentChains, type TestChains } from '../planning/chains.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import type { Progress } from '../../domain/intent.js'
+
+export type Started = { workflow: string; options: Record<string, unknown> }
+
+/** What stands in for Temporal: it notes what is started and tells the progress that it is given. */
+export function standInTemporal() {
+  const started: Started[] = []
+  const progress = new Map<string, Progress>()
+  const query = (id: string) =>
+    progress.has(id) ? Promise.resolve(progress.get(id)) : Promise.reject(new Error('not found'))
+  const client = {
+    withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
+    workflow: {
+      start(workflow: string, options: Record<string, unknown>) {
+        started.push({ workflow, options })
+        return Promise.resolve({})
+      },
+      getHandle: (id: string) => ({ query: () => query(id) }),
+    },
+  } as unknown as Client
+  return { client, started, progress }
+}
+
+export type Answer = { status: number; headers: Headers; body: Body; text: string }
+type Body = Record<string, unknown> & { id: string; details: Record<string, unknown> }
+export type Request = { key?: string; body?: unknown; raw?: string; headers?: object }
+export type Call = (method: string, path: string, request?: Request) => Promise<Answer>
+
+export type TestApi = {
+  url: string
+  port: number
+  call: Call
+  /** All lines of the log so far. */
+  logText(): string
+  stop(): Promise<void>
+}
+
+type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry'>
+
+/** The API on a free port. */
+export async function startApi(parts: Parts): Promise<TestApi> {
+  const lines: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const log = createLog('api', 'debug', destination)
+  const readProgress = createProgressReader(parts.temporal)
+  const server = createApiServer({ ...parts, readProgress, log })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  return {
+    ...{ url, port },
+    call: (method, path, request) => send(url + path, method, request),
+    logText: () => lines.join(''),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function send(url: string, method: string, request: Request = {}): Promise<Answer> {
+  const { key, body, raw, headers } = request
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+  })
+  const text = await response.text()
+  return {
+    ...{ status: response.status, headers: response.headers, text },
+    body: JSON.parse(text || '{}') as Body,
+  }
+}
+
+export type World = {
+  database: TestDatabase
+  api: TestApi
+  temporal: ReturnType<typeof standInTemporal>
+  /** A pool with the rights of the API only. */
+  db: Db
+  newKey(plan?: Plan): Promise<string>
+  stop(): Promise<void>
+}
+
+/** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
+export async function startWorld(
+  chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
+): Promise<World> {
+  const database = await createDatabase()
+  const kek = await makeKek()
+  const row = { id: kek.id, public_key: Buffer.from(kek.publicKey), active: true }
+  await database.db('kek').insert(row)
+  const db = connect(database.urlAs('steward_api'), 10)
+  const temporal = standInTemporal()
+  const api = await startApi({ db, temporal: temporal.client, ...chains })
+  return {
+    ...{ database, api, temporal, db },
+    async newKey(plan = 'pro') {
+      const { id } = await createAccount(database.db, { name: 'test', plan })
+      return createApiKey(database.db, id, 'test')
+    },
+    async stop() {
+      await api.stop()
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+/** An error's text without what differs in each answer. */
+export const withoutId = ({ text }: Answer) => text.replace(/req_[0-9a-z]{26}/g, 'req_')

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { startWorld, withoutId, type World } from './api.js'
+
+let world: World
+let valid: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  valid = await world.newKey()
+})
+afterAll(() => world.stop())
+
+async function keyWith(column: 'revoked_at' | 'expires_at'): Promise<string> {
+  const key = await world.newKey()
+  const key_hash = createHash('sha256').update(key).digest()
+  const past = new Date(Date.now() - 1_000)
+  await world.database.db('api_key').where({ key_hash }).update(column, past)
+  return key
+}
+
+const unknownKey = () => {
+  const secret = 'a'.repeat(56)
+  return `svc_sk_${secret}${crc32(secret).toString(16).padStart(8, '0')}`
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const badHeaders: [string, () => object | Promise<object>][] = [
+  ['no header', () => ({})],
+  ['an empty header', () => ({ authorization: '' })],
+  ['no scheme', () => ({ authorization: valid })],
+  ['another scheme', () => ({ authorization: `Basic ${valid}` })],
+  ['two keys', () => ({ authorization: `Bearer ${valid} ${valid}` })],
+  ['another header', () => ({ 'x-api-key': valid })],
+  ['a cookie', () => ({ cookie: `authorization=Bearer ${valid}; api_key=${valid}` })],
+  ['a malformed key', () => bearer('svc_sk_123')],
+  ['a wrong checksum', () => bearer(valid.slice(0, -1) + (valid.endsWith('0') ? '1' : '0'))],
+  ['upper case', () => bearer(valid.toUpperCase())],
+  ['an unknown key', () => bearer(unknownKey())],
+  ['a revoked key', async () => bearer(await keyWith('revoked_at'))],
+  ['an expired key', async () => bearer(await keyWith('expires_at'))],
+  ['SQL', () => bearer(`svc_sk_'or'1'='1`)],
+]
+const requests: [string, string][] = [
+  ['POST', '/v1/wallets'],
+  ['GET', '/v1/wallets/user'],
+  ['POST', '/v1/intents'],
+  ['GET', '/v1/intents/intent_1'],
+  ['POST', '/v1/demo/fund'],
+  ['GET', '/v1/unknown'],
+  ['DELETE', '/v1/wallets'],
+  ['GET', '/v1/wallets/%E0%A4%A'],
+]
+
+describe('error: UNAUTHORIZED', () => {
+  test.each(badHeaders)('%s, on every path, before anything else is read', async (_title, make) => {
+    const headers = await make()
+    const answers = await Promise.all(
+      requests.map(([method, path]) =>
+        world.api.call(method, path, { headers, ...(method === 'POST' ? { raw: '{not json' } : {}) }),
+      ),
+    )
+    for (const { status, body, headers: answered } of answers) {
+      expect(status).toBe(401)
+      expect(body).toEqual({
+        error: 'UNAUTHORIZED',
+        message: expect.any(String),
+        details: { requestId: answered.get('x-request-id') },
+      })
+      expect(answered.get('www-authenticate')).toBe('Bearer')
+    }
+  })
+
+  test('is the same answer for every bad key', async () => {
+    const answers = []
+    for (const [, make] of badHeaders) {
+      answers.push(await world.api.call('GET', '/v1/wallets/x', { headers: await make() }))
+    }
+    expect(new Set(answers.map(withoutId)).size).toBe(1)
+  })
+
+  test('neither the answer nor the log repeats a key', async () => {
+    const { text } = await world.api.call('GET', '/v1/wallets/x', { key: unknownKey() })
+    expect(text + world.api.logText()).not.toMatch(/svc_sk_[0-9a-f]/)
+  })
+})
+
+describe('a valid key', () => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('passes with the scheme %s', async (scheme) => {
+    const headers = { authorization: `${scheme} ${valid}` }
+    const { status, body } = await world.api.call('GET', '/v1/wallets/nobody', { headers })
+    expect([status, body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
+  })
+})
+
+describe('without a key', () => {
+  test('GET /healthz says that the process answers', async () => {
+    expect(await world.api.call('GET', '/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  })
+})

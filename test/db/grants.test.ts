@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../db/connect.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+const roles = ['steward_api', 'steward_worker', 'steward_signer'] as const
+type Role = (typeof roles)[number]
+
+let database: TestDatabase
+const pools = new Map<Role, Db>()
+
+beforeAll(async () => {
+  database = await createDatabase()
+  for (const role of roles) pools.set(role, connect(database.urlAs(role), 2))
+})
+afterAll(async () => {
+  await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+  await database.drop()
+})
+
+/** `42501`: insufficient privilege. Other errors mean that the statement itself was allowed. */
+async function isAllowed(role: Role, sql: string): Promise<boolean> {
+  try {
+    await pools.get(role)?.raw(sql)
+    return true
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === '42P01' || code === '42703' || code === '42601') throw error
+    return code !== '42501'
+  }
+}
+
+const secrets = [
+  'select sealed from wallet_secret',
+  'select sealed_key from lane',
+  'select sealed from treasury',
+  'select * from lane',
+  'select * from treasury',
+  'copy wallet_secret to stdout',
+]
+
+/** What each role must not be able to do, whoever has taken the process over. */
+const forbidden: Record<Role, string[]> = {
+  steward_api: [
+    ...secrets,
+    'update wallet_secret set kek_id = kek_id',
+    'delete from wallet_secret',
+    'insert into kek values (null)',
+    'update kek set active = false',
+    'insert into operation (id) values (null)',
+    "update operation set state = 'queued'",
+    'delete from operation',
+    "update intent set status = 'completed'",
+    'update intent set plan = null',
+    'update intent set units = 1',
+    'delete from intent',
+    'update funding set units = 1',
+    'update reservation set released_at = now()',
+    'delete from reservation',
+    "update wallet set address = ''",
+    "update wallet set account_id = ''",
+    'delete from wallet',
+    'insert into account (id) values (null)',
+    "update account set plan = 'enterprise'",
+    'insert into api_key (id) values (null)',
+    'update api_key set revoked_at = null',
+    'insert into lane (sender) values (null)',
+    'update lane set next_nonce = 0',
+    'select raw from chain_tx_send',
+    'insert into chain_tx_send (raw) values (null)',
+    'update chain set booked_block = 0',
+    'update deployment set network = null',
+    'insert into migration (name) values (null)',
+  ],
+  steward_worker: [
+    ...secrets,
+    'insert into wallet_secret (wallet_id) values (null)',
+    'insert into wallet (id) values (null)',
+    "update wallet set address = ''",
+    'insert into kek values (null)',
+    'insert into intent (id) values (null)',
+    'insert into funding (id) values (null)',
+    'select key_hash from api_key',
+    'insert into chain_tx_send (raw) values (null)',
+    "update chain_tx_send set raw = ''",
+    'update lane set next_nonce = 0',
+    'insert into treasury (address) values (null)',
+    'update account set plan = plan',
+    'delete from operation',
+    'delete from reservation',
+    'delete from intent',
+  ],
+  steward_signer: [
+    'insert into intent (id) values (null)',
+    'update intent set plan = null',
+    'insert into funding (id) values (null)',
+    'update funding set units = 1',
+    'insert into operation (id) values (null)',
+    'delete from operation',
+    'insert into reservation (intent_id) values (null)',
+    'update reservation set units = 1',
+    'insert into wallet (id) values (null)',
+    "update wallet set address = ''",
+    'insert into wallet_secret (wallet_id) values (null)',
+    "update wallet_secret set sealed = ''",
+    "update chain_tx_send set raw = ''",
+    'delete from chain_tx_send',
+    'update chain_tx set nonce = 0',
+    'select key_hash from api_key',
+    'update kek set public_key = null',
+    'update chain set booked_block = 0',
+    'delete from lane',
+  ],
+}
+
+const cases = Object.entries(forbidden).flatMap(([role, statements]) =>
+  statements.map((sql) => [role as Role, sql] as const),
+)
+
+describe('grants', () => {
+  test.each(cases)('%s cannot: %s', async (role, sql) => {
+    expect(await isAllowed(role, sql)).toBe(false)
+  })
+
+  test.each(roles)('%s cannot make tables or roles', async (role) => {
+    expect(await isAllowed(role, 'create table mine (id int)')).toBe(false)
+    expect(await isAllowed(role, 'create role steward_more')).toBe(false)
+    expect(await isAllowed(role, 'truncate intent')).toBe(false)
+  })
+
+  test.each([
+    ['steward_api', 'select address, created_at from treasury'],
+    ['steward_api', 'select id from wallet for update'],
+    ['steward_api', 'update intent set dispatched_at = now()'],
+    ['steward_worker', 'select id from wallet for update'],
+    ['steward_worker', 'select sender, next_nonce from lane'],
+    ['steward_signer', 'select sealed from wallet_secret'],
+    ['steward_signer', 'select sealed_key from lane'],
+  ] as const)('%s can: %s', async (role, sql) => {
+    expect(await isAllowed(role, sql)).toBe(true)
+  })
+})

@@ -1,0 +1,73 @@
+import { createAccount } from '../../db/accounts.js'
+import { newId } from '../../db/ids.js'
+import type { Plan } from '../../db/accounts.js'
+import type { Db } from '../../db/connect.js'
+import type { ExecutionPlan, IntentStatus } from '../../domain/intent.js'
+
+export type TestWallet = { id: string; accountId: string; address: string; requestId: string }
+
+/** A wallet of an account of its own, without a key. */
+export async function insertTestWallet(
+  db: Db,
+  address = `0x${newId('')}`,
+  plan: Plan = 'pro',
+): Promise<TestWallet> {
+  const { id: accountId } = await createAccount(db, { name: 'test', plan })
+  const id = newId('svc_wallet_')
+  await db('wallet').insert({
+    ...{ id, account_id: accountId, user_id: 'user', address, metadata: '{}' },
+  })
+  return { id, accountId, address, requestId: 'req_test' }
+}
+
+export const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
+  strategy: 'direct-deposit',
+  targetChain: 'arbitrum-sepolia',
+  targetProtocol: 'aave-v3',
+  expectedApy: 3.51,
+  steps: [
+    {
+      ...{ type: 'deposit', sequence: 1, chain: 'arbitrum-sepolia', protocol: 'aave-v3' },
+      ...{ market, asset: 'USDC', amount },
+    },
+  ],
+  estimatedGasUsd: 0.76,
+  estimatedTime: '1-5 seconds',
+  reasoning: 'test',
+})
+
+/** An intent of 1 USDC in the given state, without reservations. */
+export async function insertTestIntent(
+  db: Db,
+  wallet: TestWallet,
+  status: IntentStatus,
+  values: Record<string, unknown> = {},
+): Promise<string> {
+  const id = newId('intent_')
+  await db('intent').insert({
+    ...{ id, account_id: wallet.accountId, wallet_id: wallet.id, action: 'lend', asset: 'USDC' },
+    ...{ units: '1000000', status, request_id: 'req_test' },
+    plan: status === 'pending' ? null : JSON.stringify(testPlan('1')),
+    ...(status === 'completed' ? { completed_at: new Date() } : {}),
+    ...(status === 'failed' ? { error: { code: 'DEPOSIT_FAILED', message: 'test' } } : {}),
+    ...values,
+  })
+  return id
+}
+
+/** An operation of the first step of an intent. */
+export async function insertTestOperation(
+  db: Db,
+  wallet: TestWallet,
+  intentId: string,
+  values: Record<string, unknown> = {},
+): Promise<string> {
+  const id = newId('op_')
+  await db('operation').insert({
+    ...{ id, intent_id: intentId, sequence: 1, kind: 'deposit', chain_id: 421_614, min_block: 0 },
+    ...{ account_id: wallet.accountId, wallet_id: wallet.id, chain_key: id },
+    input: { units: '1000000' },
+    ...values,
+  })
+  return id
+}

@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { choosePorts, readPort } from '../../dev/ports.js'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function occupy(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  servers.push(server)
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+describe('choosePorts', () => {
+  test.each(['127.0.0.1', '0.0.0.0'])(
+    'error: names a port taken on %s and its variable',
+    async (host) => {
+      const port = await occupy(host)
+      const choices = { api: { name: 'API', variable: 'API_PORT', port } }
+      await expect(choosePorts(choices)).rejects.toThrow(
+        `Port ${port} (API) is taken. Set API_PORT to another port, or to 0 for a free one.`,
+      )
+    },
+  )
+
+  test('error: tells of all taken ports at once', async () => {
+    const [first, second] = [await occupy('127.0.0.1'), await occupy('127.0.0.1')]
+    const choices = {
+      api: { name: 'API', variable: 'API_PORT', port: first },
+      temporal: { name: 'Temporal', variable: 'TEMPORAL_PORT', port: second },
+    }
+    await expect(choosePorts(choices)).rejects.toThrow(/API_PORT.*\n.*TEMPORAL_PORT/)
+  })
+
+  test('0 becomes a free port, each time another one', async () => {
+    const any = { name: 'any', variable: 'ANY', port: 0 }
+    const { one, two } = await choosePorts({ one: any, two: any })
+    expect(one).toBeGreaterThan(0)
+    expect(two).toBeGreaterThan(0)
+    expect(one).not.toBe(two)
+  })
+})
+
+describe('readPort', () => {
+  test('takes the variable before the standard', () => {
+    expect(readPort({ API_PORT: '4000' }, 'API', 'API_PORT', 3000).port).toBe(4000)
+    expect(readPort({}, 'API', 'API_PORT', 3000).port).toBe(3000)
+  })
+
+  test.each(['eighty', '-1', '70000', '1.5'])('error: %s is no port', (text) => {
+    expect(() => readPort({ API_PORT: text }, 'API', 'API_PORT', 3000)).toThrow('is not a port')
+  })
+})

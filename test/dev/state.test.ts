@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { chainNames } from '../../chains/registry.js'
+import { writeJson } from '../../dev/jsonFile.js'
+import { identify, isRunning } from '../../dev/processes.js'
+import {
+  assertSameSet,
+  lockHome,
+  makeFolders,
+  openHome,
+  openSet,
+  reapOrphans,
+  recordChildren,
+  saveSet,
+  wipeHome,
+  type Home,
+  type Places,
+} from '../../dev/state.js'
+
+const embedded: Places = {
+  postgres: 'embedded',
+  temporal: 'embedded',
+  'ethereum-sepolia': 'embedded',
+  'arbitrum-sepolia': 'embedded',
+  'base-sepolia': 'embedded',
+}
+const set = { id: 'ab'.repeat(16), isComplete: true, places: embedded }
+
+let home: Home
+beforeEach(() => {
+  home = openHome({ STEWARD_HOME: fs.mkdtempSync(path.join(tmpdir(), 'steward state ')) })
+  makeFolders(home)
+})
+afterEach(() => fs.rmSync(home.folder, { recursive: true, force: true }))
+
+/** Writes what a stack that has served leaves behind. */
+function fillHome(): void {
+  fs.mkdirSync(path.join(home.postgres, 'data'), { recursive: true })
+  const files = [
+    home.secrets,
+    home.kek,
+    home.temporalDb,
+    ...chainNames.map((name) => home.chain(name)),
+  ]
+  for (const file of [...files, path.join(home.postgres, 'data/PG_VERSION')]) {
+    fs.writeFileSync(file, '{}')
+  }
+  saveSet(home, set)
+}
+
+describe('openSet', () => {
+  test('begins a set in an empty folder, continues a whole one', () => {
+    expect(openSet(home, embedded)).toMatchObject({ isComplete: false, places: embedded })
+    fillHome()
+    expect(openSet(home, embedded)).toEqual(set)
+  })
+
+  test.each([
+    ['the state of arbitrum-sepolia', () => home.chain('arbitrum-sepolia')],
+    ['the database', () => home.postgres],
+    ['the state of Temporal', () => home.temporalDb],
+    ['the key of the signer', () => home.kek],
+    ['the record of the set', () => home.set],
+  ])('error: names %s when it is lost, and the way out', (part, pathOf) => {
+    fillHome()
+    fs.rmSync(pathOf(), { recursive: true })
+    expect(() => openSet(home, embedded)).toThrow(part)
+    expect(() => openSet(home, embedded)).toThrow('npm start -- --fresh')
+  })
+
+  test('error: a part that is now elsewhere', () => {
+    fillHome()
+    const places = { ...embedded, postgres: 'db.example:5432/steward' }
+    expect(() => openSet(home, places)).toThrow(
+      'postgres was embedded, now is db.example:5432/steward',
+    )
+  })
+
+  test('continues a first start that was cut off', () => {
+    saveSet(home, { ...set, isComplete: false })
+    expect(openSet(home, embedded)).toEqual({ ...set, isComplete: false })
+  })
+
+  test('a wiped folder begins a new set; files of others stay', () => {
+    fillHome()
+    fs.writeFileSync(path.join(home.folder, 'notes.txt'), 'mine')
+    wipeHome(home)
+    expect(fs.readdirSync(home.folder)).toEqual(['notes.txt'])
+    makeFolders(home)
+    expect(openSet(home, embedded).id).not.toBe(set.id)
+  })
+})
+
+describe('assertSameSet', () => {
+  test('default: the same id, or none yet', () => {
+    assertSameSet('The database', set.id, set)
+    assertSameSet('The database', undefined, { ...set, isComplete: false })
+  })
+
+  test('error: a part of another set, or one that lost its state', () => {
+    expect(() => assertSameSet('The database', 'other', set)).toThrow('another set')
+    expect(() => assertSameSet('The database', undefined, set)).toThrow('lost its state')
+  })
+})
+
+describe('lockHome', () => {
+  test('error: names the process that has it', () => {
+    writeJson(home.lock, identify(process.ppid))
+    expect(() => lockHome(home)).toThrow(`Steward already runs (pid ${process.ppid})`)
+  })
+
+  test('takes over the lock of a dead process, also when its id is in use again', () => {
+    writeJson(home.lock, { pid: process.ppid, startedAt: 'long ago' })
+    lockHome(home)()
+    expect(fs.existsSync(home.lock)).toBe(false)
+  })
+})
+
+describe('reapOrphans', () => {
+  const children: ChildProcess[] = []
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+
+  async function spawnOrphan(): Promise<ChildProcess & { pid: number }> {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { detached: true })
+    children.push(child)
+    await once(child, 'spawn')
+    return child as ChildProcess & { pid: number }
+  }
+
+  test('ends recorded children that still run', async () => {
+    const { pid } = await spawnOrphan()
+    recordChildren(home, { worker: pid, api: 2 ** 22 + 1 })
+    expect(await reapOrphans(home, [['api'], ['worker']])).toEqual(['worker'])
+    expect(identify(pid)).toBeUndefined()
+  })
+
+  test('leaves a process alone that only has the recorded id', async () => {
+    const { pid } = await spawnOrphan()
+    writeJson(home.children, [{ name: 'worker', pid, startedAt: 'long ago' }])
+    expect(await reapOrphans(home, [['worker']])).toEqual([])
+    expect(isRunning(identify(pid) ?? { pid: 0, startedAt: '' })).toBe(true)
+  })
+})

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startChild } from '../../dev/child.js'
+import { identify } from '../../dev/processes.js'
+import { createSupervisor, type Part, type Supervisor } from '../../dev/supervise.js'
+
+const ready = `process.send({ type: 'ready' }); setInterval(() => {}, 1e6);`
+const deaf = `process.on('SIGTERM', () => {}); ${ready}`
+const brief = `process.send({ type: 'ready' }, () => process.exit(3));`
+const broken = `console.error('Error: no such table'); process.exit(1);`
+
+let folder = ''
+let printed = ''
+let supervisor: Supervisor
+let endings: string[] = []
+let gaveUp: Error | undefined
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(tmpdir(), 'steward supervise '))
+  printed = ''
+  endings = []
+  gaveUp = undefined
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text)
+    return true
+  })
+  supervisor = createSupervisor({
+    stopOrder: [['api'], ['worker'], ['one', 'two']],
+    onPids: () => undefined,
+    onGiveUp: (error) => (gaveUp = error),
+    backoffMs: 5,
+  })
+})
+
+afterEach(async () => {
+  await supervisor.stop()
+  jest.restoreAllMocks()
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+/** A part that is a Node process running `script`. */
+function createPart(name: string, script: string, stopTimeoutMs = 5_000): Part {
+  const logFile = path.join(folder, `${name}.log`)
+  const spec = { name, command: process.execPath, args: ['-e', script], logFile, stopTimeoutMs }
+  return {
+    name,
+    async start(hooks) {
+      const child = await startChild({ ...spec, ready: 'message' }, hooks)
+      const stop = () => child.stop().then(() => void endings.push(name))
+      return { pid: child.pid, stop }
+    },
+  }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(10)
+}
+
+describe('createSupervisor', () => {
+  test('starts a child that dies again, tells so, and its process id follows', async () => {
+    const { pid } = await supervisor.start(createPart('worker', ready))
+    process.kill(pid, 'SIGKILL')
+    await until(() => printed.includes('worker is back'))
+    expect(printed).toContain('worker ended (SIGKILL); starting it again')
+    const followed = supervisor.pids().worker ?? 0
+    expect(followed).not.toBe(pid)
+    expect(identify(followed)).toBeDefined()
+  })
+
+  test('stops every child in its turn, and none is started again', async () => {
+    const parts = ['two', 'worker', 'one', 'api'].map((name) => createPart(name, ready))
+    await Promise.all(parts.map((part) => supervisor.start(part)))
+    const pids = Object.values(supervisor.pids())
+    await supervisor.stop()
+    expect(endings.slice(0, 2)).toEqual(['api', 'worker'])
+    expect(endings.slice(2).sort()).toEqual(['one', 'two'])
+    expect(pids.map((pid) => identify(pid))).toEqual([undefined, undefined, undefined, undefined])
+    expect(printed).toBe('')
+  })
+
+  test('kills a child that does not stop in time', async () => {
+    const { pid } = await supervisor.start(createPart('worker', deaf, 100))
+    await supervisor.stop()
+    expect(identify(pid)).toBeUndefined()
+  })
+
+  test('gives up on a child that never stays up', async () => {
+    await supervisor.start(createPart('worker', brief))
+    await until(() => gaveUp !== undefined)
+    expect(gaveUp?.message).toBe('worker does not stay up (exit 3).')
+  })
+
+  test('error: a child that does not come up tells the reason in its log', async () => {
+    const start = supervisor.start(createPart('worker', broken))
+    await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
+  })
+
+  test('a stop during the start leaves no process', async () => {
+    const start = supervisor.start(createPart('worker', 'setInterval(() => {}, 1e6)'))
+    await until(() => supervisor.pids().worker !== undefined)
+    const pid = supervisor.pids().worker ?? 0
+    await Promise.all([supervisor.stop(), expect(start).rejects.toThrow('did not start')])
+    expect(identify(pid)).toBeUndefined()
+  })
+})

@@ -1,0 +1,189 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Transaction } from 'ethers'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { connect } from '../../db/connect.js'
+import { listenToOperations } from '../../db/listen.js'
+import { driveChain } from '../../lanes/driver.js'
+import { watchQueue } from '../../lanes/queue.js'
+import { runSigner } from '../../lanes/sign.js'
+import type { Decide, Fault } from '../support/faultProxy.js'
+import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+
+const OPERATIONS = 36
+const STORM_MS = 12_000
+const CALM_MS = 40_000
+const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
+
+/** Chances per call. A transaction may also be delivered without its answer. */
+const rates: [Fault, number][] = [
+  ['http500', 0.02],
+  ['http429', 0.01],
+  ['reset', 0.02],
+  ['stale', 0.02],
+  [{ delayMs: 400 }, 0.01],
+]
+const LOST_REPLY = 0.15
+
+jest.setTimeout(90_000)
+
+/** Draws in [0, 1) of one source of faults: the same for the same seed, whatever the others do. */
+function drawsOf(source: string): () => number {
+  let drawn = 0
+  return () => {
+    const hash = createHash('sha256').update(`${seed} ${source} ${drawn++}`)
+    return hash.digest().readUInt32BE(0) / 2 ** 32
+  }
+}
+
+function faultsBySeed(): Decide {
+  const draw = drawsOf('rpc')
+  return ({ method }) => {
+    let x = draw()
+    if (method === 'eth_sendRawTransaction' && x > 1 - LOST_REPLY) return 'lostReply'
+    for (const [fault, rate] of rates) {
+      if (x < rate) return fault
+      x -= rate
+    }
+    return undefined
+  }
+}
+
+describe(`chaos (CHAOS_SEED=${seed})`, () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld({ blockTimeSeconds: 0.25, lanes: 2 })
+  })
+  afterAll(() => world?.stop())
+
+  /** A signer and a driver in one life: cut off in the middle of whatever they do. */
+  function startLife(number: number): () => Promise<void> {
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const signerDb = connect(mortal(world.database.urlAs('steward_signer')))
+    const signer = { ...world.createSigner(`life ${number}`), db: signerDb }
+    const driverUrl = mortal(world.database.urlAs('steward_worker'))
+    const listener = listenToOperations(driverUrl, signal)
+    const running = [
+      runSigner(signer, watchQueue(listener, signal, ['queued']), signal),
+      driveChain(driverUrl, world.createClient(), listener, world.log, signal),
+    ]
+    return async () => {
+      // Not gently: the connections go first, so that every write in progress fails.
+      await world.db.raw(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'mortal'`,
+      )
+      stopping.abort()
+      await Promise.allSettled(running)
+      await signerDb.destroy()
+    }
+  }
+
+  async function killAgainAndAgain(until: number): Promise<void> {
+    const draw = drawsOf('kills')
+    for (let life = 1; Date.now() < until; life++) {
+      const kill = startLife(life)
+      await sleep(200 + draw() * 1_800)
+      await kill()
+    }
+  }
+
+  async function shakeChain(until: number): Promise<void> {
+    const draw = drawsOf('chain')
+    while (Date.now() < until) {
+      await sleep(300 + draw() * 900)
+      if (draw() < 0.6) await world.rpc('anvil_reorg', [1 + Math.floor(draw() * 3), []])
+      else await world.rpc('anvil_dropAllTransactions')
+    }
+  }
+
+  /** What the activities do: hand their effect in again until it is over. */
+  async function submitAll(lends: Lend[]): Promise<void> {
+    for (const { effect } of lends) await world.submit(effect)
+  }
+
+  const openOperations = async () => {
+    const rows = await world.db('operation').whereNotIn('state', ['confirmed', 'final'])
+    return rows.length
+  }
+
+  test('every operation is executed exactly once', async () => {
+    const wallets = await world.createWallets(OPERATIONS / 3, 3n * usdcUnits)
+    const lends: Lend[] = []
+    for (const wallet of [...wallets, ...wallets, ...wallets]) {
+      lends.push(await world.lend(wallet, usdcUnits))
+    }
+    world.proxy.set(faultsBySeed())
+    const until = Date.now() + STORM_MS
+    const storm = Promise.all([killAgainAndAgain(until), shakeChain(until)])
+    while (Date.now() < until) {
+      await submitAll(lends)
+      await sleep(300)
+    }
+    await storm
+
+    world.proxy.set(undefined)
+    const end = startLife(0)
+    await world.waitUntil(async () => {
+      await submitAll(lends)
+      return (await openOperations()) === 0
+    }, CALM_MS)
+    await end()
+
+    const faults = JSON.stringify(world.proxy.counts)
+    const reorgs = world.told.filter(({ message }) => message.startsWith('reorg')).length
+    process.stdout.write(`chaos ${seed}: ${reorgs} reorgs seen, faults ${faults}\n`)
+    for (const { address } of wallets) {
+      expect(await world.deposited(address)).toBeGreaterThanOrEqual(3n * usdcUnits)
+      expect(await world.deposited(address)).toBeLessThan(3n * usdcUnits + 100n)
+      expect(await world.usdcOf(address)).toBe(0n)
+    }
+  })
+
+  test('the nonces of a lane have no gaps, and all that it sent was stored', async () => {
+    const stored = new Set((await world.sends()).map(({ hash }) => hash))
+    const transactions = await world.transactions()
+    for (const sender of world.senders) {
+      const nonces = transactions.filter((tx) => tx.sender === sender).map(({ nonce }) => nonce)
+      expect(nonces).toEqual(nonces.map((_, i) => BigInt(i)))
+      const count = await world.rpc<string>('eth_getTransactionCount', [sender, 'latest'])
+      expect(Number(count)).toBe(nonces.length)
+    }
+    const sent = await sentBy(world, world.senders)
+    expect(sent.length).toBe(transactions.length)
+    for (const hash of sent) expect(stored.has(hash)).toBe(true)
+  })
+
+  test('each stored transaction is what its row says', async () => {
+    for (const { raw, hash, tx_id } of await world.sends()) {
+      const { nonce, from, hash: own } = Transaction.from(raw)
+      const row = (await world.transactions()).find(({ id }) => id === tx_id)
+      expect([own, from, BigInt(nonce)]).toEqual([hash, row?.sender, row?.nonce])
+    }
+  })
+})
+
+/** Names the sessions of a life, so that they can be ended. */
+function mortal(url: string): string {
+  const named = new URL(url)
+  named.searchParams.set('application_name', 'mortal')
+  return named.href
+}
+
+type RawBlock = { transactions: { from: string; hash: string }[] }
+
+/** Hashes of all canonical transactions of some accounts. */
+async function sentBy(world: World, accounts: string[]): Promise<string[]> {
+  const head = Number(await world.rpc('eth_blockNumber'))
+  const known = new Set(accounts.map((account) => account.toLowerCase()))
+  const hashes: string[] = []
+  for (let number = 0; number <= head; number++) {
+    const at = `0x${number.toString(16)}`
+    const block = await world.rpc<RawBlock>('eth_getBlockByNumber', [at, true])
+    const own = block.transactions.filter(({ from }) => known.has(from.toLowerCase()))
+    hashes.push(...own.map(({ hash }) => hash))
+  }
+  return hashes
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
+import { createWorld, finalityBlocks, owner, usdcUnits, type Lend, type World } from './fixture.js'
+
+const aave = new Interface([
+  'function ADDRESSES_PROVIDER() view returns (address)',
+  'function getPoolConfigurator() view returns (address)',
+  'function setReserveFreeze(address asset, bool freeze)',
+])
+
+describe('a call that fails', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  const read = async (to: string, method: string) => {
+    const data = aave.encodeFunctionData(method)
+    const answer = await world.rpc<string>('eth_call', [{ to, data }, 'latest'])
+    return aave.decodeFunctionResult(method, answer)[0] as string
+  }
+  const setFrozen = async (frozen: boolean) => {
+    const provider = await read(world.contracts.aavePool, 'ADDRESSES_PROVIDER')
+    const to = await read(provider, 'getPoolConfigurator')
+    const data = aave.encodeFunctionData('setReserveFreeze', [world.chain.usdc.address, frozen])
+    await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
+    await world.mine()
+  }
+
+  describe('on chain, after its simulation succeeded', () => {
+    let lend: Lend
+    beforeAll(async () => {
+      lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+      await world.sign()
+      await setFrozen(true)
+      await world.broadcast()
+      await world.mine()
+      await world.book()
+    })
+    afterAll(() => setFrozen(false))
+
+    test('is told as failed, though its transaction succeeded', async () => {
+      const row = await world.row(lend.operationId)
+      expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
+      const [tx] = await world.transactions()
+      expect(tx).toMatchObject({ state: 'mined' })
+      expect(await world.usdcOf(lend.wallet.address)).toBe(usdcUnits)
+    })
+
+    test('holds its money until no reorg can turn it round', async () => {
+      const held = { spent_block: null, released_at: null }
+      expect(await world.reservation(lend.intentId)).toMatchObject(held)
+      await world.mine(finalityBlocks)
+      await world.book()
+      const reservation = await world.reservation(lend.intentId)
+      expect(reservation).toMatchObject({ spent_block: null, released_at: expect.any(Date) })
+    })
+
+    test('is not tried again', async () => {
+      const before = await world.transactions()
+      await world.submit(lend.effect)
+      await world.round()
+      expect(await world.transactions()).toHaveLength(before.length)
+    })
+  })
+
+  test('in the simulation is refused twice, at two blocks, and never signed', async () => {
+    const before = (await world.transactions()).length
+    const lend = await world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
+    await world.sign()
+    const first = await world.row(lend.operationId)
+    expect(first).toMatchObject({ state: 'deferred', code: 'DEPOSIT_FAILED', payload: null })
+    expect(first?.message).toContain('The call would fail')
+
+    await world.retryNow(lend)
+    await world.sign()
+    const sameBlock = { state: 'deferred', refused_block: first?.refused_block }
+    expect(await world.row(lend.operationId)).toMatchObject(sameBlock)
+
+    await world.mine()
+    await world.book()
+    await world.retryNow(lend)
+    await world.sign()
+    const last = { state: 'rejected', code: 'DEPOSIT_FAILED', payload: null }
+    expect(await world.row(lend.operationId)).toMatchObject(last)
+    expect(await world.transactions()).toHaveLength(before)
+  })
+
+  test('in one simulation only may succeed in the next', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    await setFrozen(true)
+    await world.book()
+    const lend = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'deferred' })
+    await setFrozen(false)
+    await world.book()
+    await world.retryNow(lend)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+  })
+
+  test('does not keep its neighbours from being signed', async () => {
+    const poor = await world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
+    const broken = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    const good = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await world
+      .db('wallet_secret')
+      .where({ wallet_id: broken.wallet.id })
+      .update({ sealed: Buffer.alloc(113, 1) })
+    await world.round()
+    expect(await world.row(good.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.row(poor.operationId)).toMatchObject({ code: 'DEPOSIT_FAILED' })
+    const row = await world.row(broken.operationId)
+    expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })
+  })
+})

@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Decide, Fault } from '../support/faultProxy.js'
+import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+
+describe('a node that fails', () => {
+  let world: World
+  let lend: Lend
+  let before: number
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  beforeEach(async () => {
+    lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    before = (await world.transactions()).length
+  })
+  afterEach(() => world.proxy.set(undefined))
+  afterAll(() => world?.stop())
+
+  const onMethod =
+    (name: string, fault: Fault): Decide =>
+    ({ method }) =>
+      method === name ? fault : undefined
+
+  const expectDeferred = async (code: string) => {
+    const row = await world.row(lend.operationId)
+    expect(row).toMatchObject({ state: 'deferred', code, payload: null, tx_id: null })
+    expect(await world.transactions()).toHaveLength(before)
+    return row
+  }
+  const expectDoneAfterwards = async () => {
+    world.proxy.set(undefined)
+    await world.retryNow(lend)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+    expect(await world.transactions()).toHaveLength(before + 1)
+  }
+
+  test.each<Fault>(['http500', 'http429', 'reset', { error: { code: -32005, message: 'limit' } }])(
+    'while signing (%j) defers, signs nothing and goes on later',
+    async (fault) => {
+      world.proxy.set(() => fault)
+      await world.sign()
+      await expectDeferred('RPC_ERROR')
+      await expectDoneAfterwards()
+    },
+  )
+
+  test.each(['eth_estimateGas', 'eth_call', 'eth_getCode'])(
+    'in the middle of the preparation (%s) defers and goes on later',
+    async (method) => {
+      world.proxy.set(onMethod(method, 'reset'))
+      await world.sign()
+      await expectDeferred('RPC_ERROR')
+      await expectDoneAfterwards()
+    },
+  )
+
+  test('by silence defers after its time limit', async () => {
+    world.proxy.set(onMethod('eth_estimateGas', { delayMs: 6_000 }))
+    await world.sign()
+    await expectDeferred('RPC_ERROR')
+    await expectDoneAfterwards()
+  })
+
+  test('by a reverted call without data is believed that the call would fail', async () => {
+    const error = { code: -32000, message: 'execution reverted' }
+    world.proxy.set(onMethod('eth_estimateGas', { error }))
+    await world.sign()
+    await expectDeferred('DEPOSIT_FAILED')
+    await expectDoneAfterwards()
+  })
+
+  test('by being behind the block of the operation is not asked', async () => {
+    const old = await world.rpc('eth_getBlockByNumber', ['0x1', false])
+    world.proxy.set(onMethod('eth_getBlockByNumber', { answer: old }))
+    await world.sign()
+    const row = await expectDeferred('RPC_ERROR')
+    expect(row?.message).toContain('behind')
+    await expectDoneAfterwards()
+  })
+
+  test.each<Fault>(['http500', 'http429', 'reset', 'lostReply'])(
+    'while sending (%j) gets the same bytes again, and they count once',
+    async (fault) => {
+      await world.sign()
+      world.proxy.set(onMethod('eth_sendRawTransaction', fault))
+      await world.broadcast()
+      await world.broadcast()
+      await expectDoneAfterwards()
+    },
+  )
+
+  test('while booking books nothing by halves', async () => {
+    await world.sign()
+    await world.broadcast()
+    await world.mine()
+    for (const method of ['eth_getLogs', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']) {
+      world.proxy.set(onMethod(method, 'reset'))
+      await expect(world.book()).rejects.toThrow(`did not answer ${method}`)
+      expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    }
+    await expectDoneAfterwards()
+  })
+
+  test('by logs of other blocks is asked again', async () => {
+    await world.round()
+    const logs = await world.rpc('eth_getLogs', [{ fromBlock: 'latest' }])
+    const next = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await world.sign()
+    await world.broadcast()
+    await world.mine()
+    world.proxy.set(onMethod('eth_getLogs', { answer: logs }))
+    await expect(world.book()).rejects.toThrow('The logs belong to other blocks')
+    world.proxy.set(undefined)
+    await world.book()
+    expect(await world.row(next.operationId)).toMatchObject({ state: 'confirmed' })
+  })
+
+  test('by logs that it does not have yet hides no outcome of our own transactions', async () => {
+    world.proxy.set(onMethod('eth_getLogs', { answer: [] }))
+    await world.round()
+    await expectDoneAfterwards()
+  })
+
+  test('by a price feed without an answer costs the price, not the outcome', async () => {
+    const error = { code: 3, message: 'execution reverted', data: '0x' }
+    await world.sign()
+    await world.broadcast()
+    await world.mine()
+    world.proxy.set(onMethod('eth_call', { error }))
+    await world.book(world.freshDriver())
+    await expectDoneAfterwards()
+  })
+})
+
+describe('a lane', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  const createLend = async () => world.lend(await world.createWallet(usdcUnits), usdcUnits)
+  /** Two operations in two transactions. */
+  const lendTwo = async () => {
+    const lends: Lend[] = []
+    for (let i = 0; i < 2; i++) {
+      lends.push(await createLend())
+      await world.sign()
+    }
+    return lends
+  }
+
+  test('does not send a nonce before the one below it has reached the node', async () => {
+    const lends = await lendTwo()
+    const asked: unknown[] = []
+    world.proxy.set(({ method, params }) => {
+      if (method !== 'eth_sendRawTransaction') return undefined
+      asked.push(params[0])
+      return 'http500'
+    })
+    await world.broadcast()
+    world.proxy.set(undefined)
+    expect(asked).toEqual([(await world.sends())[0]?.raw])
+    await world.round()
+    for (const { operationId } of lends) {
+      expect(await world.row(operationId)).toMatchObject({ state: 'confirmed' })
+    }
+  })
+
+  test('without gas signs nothing until it has some', async () => {
+    const [lane] = world.senders
+    const before = (await world.transactions()).length
+    const lend = await createLend()
+    await world.rpc('anvil_setBalance', [lane, '0x1'])
+    await world.sign()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'deferred', payload: null })
+    expect(await world.transactions()).toHaveLength(before)
+    await world.rpc('anvil_setBalance', [lane, '0xde0b6b3a7640000'])
+    await world.retryNow(lend)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
+  })
+
+  test('whose chain knows more nonces than the database signs nothing', async () => {
+    const [from] = world.senders
+    const before = (await world.transactions()).length
+    await world.rpc('anvil_impersonateAccount', [from])
+    await world.rpc('eth_sendTransaction', [{ from, to: from, value: '0x0' }])
+    await world.mine()
+    const next = await createLend()
+    await world.sign()
+    const row = await world.row(next.operationId)
+    expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })
+    expect(await world.transactions()).toHaveLength(before)
+  })
+})

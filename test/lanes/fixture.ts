@@ -1,0 +1,318 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { Interface, toQuantity } from 'ethers'
+import { connectChain, type ChainClient, type Chains } from '../../chains/connect.js'
+import { chainNames, createRegistry, type Chain } from '../../chains/registry.js'
+import { createSealedAccount } from '../../custody/seal.js'
+import { createAccount, type Plan } from '../../db/accounts.js'
+import { connect, connectAsLeader } from '../../db/connect.js'
+import { insertFunding } from '../../db/fundings.js'
+import { insertIntent } from '../../db/intents.js'
+import { insertReservation } from '../../db/reservations.js'
+import { insertWallet, newWalletId, type Wallet } from '../../db/wallets.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { deployChain, fundOperators } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+import type { DepositStep, ExecutionPlan } from '../../domain/intent.js'
+import { demoFunding } from '../../domain/funding.js'
+import { broadcastOpen } from '../../lanes/broadcast.js'
+import { ensureLanes, ensureTreasury, loadKek } from '../../lanes/keys.js'
+import { submitOperation, type Effect } from '../../lanes/operations.js'
+import { signOnce, type SignerTools } from '../../lanes/sign.js'
+import { bookChain, type WatchTools } from '../../lanes/watch.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
+
+/** First account of the devnet: owns its contracts, and anvil signs for it. */
+export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+export const usdcUnits = 1_000_000n
+/** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
+export const finalityBlocks = 16
+
+const name = 'arbitrum-sepolia'
+const driverLock = 7_702
+const token = new Interface([
+  'function balanceOf(address) view returns (uint256)',
+  'function mint(address to, uint256 amount) returns (bool)',
+])
+
+export type Told = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
+export type Lend = { intentId: string; operationId: string; wallet: Wallet; effect: Effect }
+
+/** One chain with its database, its keys, and every client with the rights of its own role only. */
+export type World = Awaited<ReturnType<typeof createWorld>>
+
+/**
+ * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain.
+ */
+export async function createWorld(
+  options: { lanes?: number; blockTimeSeconds?: number; confirmations?: number } = {},
+) {
+  const { lanes = 2, blockTimeSeconds, confirmations = 1 } = options
+  const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
+  const chainId = createRegistry('testnet').get(name).chainId
+  const stateFile = join(folder, 'chain.json')
+  const node = await startAnvil({ chainId, blockTimeSeconds })
+  const contracts = await deployChain(name, node.url)
+  const file = join(folder, 'devnet.json')
+  writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
+  const chain: Chain = { ...createRegistry('devnet', file).get(name), confirmations }
+  const proxy = await startFaultProxy(node.url)
+  const database = await createDatabase()
+  const signerDb = connect(database.urlAs('steward_signer'))
+  const workerDb = connect(database.urlAs('steward_worker'))
+
+  const kek = await loadKek(signerDb, join(folder, 'kek'))
+  await ensureLanes(signerDb, kek, [chainId], lanes)
+  const treasury = await ensureTreasury(signerDb, kek)
+  const senders = await database.db('lane').orderBy('sender').pluck<string[]>('sender')
+  await fundOperators(node.url, contracts, { lanes: senders, treasury: treasury.address })
+  if (!blockTimeSeconds) await callRpc(node.url, 'evm_setAutomine', [false])
+  const account = await createAccount(database.db, { name: 'test', plan: 'pro' })
+
+  const told: Told[] = []
+  const say = (level: Told['level']) => (facts: object, message: string) => {
+    told.push({ level, message, facts })
+  }
+  const log = { info: say('info'), warn: say('warn'), error: say('error') }
+  const closers: (() => Promise<unknown>)[] = []
+
+  const rpc = <T>(method: string, params: unknown[] = []) => callRpc<T>(node.url, method, params)
+
+  function createClient(changes: Partial<Chain> = {}): ChainClient {
+    const client = connectChain({ ...chain, ...changes }, proxy.url)
+    closers.push(() => Promise.resolve(client.close()))
+    return client
+  }
+
+  /** A signer's process: own connections, own name. */
+  function createSigner(taker: string): SignerTools {
+    const client = createClient()
+    const chains: Chains = { list: [client], byId: () => client }
+    return { db: signerDb, chains, keyring: { kek, treasury, taker }, log }
+  }
+
+  /** A driver's process: its session leads the chain from its first query on. */
+  function createDriver(): WatchTools {
+    const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+    closers.push(() => db.destroy())
+    return { db, client: createClient(), log, sentAt: new Map() }
+  }
+
+  const signer = createSigner('signer')
+  let driver = createDriver()
+  await bookChain(driver)
+
+  async function mine(blocks = 1): Promise<void> {
+    await rpc('anvil_mine', [toQuantity(blocks)])
+  }
+
+  async function mint({ address }: { address: string }, units: bigint): Promise<void> {
+    const data = token.encodeFunctionData('mint', [address, units])
+    await rpc('eth_sendTransaction', [{ from: owner, to: chain.usdc.address, data }])
+  }
+
+  async function book(tools = driver): Promise<void> {
+    while (await bookChain(tools));
+  }
+
+  async function broadcast(tools = driver): Promise<void> {
+    await broadcastOpen(tools)
+  }
+
+  async function sign(tools = signer): Promise<boolean> {
+    return signOnce(tools, tools.chains.byId(chainId))
+  }
+
+  return {
+    ...{ node, proxy, chain, contracts, database, db: database.db, workerDb, signerDb, folder },
+    ...{ kek, treasury, senders, account, told, log, stateFile, signer },
+    ...{ rpc, createSigner, createDriver, createClient, mine, book, broadcast, sign },
+
+    driver: () => driver,
+
+    /** Ends the driver's session and starts another. */
+    async restartDriver(): Promise<void> {
+      await driver.db.destroy()
+      driver = createDriver()
+    },
+
+    /** The same driver with a client that knows nothing yet. */
+    freshDriver: (): WatchTools => ({ ...driver, client: createClient() }),
+
+    /** Signs, sends, mines and books once. */
+    async round(): Promise<void> {
+      await sign()
+      await broadcast()
+      await mine()
+      await book()
+    },
+
+    async createWallet(units: bigint, accountId = account.id): Promise<Wallet> {
+      const [wallet] = await this.createWallets(1, units, accountId)
+      return wallet as Wallet
+    },
+
+    /** Wallets with USDC and without ETH. */
+    async createWallets(count: number, units: bigint, accountId = account.id): Promise<Wallet[]> {
+      const wallets: Wallet[] = []
+      for (let i = 0; i < count; i++) wallets.push(await insertSealedWallet(accountId))
+      for (const { address } of wallets) {
+        if (units > 0n) await mint({ address }, units)
+      }
+      if (blockTimeSeconds) await this.waitUntil(() => this.isRich(wallets, units))
+      else await mine()
+      await book()
+      return wallets
+    },
+
+    /** A wallet with USDC, of whose blocks the driver knows nothing yet. */
+    async createWalletUnbooked(units: bigint): Promise<Wallet> {
+      const wallet = await insertSealedWallet(account.id)
+      await mint(wallet, units)
+      await mine()
+      return wallet
+    },
+
+    createAccount: (plan: Plan) => createAccount(database.db, { name: plan, plan }),
+
+    async isRich(wallets: Wallet[], units: bigint): Promise<boolean> {
+      const balances = await Promise.all(wallets.map(({ address }) => this.usdcOf(address)))
+      return balances.every((balance) => balance >= units)
+    },
+
+    /** An intent with its plan and its reservation, and its deposit handed to the lanes. */
+    async lend(wallet: Wallet, units: bigint): Promise<Lend> {
+      const intentId = await this.insertLend(wallet, units)
+      const effect = depositOf(intentId, wallet, chainId, units)
+      return { ...(await this.submit(effect)), wallet }
+    },
+
+    async insertLend(wallet: Wallet, units: bigint): Promise<string> {
+      const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
+      const plan = planOf(chain, units)
+      const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
+      const intent = await insertIntent(database.db, holder, request, plan)
+      const at = { walletId: wallet.id, chainId, token: chain.usdc.address, units }
+      await insertReservation(database.db, { intentId: intent.id, sequence: 1, ...at })
+      return intent.id
+    },
+
+    async fund(wallet: Wallet): Promise<Lend> {
+      const { units } = demoFunding
+      const walletId = wallet.id
+      const funding = { accountId: wallet.accountId, walletId, chainId, units }
+      const { id } = await insertFunding(database.db, funding)
+      const effect = { ...depositOf(id, wallet, chainId, units), kind: 'fund' as const }
+      return { ...(await this.submit(effect)), wallet }
+    },
+
+    /** What an activity does at each of its attempts. */
+    async submit(effect: Effect): Promise<Omit<Lend, 'wallet'>> {
+      const row = await submitOperation(workerDb, effect)
+      if (!row) throw new Error('The intent is over.')
+      return { intentId: effect.intentId, operationId: row.id, effect }
+    },
+
+    /** Lets no deferred operation wait for its time. */
+    async retryNow({ effect, operationId }: Lend): Promise<void> {
+      await this.db('operation')
+        .where({ id: operationId, state: 'deferred' })
+        .update({ retry_after: this.db.raw('clock_timestamp()') })
+      await submitOperation(workerDb, effect)
+    },
+
+    row: (id: string) => database.db<Row>('operation').where({ id }).first<Row>(),
+    reservation: (intentId: string) =>
+      database.db('reservation').where({ intent_id: intentId }).first<Reservation>(),
+    transactions: () => database.db('chain_tx').orderBy(['sender', 'nonce']).select<Tx[]>(),
+    sends: () => database.db('chain_tx_send').orderBy('tx_id').select<Send[]>(),
+
+    usdcOf: (address: string) => balanceOf(node, chain.usdc.address, address),
+    deposited: (address: string) => balanceOf(node, contracts.aUsdc, address),
+    async ethOf(address: string): Promise<bigint> {
+      return BigInt(await rpc<string>('eth_getBalance', [address, 'latest']))
+    },
+
+    async waitUntil(holds: () => Promise<boolean>, limitMs = 20_000): Promise<void> {
+      const deadline = Date.now() + limitMs
+      while (!(await holds())) {
+        if (Date.now() > deadline) throw new Error('It did not happen in time.')
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      }
+    },
+
+    async stop(): Promise<void> {
+      for (const close of closers) await close().catch(() => undefined)
+      await Promise.all([signerDb.destroy(), workerDb.destroy(), proxy.stop()])
+      await database.drop()
+      await node.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+
+  async function insertSealedWallet(accountId: string): Promise<Wallet> {
+    const id = newWalletId()
+    const owning = { purpose: 'wallet', owner: id, accountId } as const
+    const { address, sealed } = await createSealedAccount(kek, () => owning)
+    const row = { id, accountId, userId: id, address, metadata: {} }
+    const wallet = await insertWallet(database.db, row, { kekId: kek.id, sealed })
+    if (!wallet) throw new Error('The wallet was not stored.')
+    return wallet
+  }
+}
+
+/** Columns of an operation's row that tests look at. */
+export type Row = {
+  id: string
+  chain_key: string
+  state: string
+  code: string | null
+  message: string | null
+  refused_block: bigint | null
+  taken_by: string | null
+  lost_leases: number
+  payload: unknown
+  tx_id: bigint | null
+  success: boolean | null
+  tx_hash: string | null
+  block_number: bigint | null
+  block_hash: string | null
+  gas_used: string | null
+  units: string | null
+}
+export type Reservation = { spent_block: bigint | null; released_at: Date | null }
+export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
+export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
+export type { FaultProxy, TestDatabase, Anvil }
+
+function depositOf(intentId: string, wallet: Wallet, chainId: number, units: bigint): Effect {
+  const { id: walletId, accountId } = wallet
+  const input = { units: units.toString() }
+  return { intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId, input }
+}
+
+function planOf(chain: Chain, units: bigint): ExecutionPlan {
+  const step: DepositStep = {
+    ...{ type: 'deposit', sequence: 1, chain: chain.name, protocol: 'aave-v3', asset: 'USDC' },
+    market: chain.markets[0]?.address ?? '',
+    amount: (Number(units) / 1e6).toString(),
+  }
+  return {
+    strategy: 'direct-deposit',
+    targetChain: chain.name,
+    targetProtocol: 'aave-v3',
+    expectedApy: 3,
+    steps: [step],
+    estimatedGasUsd: 0,
+    estimatedTime: '1-5 seconds',
+    reasoning: 'test',
+  }
+}
+
+async function balanceOf(node: Anvil, contract: string, holder: string): Promise<bigint> {
+  const data = token.encodeFunctionData('balanceOf', [holder])
+  return BigInt(await callRpc<string>(node.url, 'eth_call', [{ to: contract, data }, 'latest']))
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { readLanes, takeOperations } from '../../db/signing.js'
+import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+
+describe('exactly once', () => {
+  let world: World
+  let lend: Lend
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  beforeEach(async () => {
+    lend = await world.lend(await world.createWallet(4n * usdcUnits), usdcUnits)
+  })
+  afterAll(() => world?.stop())
+
+  const expectDoneOnce = async () => {
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  }
+  const endLeases = () =>
+    world
+      .db('operation')
+      .whereNotNull('taken_by')
+      .update({ taken_until: world.db.raw(`clock_timestamp() - interval '1 second'`) })
+
+  /** A signer takes the operation and dies. */
+  const takeAndDie = async () => {
+    const lanes = await readLanes(world.signerDb)
+    const taken = await Promise.all(
+      lanes.map((lane) => takeOperations(world.signerDb, lane, 'dead')),
+    )
+    await endLeases()
+    return taken.flat().length
+  }
+
+  test('the same effect submitted twice is one operation', async () => {
+    const again = await world.submit(lend.effect)
+    expect(again.operationId).toBe(lend.operationId)
+    await world.round()
+    await expectDoneOnce()
+  })
+
+  test('the same effect submitted by two workers at once is one operation', async () => {
+    const intentId = await world.insertLend(lend.wallet, usdcUnits)
+    const effect = { ...lend.effect, intentId }
+    const [one, two] = await Promise.all([world.submit(effect), world.submit(effect)])
+    expect(one.operationId).toBe(two.operationId)
+    await world.round()
+    expect(await world.deposited(lend.wallet.address)).toBe(2n * usdcUnits)
+  })
+
+  test('two signers at once sign it once', async () => {
+    const before = (await world.transactions()).length
+    const other = world.createSigner('other')
+    await Promise.all([world.sign(), world.sign(other), world.sign(other), world.sign()])
+    expect(await world.transactions()).toHaveLength(before + 1)
+    await world.round()
+    await expectDoneOnce()
+  })
+
+  test('a signer that wakes after its lease has ended signs nothing', async () => {
+    const before = (await world.transactions()).length
+    // The lease ends while the signer simulates; another one signs first.
+    let woken = false
+    world.proxy.set(async ({ method }) => {
+      if (method !== 'eth_estimateGas' || woken) return undefined
+      woken = true
+      await endLeases()
+      await world.sign(world.createSigner('other'))
+      return undefined
+    })
+    await world.sign()
+    world.proxy.set(undefined)
+    expect(await world.transactions()).toHaveLength(before + 1)
+    await world.round()
+    await expectDoneOnce()
+  })
+
+  test('only one of two drivers leads, the other takes over when it is gone', async () => {
+    const other = world.createDriver()
+    await expect(world.book(other)).rejects.toThrow('Another process leads.')
+    await world.sign()
+    await world.driver().db.destroy()
+    await world.waitUntil(async () => {
+      await world.broadcast(other)
+      return true
+    })
+    await world.mine()
+    await world.book(other)
+    await expectDoneOnce()
+    await other.db.destroy()
+    await world.restartDriver()
+  })
+
+  test('an operation whose signer died is taken again', async () => {
+    expect(await takeAndDie()).toBe(1)
+    await world.round()
+    await expectDoneOnce()
+    expect(await world.row(lend.operationId)).toMatchObject({ lost_leases: 1 })
+  })
+
+  test('an operation that keeps ending its signers goes alone, then into quarantine', async () => {
+    for (let i = 0; i < 3; i++) await takeAndDie()
+    const neighbour = await world.lend(lend.wallet, usdcUnits)
+    expect(await takeAndDie()).toBe(1)
+    await takeAndDie()
+    await takeAndDie()
+    await world.sign()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'deferred', code: 'INTERNAL' })
+    await world.round()
+    expect(await world.row(neighbour.operationId)).toMatchObject({ state: 'confirmed' })
+    await world.retryNow(lend)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+  })
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createWorld, owner, usdcUnits, type Lend, type World } from './fixture.js'
+
+describe('the signer never signs', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world?.stop())
+
+  const change = (lend: Lend, values: object) =>
+    world.db('operation').where({ id: lend.operationId }).update(values)
+
+  const expectRefused = async (lend: Lend) => {
+    await world.sign()
+    const row = await world.row(lend.operationId)
+    expect(row).toMatchObject({ state: 'deferred', payload: null, tx_id: null })
+    expect(row?.message).toMatch(/^Refused to sign|Unexpected/)
+    expect(await world.transactions()).toHaveLength(0)
+    await world.db('operation').where({ id: lend.operationId }).update({ state: 'cancelled' })
+  }
+  const createLend = async () => world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
+
+  test('more units than the plan says', async () => {
+    const lend = await createLend()
+    await change(lend, { input: JSON.stringify({ units: '1000001' }) })
+    await expectRefused(lend)
+  })
+
+  test("another wallet than the plan's", async () => {
+    const lend = await createLend()
+    const other = await world.createWallet(9n * usdcUnits)
+    await change(lend, { wallet_id: other.id })
+    await expectRefused(lend)
+  })
+
+  test('a market that is not in the deployment', async () => {
+    const lend = await createLend()
+    const plan = world.db.raw(
+      `replace(plan::text, ?, '0x00000000000000000000000000000000000000ff')::json`,
+      [world.contracts.aavePool],
+    )
+    await world.db('intent').where({ id: lend.intentId }).update({ plan })
+    await expectRefused(lend)
+  })
+
+  test('a step that is planned for another chain', async () => {
+    const lend = await createLend()
+    const plan = world.db.raw(`replace(plan::text, 'arbitrum-sepolia', 'base-sepolia')::json`)
+    await world.db('intent').where({ id: lend.intentId }).update({ plan })
+    await expectRefused(lend)
+  })
+
+  test('a step that is not in the plan', async () => {
+    const lend = await createLend()
+    await change(lend, { sequence: 2 })
+    await expectRefused(lend)
+  })
+
+  test('another key than that of the effect: it could happen twice', async () => {
+    const lend = await createLend()
+    const key = (await world.row(lend.operationId))?.chain_key ?? ''
+    await change(lend, { chain_key: key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) })
+    await expectRefused(lend)
+  })
+
+  test('a funding of another amount', async () => {
+    const funding = await world.fund(await world.createWallet(0n))
+    await world.db('funding').where({ id: funding.intentId }).update({ units: '2000000' })
+    await expectRefused(funding)
+  })
+
+  test('a funding of another wallet', async () => {
+    const funding = await world.fund(await world.createWallet(0n))
+    await change(funding, { wallet_id: (await world.createWallet(0n)).id })
+    await expectRefused(funding)
+  })
+
+  test('for an intent that is over', async () => {
+    const lend = await createLend()
+    const failed = { status: 'failed', error: JSON.stringify({ code: 'CANCELLED' }) }
+    await world.db('intent').where({ id: lend.intentId }).update(failed)
+    await world.sign()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'queued', payload: null })
+  })
+
+  test('a call of the lane that a row made up', async () => {
+    const lend = await createLend()
+    const payload = { gas: '100000', call: { to: owner, data: '0x' } }
+    await change(lend, { state: 'signed', payload: JSON.stringify(payload) })
+    await world.sign()
+    expect(await world.transactions()).toHaveLength(0)
+  })
+})

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './fixture.js'
+
+describe('a reorg', () => {
+  let world: World
+  let lend: Lend
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  beforeEach(async () => {
+    lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+  })
+  afterAll(() => world?.stop())
+
+  /** Replaces the last blocks by empty ones. */
+  const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
+  const expectDone = async () => {
+    const row = await world.row(lend.operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+    const reservation = await world.reservation(lend.intentId)
+    expect(reservation).toMatchObject({ spent_block: row?.block_number })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+    expect(await world.usdcOf(lend.wallet.address)).toBe(0n)
+  }
+
+  test('takes an operation back, whose same bytes are sent at once and count again', async () => {
+    await world.round()
+    await expectDone()
+    const sends = await world.sends()
+    await reorg(1)
+    await world.mine()
+    await world.book()
+    const back = { state: 'signed', success: true, block_number: null, block_hash: null }
+    expect(await world.row(lend.operationId)).toMatchObject(back)
+    const unspent = { spent_block: null, released_at: null }
+    expect(await world.reservation(lend.intentId)).toMatchObject(unspent)
+
+    await world.round()
+    await expectDone()
+    expect(await world.sends()).toEqual(sends)
+  })
+
+  test('of several blocks moves an operation into another one', async () => {
+    await world.round()
+    const before = await world.row(lend.operationId)
+    await world.mine(5)
+    await world.book()
+    await reorg(6)
+    await world.book()
+    await world.broadcast()
+    await world.mine(3)
+    await world.book()
+    await expectDone()
+    const after = await world.row(lend.operationId)
+    expect(after?.tx_hash).toBe(before?.tx_hash)
+    expect(after?.block_hash).not.toBe(before?.block_hash)
+  })
+
+  test('while no driver runs is found by the next one', async () => {
+    await world.round()
+    await world.driver().db.destroy()
+    await reorg(1)
+    await world.mine(4)
+    await world.restartDriver()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await expectDone()
+  })
+
+  test('that was buried below the finalized block meanwhile is found all the same', async () => {
+    await world.round()
+    await reorg(1)
+    await world.mine(100)
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await expectDone()
+  })
+
+  test('that the transaction survives keeps the operation confirmed', async () => {
+    await world.round()
+    const row = await world.row(lend.operationId)
+    const raw = (await world.sends()).find(({ hash }) => hash === row?.tx_hash)?.raw
+    await world.rpc('anvil_reorg', [1, [[raw, 0]]])
+    await world.book()
+    await expectDone()
+    expect((await world.row(lend.operationId))?.block_hash).not.toBe(row?.block_hash)
+  })
+
+  test('never touches what is final', async () => {
+    await world.round()
+    await world.mine(finalityBlocks)
+    await world.book()
+    await reorg(finalityBlocks - 2)
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'final' })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  })
+
+  test('a node that was restarted behind gets everything again', async () => {
+    const snapshot = await world.rpc<string>('evm_snapshot')
+    await world.round()
+    await world.mine(3)
+    await world.book()
+    await world.rpc('evm_revert', [snapshot])
+    await world.book()
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await expectDone()
+  })
+
+  test('a node that is only behind takes nothing back', async () => {
+    const older = await world.rpc('eth_getBlockByNumber', ['latest', false])
+    await world.round()
+    world.proxy.set(({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { answer: older } : undefined,
+    )
+    await world.book()
+    world.proxy.set(undefined)
+    await expectDone()
+  })
+
+  test('a transaction that the node dropped is sent again', async () => {
+    await world.sign()
+    await world.broadcast()
+    const { hash } = (await world.sends()).at(-1) ?? { hash: '' }
+    await world.rpc('anvil_dropTransaction', [hash])
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    for (const [sent, at] of world.driver().sentAt) world.driver().sentAt.set(sent, at - 10_000)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await expectDone()
+  })
+})
+
+describe('with two confirmations', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ confirmations: 2 })
+  })
+  afterAll(() => world?.stop())
+
+  test('an operation is confirmed by the block on top of its own', async () => {
+    const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined' })
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
+  })
+})
+
+describe('a driver that was away for long', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world?.stop())
+
+  test('books finalized blocks by their logs only, the last ones one by one', async () => {
+    const wallets = await world.createWallets(3, usdcUnits)
+    const lends: Lend[] = []
+    for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
+    await world.sign()
+    await world.broadcast()
+    await world.mine(90)
+    const late = await world.lend(await world.createWalletUnbooked(usdcUnits), usdcUnits)
+    await world.sign()
+    await world.broadcast()
+    await world.mine(3)
+    await world.book()
+    for (const { operationId } of lends) {
+      expect(await world.row(operationId)).toMatchObject({ state: 'final', units: '1000000' })
+    }
+    expect(await world.row(late.operationId)).toMatchObject({ state: 'confirmed' })
+    const states = (await world.transactions()).map(({ state }) => state)
+    expect(states).toContain('final')
+    expect(states).not.toContain('open')
+  })
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+import { executeFirst, spendSameKey } from './stranger.js'
+
+describe('a signed operation is public', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  /** A wallet whose delegation exists, so that anybody can carry its operations. */
+  const delegatedWallet = async () => {
+    const wallet = await world.createWallet(4n * usdcUnits)
+    await world.lend(wallet, usdcUnits)
+    await world.round()
+    return wallet
+  }
+
+  test('a stranger who executes it is its carrier, and nothing is paid twice', async () => {
+    const wallet = await delegatedWallet()
+    const lend = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    const hash = await executeFirst(world, lend.operationId)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const row = await world.row(lend.operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, tx_hash: hash })
+    await world.round()
+    expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
+  })
+
+  test('its bundle dies of it: the others are carried again, alone, with the same signature', async () => {
+    const wallets = [await delegatedWallet(), await delegatedWallet()] as const
+    const [one, two] = [
+      await world.lend(wallets[0], usdcUnits),
+      await world.lend(wallets[1], usdcUnits),
+    ]
+    await world.sign()
+    const signed = await world.row(two.operationId)
+    await executeFirst(world, one.operationId)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const orphan = { state: 'signed', tx_id: null, payload: signed?.payload }
+    expect(await world.row(two.operationId)).toMatchObject(orphan)
+    expect(await world.reservation(two.intentId)).toMatchObject({ released_at: null })
+
+    await world.sign()
+    expect(await world.row(two.operationId)).toMatchObject(orphan)
+    await world.db('operation').where({ id: two.operationId }).update({ taken_until: null })
+    await world.round()
+    const done = { state: 'confirmed', success: true, payload: signed?.payload }
+    expect(await world.row(two.operationId)).toMatchObject(done)
+    for (const { address } of wallets) {
+      expect(await world.deposited(address)).toBe(2n * usdcUnits)
+    }
+  })
+
+  test("another account's use of the same key is not its outcome", async () => {
+    const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await spendSameKey(world, (await world.row(lend.operationId))?.chain_key ?? '')
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'queued' })
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  })
+})
+
+describe('a funding', () => {
+  let world: World
+  let funding: Lend
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  beforeEach(async () => {
+    funding = await world.fund(await world.createWallet(0n))
+  })
+  afterAll(() => world?.stop())
+
+  const expectPaidOnce = async () => {
+    const row = await world.row(funding.operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+    expect(await world.usdcOf(funding.wallet.address)).toBe(usdcUnits)
+    return row
+  }
+
+  test('pays exactly 1 USDC', async () => {
+    await world.round()
+    await expectPaidOnce()
+  })
+
+  test('pays once though a restored database has forgotten it', async () => {
+    const chainRow = await world.db('chain').first()
+    const headers = await world.db('block_header').select()
+    await world.round()
+    const { hash } = (await world.sends()).at(-1) ?? { hash: '' }
+    await world.db('operation').where({ id: funding.operationId }).delete()
+    await world.submit(funding.effect)
+
+    const before = (await world.transactions()).length
+    await world.sign()
+    expect(await world.transactions()).toHaveLength(before)
+
+    await world.db('block_header').delete()
+    await world.db('block_header').insert(headers)
+    await world.db('chain').update(chainRow)
+    await world.book()
+    expect(await expectPaidOnce()).toMatchObject({ tx_hash: hash })
+  })
+
+  test('pays once though a stranger sends our authorization first', async () => {
+    await world.sign()
+    const hash = await executeFirst(world, funding.operationId)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await expectPaidOnce()).toMatchObject({ tx_hash: hash })
+    await world.round()
+    await expectPaidOnce()
+  })
+})

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Interface, toQuantity } from 'ethers'
+import { connectChains, type Chains } from '../../chains/connect.js'
+import { readBlock } from '../../chains/read.js'
+import {
+  chainNames,
+  createRegistry,
+  type ChainName,
+  type DevnetContracts,
+  type Registry,
+} from '../../chains/registry.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { deployChain } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+import type { Db } from '../../db/connect.js'
+
+/** Nobody listens there. */
+export const closedUrl = 'http://127.0.0.1:1'
+const unreachable = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
+export const noUrls: Record<ChainName, string> = { ...unreachable, 'base-sepolia': closedUrl }
+
+/** Deploys everything and may mint. anvil signs for it. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const token = new Interface(['function mint(address to, uint256 amount)'])
+
+const placeholder: DevnetContracts = {
+  usdc: '0x0000000000000000000000000000000000000001',
+  aavePool: '0x0000000000000000000000000000000000000002',
+  aUsdc: '0x0000000000000000000000000000000000000003',
+  ethUsdFeed: '0x0000000000000000000000000000000000000004',
+}
+
+export type TestChains = {
+  registry: Registry
+  chains: Chains
+  urls: Record<ChainName, string>
+  mint(chain: ChainName, to: string, units: bigint): Promise<void>
+  /** Writes the head of each chain as booked, as the driver does. */
+  book(db: Db): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Chains of the devnet that mine a block per transaction. Those not named do not answer. */
+export async function startChains(names: readonly ChainName[] = chainNames): Promise<TestChains> {
+  const nodes = await Promise.all(names.map(startNode))
+  const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
+  const urls = { ...noUrls }
+  for (const [name, node, deployed] of nodes) {
+    contracts[name] = deployed
+    urls[name] = node.url
+  }
+  const registry = registryOf(contracts)
+  const chains = connectChains(registry, urls)
+  return {
+    ...{ registry, chains, urls },
+    async mint(chain, to, units) {
+      const data = token.encodeFunctionData('mint', [to, units])
+      const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
+      await callRpc(urls[chain], 'eth_sendTransaction', [transaction])
+    },
+    async book(db) {
+      const answering = chains.list.filter(({ chain }) => names.includes(chain.name))
+      for (const client of answering) await bookHead(db, client)
+    },
+    async stop() {
+      for (const client of chains.list) client.close()
+      await Promise.all(nodes.map(([, node]) => node.stop()))
+    },
+  }
+}
+
+/** Chains of which none answers. */
+export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
+  const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
+  const registry = registryOf(contracts)
+  return { registry, chains: connectChains(registry, noUrls) }
+}
+
+async function startNode(name: ChainName): Promise<[ChainName, Anvil, DevnetContracts]> {
+  const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
+  return [name, node, await deployChain(name, node.url)]
+}
+
+function registryOf(contracts: Record<string, DevnetContracts>): Registry {
+  const folder = mkdtempSync(join(tmpdir(), 'steward-registry-'))
+  try {
+    const file = join(folder, 'devnet.json')
+    writeFileSync(file, JSON.stringify(contracts))
+    return createRegistry('devnet', file)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
+  const head = await readBlock(client, 'latest')
+  if (!head) throw new Error('The chain has no block.')
+  const { chainId, name } = client.chain
+  const booked = { booked_block: head.number.toString(), booked_hash: head.hash }
+  await db('chain')
+    .insert({ id: chainId, name, finalized_block: 0, ...booked })
+    .onConflict('id')
+    .merge(booked)
+}
+
+/** Adds empty blocks on top. */
+export async function mine(url: string, blocks: number): Promise<void> {
+  await callRpc(url, 'anvil_mine', [toQuantity(blocks)])
+}

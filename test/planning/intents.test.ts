@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Wallet } from 'ethers'
+import { connect, type Db } from '../../db/connect.js'
+import { insertReservation } from '../../db/reservations.js'
+import { createIntent, planPending, type PlanningTools } from '../../planning/intents.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
+import { mine, silentChains, startChains, type TestChains } from './chains.js'
+
+const chain = 'arbitrum-sepolia'
+const usdc = 1_000_000n
+
+let database: TestDatabase
+let world: TestChains
+let api: Db
+let tools: PlanningTools
+const silent = silentChains()
+
+beforeAll(async () => {
+  ;[database, world] = await Promise.all([createDatabase(), startChains([chain])])
+  // With the rights of the API only, and enough sessions for a real rush.
+  api = connect(database.urlAs('steward_api'), 30)
+  tools = { db: api, chains: world.chains, registry: world.registry }
+})
+afterAll(async () => {
+  await api.destroy()
+  await Promise.all([database.drop(), world.stop()])
+})
+
+/** A wallet that holds `units` in the booked block. */
+async function walletWith(units: bigint): Promise<TestWallet> {
+  const { address } = Wallet.createRandom()
+  if (units > 0n) await world.mint(chain, address, units)
+  await world.book(database.db)
+  return insertTestWallet(database.db, address)
+}
+
+const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
+  ...{ walletId: id, accountId, address, requestId },
+})
+const lend = (amountUnits: bigint, named?: string) => ({
+  ...({ action: 'lend', asset: 'USDC', amountUnits } as const),
+  ...(named ? { chain: named } : {}),
+})
+const create = (wallet: TestWallet, amountUnits: bigint, named: string | undefined = chain) =>
+  createIntent(tools, ownerOf(wallet), lend(amountUnits, named))
+
+const reservationsOf = (wallet: TestWallet) =>
+  database.db('reservation').where({ wallet_id: wallet.id }).select<{ units: string }[]>()
+const intentsOf = (wallet: TestWallet) =>
+  database.db('intent').where({ wallet_id: wallet.id }).select<{ status: string }[]>()
+
+describe('createIntent', () => {
+  test('stores the plan and reserves its money, in one go', async () => {
+    const wallet = await walletWith(3n * usdc)
+    const intent = await create(wallet, 2n * usdc)
+    expect(intent).toMatchObject({ status: 'planning', plan: { targetChain: chain } })
+    expect(await reservationsOf(wallet)).toMatchObject([
+      {
+        ...{ intent_id: intent.id, sequence: 1, chain_id: 421_614n, units: '2000000' },
+        ...{ from_block: 0n, spent_block: null, released_at: null },
+        token: world.registry.get(chain).usdc.address.toLowerCase(),
+      },
+    ])
+  })
+
+  test('error: INSUFFICIENT_FUNDS when one base unit is missing, and nothing is stored', async () => {
+    const wallet = await walletWith(usdc - 1n)
+    await expect(create(wallet, usdc)).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      details: { required: '1', available: '0.999999' },
+    })
+    expect(await intentsOf(wallet)).toEqual([])
+    expect(await reservationsOf(wallet)).toEqual([])
+  })
+
+  test('counts what other intents have reserved', async () => {
+    const wallet = await walletWith(3n * usdc)
+    await create(wallet, 2n * usdc)
+    await expect(create(wallet, 2n * usdc)).rejects.toMatchObject({
+      details: { required: '2', available: '1' },
+    })
+    await expect(create(wallet, usdc)).resolves.toMatchObject({ status: 'planning' })
+  })
+
+  test('64 at once never promise more than the balance', async () => {
+    const wallet = await walletWith(10n * usdc)
+    const amounts = Array.from({ length: 64 }, (_, i) => BigInt(1 + (i % 3)) * usdc)
+    const results = await Promise.allSettled(amounts.map((amount) => create(wallet, amount)))
+    const reasons = results.flatMap((r) => (r.status === 'rejected' ? [r.reason as unknown] : []))
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    const rows = await reservationsOf(wallet)
+    const promised = rows.reduce((sum, { units }) => sum + BigInt(units), 0n)
+    // Whoever came last was refused although one unit of his was missing: nothing is left over.
+    expect(promised).toBe(10n * usdc)
+    expect(rows).toHaveLength(64 - reasons.length)
+    expect(await intentsOf(wallet)).toHaveLength(rows.length)
+  })
+
+  test('money that arrived after the booked block does not count yet', async () => {
+    const wallet = await walletWith(0n)
+    await world.mint(chain, wallet.address, usdc)
+    await expect(create(wallet, usdc)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    await world.book(database.db)
+    await expect(create(wallet, usdc)).resolves.toMatchObject({ status: 'planning' })
+  })
+
+  test('named chain silent: pending, without a plan and without a reservation', async () => {
+    const wallet = await walletWith(usdc)
+    const intent = await create(wallet, usdc, 'base-sepolia')
+    expect(intent).toMatchObject({ status: 'pending', plan: null, chain: 'base-sepolia' })
+    expect(await reservationsOf(wallet)).toEqual([])
+  })
+
+  test('no chain named and some silent: planned where an answering chain has enough', async () => {
+    const wallet = await walletWith(usdc)
+    const request = lend(usdc)
+    expect(await createIntent(tools, ownerOf(wallet), request)).toMatchObject({
+      ...{ status: 'planning', chain: null, plan: { targetChain: chain } },
+    })
+  })
+
+  test('no chain named and some silent: pending when a silent one may have the money', async () => {
+    const wallet = await walletWith(usdc)
+    const intent = await createIntent(tools, ownerOf(wallet), lend(2n * usdc))
+    expect(intent).toMatchObject({ status: 'pending', plan: null })
+  })
+
+  test('a booked block that the node no longer has: pending', async () => {
+    const wallet = await walletWith(usdc)
+    await database
+      .db('chain')
+      .where({ name: chain })
+      .update({ booked_hash: `0x${'ab'.repeat(32)}` })
+    expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
+  })
+
+  test('a chain that nobody has booked yet: pending', async () => {
+    const wallet = await walletWith(usdc)
+    await database.db('chain').where({ name: chain }).delete()
+    expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
+  })
+
+  test('balances are read at the booked block, however far the chain is', async () => {
+    const wallet = await walletWith(usdc)
+    await mine(world.urls[chain], 5)
+    expect(await create(wallet, usdc)).toMatchObject({ status: 'planning' })
+  })
+})
+
+describe('planPending', () => {
+  const worker = async <T>(action: (tools: PlanningTools) => Promise<T>): Promise<T> => {
+    const db = connect(database.urlAs('steward_worker'), 10)
+    return action({ ...tools, db }).finally(() => db.destroy())
+  }
+
+  test('plans and reserves what was stored without a plan', async () => {
+    const wallet = await walletWith(usdc)
+    const id = await insertTestIntent(database.db, wallet, 'pending', { chain })
+    const plan = await worker((its) => planPending(its, id))
+    expect(plan).toMatchObject({ targetChain: chain, steps: [{ amount: '1' }] })
+    expect(await intentsOf(wallet)).toMatchObject([{ status: 'planning', plan }])
+    expect(await reservationsOf(wallet)).toHaveLength(1)
+  })
+
+  test('several at once plan it once', async () => {
+    const wallet = await walletWith(5n * usdc)
+    const id = await insertTestIntent(database.db, wallet, 'pending', { chain })
+    const plans = await worker((its) =>
+      Promise.all(Array.from({ length: 8 }, () => planPending(its, id))),
+    )
+    expect(new Set(plans.map((plan) => JSON.stringify(plan))).size).toBe(1)
+    expect(await reservationsOf(wallet)).toHaveLength(1)
+  })
+
+  test('two pending intents never count on the same money', async () => {
+    const wallet = await walletWith(usdc)
+    const ids = [1, 2].map(() => insertTestIntent(database.db, wallet, 'pending', { chain }))
+    const results = await worker(async (its) =>
+      Promise.allSettled((await Promise.all(ids)).map((id) => planPending(its, id))),
+    )
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await reservationsOf(wallet)).toHaveLength(1)
+  })
+
+  test('error: RPC_ERROR while the chain is silent, and nothing changes', async () => {
+    const wallet = await walletWith(usdc)
+    const id = await insertTestIntent(database.db, wallet, 'pending', { chain })
+    const planned = planPending({ ...tools, ...silent, db: database.db }, id)
+    await expect(planned).rejects.toMatchObject({ code: 'RPC_ERROR' })
+    expect(await intentsOf(wallet)).toMatchObject([{ status: 'pending', plan: null }])
+  })
+
+  test('error: CANCELLED for an intent that is over, also while the chains are silent', async () => {
+    const wallet = await walletWith(usdc)
+    const id = await insertTestIntent(database.db, wallet, 'failed', { chain, plan: null })
+    const planned = planPending({ ...tools, ...silent, db: database.db }, id)
+    await expect(planned).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(await reservationsOf(wallet)).toEqual([])
+  })
+})
+
+describe('a reservation that another intent holds', () => {
+  test('is the reason that a plan is refused until the block of its spending is booked', async () => {
+    const wallet = await walletWith(usdc)
+    const other = await insertTestIntent(database.db, wallet, 'executing')
+    const token = world.registry.get(chain).usdc.address
+    await insertReservation(database.db, {
+      ...{
+        intentId: other,
+        sequence: 1,
+        walletId: wallet.id,
+        chainId: 421_614,
+        token,
+        units: usdc,
+      },
+    })
+    await expect(create(wallet, usdc)).rejects.toMatchObject({ details: { available: '0' } })
+    await database.db('reservation').where({ intent_id: other }).update({ released_at: new Date() })
+    await expect(create(wallet, usdc)).resolves.toMatchObject({ status: 'planning' })
+  })
+})

@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+
+export type RpcCall = { id: number; method: string; params: unknown[] }
+type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
+
+/**
+ * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `stale` repeats the
+ * answer that the same call got before; `answer` and `error` stand in place of the node's words.
+ */
+export type Fault =
+  | 'http500'
+  | 'http429'
+  | 'reset'
+  | 'lostReply'
+  | 'stale'
+  | { delayMs: number }
+  | { answer: unknown }
+  | { error: { code: number; message: string; data?: string } }
+
+/** Decides about each call before the node sees it. */
+export type Decide = (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
+
+export type FaultProxy = {
+  url: string
+  /** Replaces the rule by which calls fail. Without one all pass. */
+  set(decide: Decide | undefined): void
+  /** How often each kind of fault was injected. */
+  counts: Record<string, number>
+  stop(): Promise<void>
+}
+
+/** A JSON-RPC endpoint that misleads its callers as public ones do, in front of a real node. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const earlier = new Map<string, RpcAnswer>()
+  const counts: Record<string, number> = {}
+  let decide: Decide | undefined
+
+  async function handle(request: IncomingMessage, response: ServerResponse) {
+    const body = await readBody(request)
+    const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+    const calls = Array.isArray(parsed) ? parsed : [parsed]
+    const faults = await Promise.all(calls.map((call) => decide?.(call)))
+    for (const fault of faults) if (fault) count(counts, fault)
+
+    if (faults.includes('http500')) return response.writeHead(500).end('down')
+    if (faults.includes('http429')) return response.writeHead(429, { 'retry-after': '1' }).end('{}')
+    if (faults.includes('reset')) return request.socket.destroy()
+    for (const fault of faults) {
+      if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs)
+    }
+    const answers = await forward(target, calls)
+    if (faults.includes('lostReply')) return request.socket.destroy()
+    const told = calls.map((call, i) => {
+      const key = JSON.stringify([call.method, call.params])
+      const answer = answers.find(({ id }) => id === call.id) ?? { id: call.id, jsonrpc: '2.0' }
+      const before = earlier.get(key) ?? answer
+      earlier.set(key, answer)
+      return retell(faults[i], answer, before)
+    })
+    const text = JSON.stringify(Array.isArray(parsed) ? told : told[0])
+    return response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => request.socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
+    set: (next) => (decide = next),
+    stop() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
+  return (await response.json()) as RpcAnswer[]
+}
+
+function count(counts: Record<string, number>, fault: Fault): void {
+  const name = typeof fault === 'string' ? fault : (Object.keys(fault)[0] ?? 'unknown')
+  counts[name] = (counts[name] ?? 0) + 1
+}
+
+function retell(fault: Fault | undefined, answer: RpcAnswer, before: RpcAnswer): RpcAnswer {
+  const { id } = answer
+  if (fault === 'stale') return { ...before, id }
+  if (typeof fault !== 'object') return answer
+  if ('answer' in fault) return { id, jsonrpc: '2.0', result: fault.answer }
+  if ('error' in fault) return { id, jsonrpc: '2.0', error: fault.error }
+  return answer
+}
