@@ -2,7 +2,7 @@ import express, { Router, type Express, type RequestHandler } from 'express'
 import helmet from 'helmet'
 import { newId } from '../db/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { authenticate } from './auth.js'
+import { admitRequest, type Tariff } from './admission.js'
 import { demoRoutes } from './demo.js'
 import { answerNotFound, handleErrors } from './errors.js'
 import { answerAlive, answerReady } from './health.js'
@@ -29,12 +29,19 @@ export function createApp(services: Services): Express {
   return app
 }
 
+/** What no endpoint answers is admitted all the same: a caller without a key learns nothing of the paths. */
+const anyPath: Tariff = { name: 'unknown', credits: 0, scope: 'read' }
+
 function versionOne(services: Services): Router {
   const router = Router()
-  router.use(authenticate(services.db))
-  for (const register of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
-    register(services, router)
+  router.use(nameBase)
+  for (const route of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
+    route.mount(services, router)
   }
+  router.use(async (request, response, next) => {
+    await admitRequest(services, anyPath, request, response)
+    answerNotFound(request, response, next)
+  })
   return router
 }
 
@@ -48,9 +55,11 @@ function nameRequest(log: Log): RequestHandler {
     response.on('finish', () => {
       const { method } = request
       // The pattern, not the URL: a caller's identifiers do not belong in a log.
-      const path = request.baseUrl + ((request.route as { path?: string } | undefined)?.path ?? '')
+      const { path = '' } = (request.route ?? {}) as { path?: string }
       const ms = Math.round(performance.now() - started)
-      log.info({ requestId, method, path, status: response.statusCode, ms }, 'request')
+      const { base = '' } = response.locals as { base?: string }
+      const facts = { requestId, method, path: base + path, status: response.statusCode, ms }
+      log.info(facts, 'request')
     })
     next()
   }
@@ -64,5 +73,11 @@ const answerInTime: RequestHandler = (_request, response, next) => {
   response.on('close', () => {
     clearTimeout(timer)
   })
+  next()
+}
+
+/** For the log: Express has forgotten it when an error is answered. */
+const nameBase: RequestHandler = (request, response, next) => {
+  response.locals.base = request.baseUrl
   next()
 }

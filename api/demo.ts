@@ -1,45 +1,49 @@
 import { z } from 'zod'
-import { insertFunding } from '../db/fundings.js'
+import { insertFunding, type Funding } from '../db/fundings.js'
 import { getWallet } from '../db/wallets.js'
 import { demoFunding } from '../domain/funding.js'
 import { safeText } from '../domain/intent.js'
+import { prices } from '../domain/tiers.js'
 import { fromUnits } from '../domain/money.js'
 import { startFunding } from '../temporal/start.js'
-import { noParams, route } from './route.js'
+import { noParams, noQuery, writeRoute } from './route.js'
 
-const fundWallet = route(
+const fundWallet = writeRoute(
   {
-    method: 'post',
     path: '/demo/fund',
+    credits: prices.fundWallet,
     params: noParams,
+    query: noQuery,
     body: z.strictObject({ walletId: safeText(64) }),
   },
-  async ({ db, registry, temporal, log }, { account, requestId, body }) => {
-    const wallet = await getWallet(db, account.id, body.walletId)
+  async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
+    const { accountId } = account
     const { chainId, usdc } = registry.get(demoFunding.chain)
-    const funding = await insertFunding(db, {
-      accountId: account.id,
-      walletId: wallet.id,
-      chainId,
-      units: demoFunding.units,
+    const { id: walletId } = await getWallet(db, accountId, body.walletId)
+    let funding: Funding | undefined
+    const answer = await commit(async (trx) => {
+      const { units } = demoFunding
+      funding = await insertFunding(trx, { accountId, walletId, chainId, units })
+      return { status: 201, body: fundingBody(funding, usdc.decimals) }
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
-    await startFunding(temporal, db, funding).catch((error: unknown) => {
-      log.warn({ err: error, funding: funding.id, requestId }, 'workflow not started yet')
-    })
-    return {
-      status: 201,
-      body: {
-        id: funding.id,
-        walletId: wallet.id,
-        status: 'pending',
-        chain: demoFunding.chain,
-        asset: demoFunding.asset,
-        amount: Number(fromUnits(demoFunding.units, usdc.decimals)),
-        createdAt: funding.createdAt.toISOString(),
-      },
+    if (funding) {
+      await startFunding(temporal, db, funding).catch((error: unknown) => {
+        log.warn({ err: error, funding: funding?.id, requestId }, 'workflow not started yet')
+      })
     }
+    return answer
   },
 )
 
 export const demoRoutes = [fundWallet]
+
+const fundingBody = ({ id, walletId, createdAt }: Funding, decimals: number) => ({
+  id,
+  walletId,
+  status: 'pending',
+  chain: demoFunding.chain,
+  asset: demoFunding.asset,
+  amount: Number(fromUnits(demoFunding.units, decimals)),
+  createdAt: createdAt.toISOString(),
+})

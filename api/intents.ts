@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { getIntent, readEffects, type Intent } from '../db/intents.js'
+import { getIntent, type Intent } from '../db/intents.js'
 import { getWallet } from '../db/wallets.js'
 import {
   intentBody as intentSchema,
@@ -14,45 +14,56 @@ import {
   type Step,
 } from '../domain/intent.js'
 import { fromUnits, toUnits } from '../domain/money.js'
-import { createIntent as planAndStore } from '../planning/intents.js'
+import { prices } from '../domain/tiers.js'
+import { storeIntent } from '../planning/intents.js'
+import { readMarket } from '../planning/market.js'
 import { startIntent } from '../temporal/start.js'
-import { noBody, noParams, route } from './route.js'
+import { noParams, noQuery, readRoute, writeRoute } from './route.js'
 import type { Chain } from '../chains/registry.js'
 import type { Services } from './services.js'
 
-const createIntent = route(
-  { method: 'post', path: '/intents', params: noParams, body: intentSchema },
-  async (services, { account, requestId, body }) => {
-    const { db, temporal, log } = services
-    const request = toRequest(services, body)
-    const wallet = await getWallet(db, account.id, body.walletId)
-    const owner = { accountId: account.id, walletId: wallet.id, address: wallet.address, requestId }
-    const intent = await planAndStore(services, owner, request)
-    // The row is durable from here on: a start that fails or is late is the sweeper's.
+const createIntent = writeRoute(
+  {
+    path: '/intents',
+    credits: prices.createIntent,
+    params: noParams,
+    query: noQuery,
+    body: intentSchema,
+  },
+  async (services, { account, requestId, body }, commit) => {
+    const { db, chains, temporal, log } = services
+    const { accountId, plan } = account
     const { decimals } = tokenOf(services)
-    await startIntent(temporal, db, { intent, plan: account.plan, decimals }).catch(
-      (error: unknown) => {
-        log.warn({ err: error, intent: intent.id, requestId }, 'workflow not started yet')
-      },
-    )
-    return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+    const request = toRequest(services, body)
+    const wallet = await getWallet(db, accountId, body.walletId)
+    const market = await readMarket(db, chains, wallet.address)
+    const owner = { accountId, walletId: wallet.id, requestId }
+    let intent: Intent | undefined
+    const answer = await commit(async (trx) => {
+      intent = await storeIntent(services, trx, owner, request, market)
+      return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+    })
+    // The row is durable from here on: a start that fails or is late is the sweeper's.
+    if (intent) {
+      await startIntent(temporal, db, { intent, plan, decimals }).catch((error: unknown) => {
+        log.warn({ err: error, intent: intent?.id, requestId }, 'workflow not started yet')
+      })
+    }
+    return answer
   },
 )
 
-const readIntent = route(
+const readIntent = readRoute(
   {
-    method: 'get',
     path: '/intents/:intentId',
+    credits: prices.readIntent,
     params: z.object({ intentId: safeText(64) }),
-    body: noBody,
+    query: noQuery,
   },
   async (services, { account, params }) => {
     const { db, readProgress } = services
-    const intent = await getIntent(db, account.id, params.intentId)
-    const [effects, progress] = await Promise.all([
-      readEffects(db, intent.id),
-      isTerminal(intent.status) ? undefined : readProgress(intent.id),
-    ])
+    const { intent, effects } = await getIntent(db, account.accountId, params.intentId)
+    const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
     return { status: 200, body: intentBody(intent, effects, progress, tokenOf(services).decimals) }
   },
 )

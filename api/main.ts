@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
+import { createShield } from './admission.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connect.js'
@@ -21,8 +22,9 @@ await assertNetwork(db, config.NETWORK)
 const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => temporal.connection.close())
 
+const shield = createShield()
 const readProgress = createProgressReader(temporal)
-const server = createApiServer({ db, chains, registry, temporal, readProgress, log })
+const server = createApiServer({ db, chains, registry, temporal, readProgress, shield, log })
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
 onStop(async () => {

@@ -1,64 +1,159 @@
-import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
+import express, { type Request, type Response, type Router } from 'express'
 import { z } from 'zod'
-import { accountOf } from './auth.js'
+import { fingerprintOf } from '../db/idempotency.js'
 import { ServiceError } from '../domain/errors.js'
-import type { Account } from '../db/accounts.js'
+import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
+import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
+import type { Db } from '../db/connect.js'
+import type { Admission } from '../db/metering.js'
 import type { Services } from './services.js'
 
-export type Call<Params, Body> = {
-  account: Account
+export type Call<Params, Query, Body> = {
+  account: Admission
   requestId: string
   params: Params
+  query: Query
   body: Body
 }
-export type Answer = { status: 200 | 201; body: unknown }
 
-type Spec<Params extends z.ZodType, Body extends z.ZodType> = {
-  method: 'get' | 'post'
+/** Does work in one transaction together with the call's charge and the answer kept for replays. */
+export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
+
+type Schema = z.ZodType
+export type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = {
   path: string
+  credits: number
   params: Params
+  query: Query
   body: Body
 }
 
-export type Route = (services: Services, router: Router) => void
+/** An endpoint as it is mounted and described. */
+export type Route = {
+  method: 'get' | 'post'
+  spec: Spec<Schema, Schema, Schema>
+  mount(services: Services, router: Router): void
+}
 
-/**
- * One endpoint: what it accepts and what it does. The handler gets values that its schemas have checked.
- *
- * @throws {ServiceError} INVALID_REQUEST with `details.issues[{ path, message }]` for what they refuse.
- */
-export function route<Params extends z.ZodType, Body extends z.ZodType>(
-  spec: Spec<Params, Body>,
-  handler: (services: Services, call: Call<z.infer<Params>, z.infer<Body>>) => Promise<Answer>,
+type Reader<Params, Query> = (
+  services: Services,
+  call: Call<Params, Query, undefined>,
+) => Promise<Answer>
+
+/** An endpoint that reads. It is charged when it is admitted, and gets that back unless it ends in 2xx. */
+export function readRoute<Params extends Schema, Query extends Schema>(
+  spec: Omit<Spec<Params, Query, Schema>, 'body'>,
+  handler: Reader<z.infer<Params>, z.infer<Query>>,
 ): Route {
-  return (services, router) => {
-    const readBody = spec.method === 'post' ? [requireJson, express.json({ limit: '16kb' })] : []
-    router[spec.method](spec.path, readBody, async (request: Request, response: Response) => {
-      const { status, body } = await handler(services, {
-        account: accountOf(response),
-        requestId: String(response.locals.requestId),
-        params: parse(spec.params, request.params),
-        body: parse(spec.body, request.body),
+  const tariff: Tariff = { name: `GET ${spec.path}`, credits: spec.credits, scope: 'read' }
+  return {
+    method: 'get',
+    spec: { ...spec, body: z.undefined() },
+    mount(services, router) {
+      router.get(spec.path, async (request, response) => {
+        const account = await admitRequest(services, tariff, request, response)
+        try {
+          const answer = await handler(services, {
+            ...inputOf(account, request, response, spec),
+            body: undefined,
+          })
+          send(response, { status: answer.status, text: JSON.stringify(answer.body) })
+        } catch (error) {
+          if (spec.credits > 0) await refundRequest(services, response)
+          throw error
+        }
       })
-      // An answer that came too late has been given already.
-      if (!response.headersSent) response.status(status).json(body)
-    })
+    },
   }
 }
 
-const requireJson: RequestHandler = (request, _response, next) => {
+type Writer<Params, Query, Body> = (
+  services: Services,
+  call: Call<Params, Query, Body>,
+  commit: Commit,
+) => Promise<Answer>
+
+/**
+ * An endpoint that creates. What it does in `commit`, its charge and the answer that an Idempotency-Key
+ * replays are one transaction.
+ */
+export function writeRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
+  spec: Spec<Params, Query, Body>,
+  handler: Writer<z.infer<Params>, z.infer<Query>, z.infer<Body>>,
+): Route {
+  const tariff: Tariff = { name: `POST ${spec.path}`, credits: spec.credits, scope: 'write' }
+  return {
+    method: 'post',
+    spec,
+    mount(services, router) {
+      router.post(spec.path, async (request, response) => {
+        const account = await admitRequest(services, tariff, request, response)
+        await readJson(request, response)
+        const input = {
+          ...inputOf(account, request, response, spec),
+          body: parse(spec.body, request.body),
+        }
+        const key = readIdempotencyKey(request.get('idempotency-key'))
+        const idempotency = key && {
+          accountId: account.accountId,
+          endpoint: request.originalUrl.split('?')[0] ?? spec.path,
+          key,
+          fingerprint: fingerprintOf({ body: input.body, query: input.query }),
+        }
+        const { requestId } = input
+        const { db } = services
+        const sent = await answerOnce(
+          { db, admission: account, requestId, tariff, idempotency: idempotency || undefined },
+          (commit) => handler(services, input, commit),
+        )
+        setCredits(response, sent.charged, account.balance - BigInt(sent.charged))
+        if (sent.replayed) response.set('Idempotent-Replayed', 'true')
+        send(response, sent)
+      })
+    },
+  }
+}
+
+function inputOf<Params extends Schema, Query extends Schema>(
+  account: Admission,
+  request: Request,
+  response: Response,
+  spec: { params: Params; query: Query },
+) {
+  return {
+    account,
+    requestId: String(response.locals.requestId),
+    params: parse(spec.params, request.params),
+    query: parse(spec.query, request.query),
+  }
+}
+
+function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
+  // An answer that came too late has been given already.
+  if (!response.headersSent) response.status(status).type('json').send(text)
+}
+
+const parseJson = express.json({ limit: '16kb' })
+
+async function readJson(request: Request, response: Response): Promise<void> {
   if (!request.is('application/json')) {
     const message = 'Send the body as `Content-Type: application/json`.'
     throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
   }
-  next()
+  await new Promise<void>((resolve, reject) => {
+    parseJson(request, response, (error?: unknown) => {
+      if (error === undefined) resolve()
+      // The error handler knows the parser's errors by their type, whatever their class.
+      else reject(error as Error)
+    })
+  })
 }
 
-/** The body of an endpoint that takes none. */
-export const noBody = z.unknown()
-export const noParams = z.unknown()
+/** The input of an endpoint that takes none of a kind. */
+export const noParams = z.object({})
+export const noQuery = z.strictObject({})
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+function parse<S extends Schema>(schema: S, value: unknown): z.infer<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.flatMap(toIssues)

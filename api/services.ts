@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
+import type { Shield } from './admission.js'
 import type { Log } from '../log.js'
 import type { ReadProgress } from '../temporal/progress.js'
 
@@ -12,5 +13,7 @@ export type Services = {
   registry: Registry
   temporal: Client
   readProgress: ReadProgress
+  /** Counts requests without a valid key. */
+  shield: Shield
   log: Log
 }

@@ -10,47 +10,51 @@ import {
 } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { safeText } from '../domain/intent.js'
+import { prices } from '../domain/tiers.js'
 import { metadata } from './metadata.js'
-import { noBody, noParams, route } from './route.js'
+import { noParams, noQuery, readRoute, writeRoute } from './route.js'
 import type { Services } from './services.js'
 
-const createWallet = route(
+const createWallet = writeRoute(
   {
-    method: 'post',
     path: '/wallets',
+    credits: prices.createWallet,
     params: noParams,
+    query: noQuery,
     body: z.strictObject({ userId: safeText(128), metadata: metadata.default({}) }),
   },
-  async ({ db, registry }, { account, body }) => {
+  async ({ db, registry }, { account, body }, commit) => {
     const kek = await findActiveKek(db)
     if (!kek) throw new ServiceError('UNAVAILABLE', 'The signer has not started yet. Try again.')
     const id = newWalletId()
-    const accountId = account.id
+    const { accountId } = account
     const { address, sealed } = await createSealedAccount(kek, () => ({
       purpose: 'wallet',
       owner: id,
       accountId,
     }))
-    const wallet = { id, accountId, address, ...body }
-    const created = await insertWallet(db, wallet, { kekId: kek.id, sealed })
-    if (created) return { status: 201, body: walletBody(created, registry) }
-    const existing = await getWalletByUser(db, accountId, body.userId)
-    // As the database would give it back: -0 becomes 0.
-    const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
-    if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
-    return { status: 200, body: walletBody(existing, registry) }
+    return commit(async (trx) => {
+      const wallet = { id, accountId, address, ...body }
+      const created = await insertWallet(trx, wallet, { kekId: kek.id, sealed })
+      if (created) return { status: 201, body: walletBody(created, registry) }
+      const existing = await getWalletByUser(trx, accountId, body.userId)
+      // As the database would give it back: -0 becomes 0.
+      const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
+      if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
+      return { status: 200, body: walletBody(existing, registry) }
+    })
   },
 )
 
-const readWallet = route(
+const readWallet = readRoute(
   {
-    method: 'get',
     path: '/wallets/:userId',
+    credits: prices.readWallet,
     params: z.object({ userId: safeText(128) }),
-    body: noBody,
+    query: noQuery,
   },
   async ({ db, registry }, { account, params }) => {
-    const wallet = await getWalletByUser(db, account.id, params.userId)
+    const wallet = await getWalletByUser(db, account.accountId, params.userId)
     return { status: 200, body: walletBody(wallet, registry) }
   },
 )

@@ -1,49 +1,157 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { limitsOf, type PlanName } from '../domain/tiers.js'
+import { ServiceError } from '../domain/errors.js'
 import { newId } from './ids.js'
 import type { Db } from './connect.js'
 
-export type Plan = 'free' | 'pro' | 'enterprise'
-export type Account = { id: string; plan: Plan }
-
 const KEY_FORMAT = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
+/** How long the old key still works after a roll, unless the operator says otherwise. */
+const ROLL_GRACE_HOURS = 24
 
 const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
-const digest = (key: string) => createHash('sha256').update(key).digest()
 
-export async function createAccount(db: Db, account: { name: string; plan: Plan }) {
+/** SHA-256 of a key; undefined for what cannot be one, so that a mistyped key asks no database. */
+export function keyDigest(key: string): Buffer | undefined {
+  const [, secret, sum] = KEY_FORMAT.exec(key) ?? []
+  if (!secret || checksum(secret) !== sum) return undefined
+  return createHash('sha256').update(key).digest()
+}
+
+/** Creates an account with the limits of its plan. */
+export async function createAccount(db: Db, account: { name: string; plan: PlanName }) {
   const id = newId('acct_')
-  await db('account').insert({ id, ...account })
+  const limits = limitsOf[account.plan]
+  await db('account').insert({
+    id,
+    ...account,
+    rpm: limits.requestsPerMinute,
+    max_wallets: limits.maxWallets ?? null,
+    monthly_credits: limits.creditsPerMonth,
+  })
   return { id }
 }
 
+export type Scope = 'read' | 'write'
+export type KeyOptions = { scopes?: Scope[]; expiresAt?: Date }
+
 /**
- * Makes an API key: `svc_sk_`, 56 random hex characters and their CRC-32, so that a mistyped key is
- * recognised without a look-up.
+ * Makes an API key: `svc_sk_`, 56 random hex characters and their CRC-32.
  *
  * @returns The key. It is not stored and cannot be shown again.
  */
-export async function createApiKey(db: Db, accountId: string, name: string): Promise<string> {
+export async function createApiKey(
+  db: Db,
+  accountId: string,
+  name: string,
+  { scopes = ['read', 'write'], expiresAt }: KeyOptions = {},
+): Promise<string> {
   const secret = randomBytes(28).toString('hex')
   const key = `svc_sk_${secret}${checksum(secret)}`
   await db('api_key').insert({
     id: newId('key_'),
     account_id: accountId,
     name,
-    key_hash: digest(key),
+    key_hash: keyDigest(key),
+    prefix: key.slice(0, 'svc_sk_'.length + 4),
     last_four: key.slice(-4),
+    scopes,
+    expires_at: expiresAt ?? null,
   })
   return key
 }
 
-/** The account of a live key; undefined for a malformed, unknown, revoked or expired one. */
-export async function findAccountByKey(db: Db, key: string): Promise<Account | undefined> {
-  const [, secret, sum] = KEY_FORMAT.exec(key) ?? []
-  if (!secret || checksum(secret) !== sum) return undefined
-  return db('api_key as k')
-    .join('account as a', 'a.id', 'k.account_id')
-    .where('k.key_hash', digest(key))
-    .whereNull('k.revoked_at')
-    .whereRaw('(k.expires_at is null or k.expires_at > clock_timestamp())')
-    .first<Account | undefined>('a.id', 'a.plan')
+/** True for a key that is known and neither revoked nor expired. */
+export async function isLiveKey(db: Db, key: string): Promise<boolean> {
+  const digest = keyDigest(key)
+  if (!digest) return false
+  const row = await db('api_key')
+    .where({ key_hash: digest })
+    .whereNull('revoked_at')
+    .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
+    .first('id')
+  return row !== undefined
+}
+
+/** A key as an operator may see it. */
+export type ApiKey = {
+  id: string
+  name: string
+  prefix: string
+  lastFour: string
+  scopes: Scope[]
+  createdAt: Date
+  lastUsedAt: Date | null
+  expiresAt: Date | null
+  revokedAt: Date | null
+}
+
+const keyColumns = [
+  'id',
+  'name',
+  'prefix',
+  'last_four as lastFour',
+  'scopes',
+  'created_at as createdAt',
+  'last_used_at as lastUsedAt',
+  'expires_at as expiresAt',
+  'revoked_at as revokedAt',
+]
+
+export async function readApiKeys(db: Db, accountId: string): Promise<ApiKey[]> {
+  return db('api_key').where({ account_id: accountId }).orderBy('id').select<ApiKey[]>(keyColumns)
+}
+
+/** Ends a key at once. */
+export async function revokeApiKey(db: Db, id: string): Promise<void> {
+  const changed = await db('api_key')
+    .where({ id })
+    .whereNull('revoked_at')
+    .update({ revoked_at: db.raw('clock_timestamp()') })
+  if (changed !== 1) throw new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
+}
+
+/**
+ * Makes a successor with the same name and scopes. The old key goes on for a while, so that it can be
+ * replaced without a gap.
+ */
+export async function rollApiKey(
+  db: Db,
+  id: string,
+  graceHours: number = ROLL_GRACE_HOURS,
+): Promise<string> {
+  return db.transaction(async (trx) => {
+    const old = await trx('api_key')
+      .where({ id })
+      .whereNull('revoked_at')
+      .forUpdate()
+      .first<{ account_id: string; name: string; scopes: Scope[] } | undefined>()
+    if (!old) throw new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
+    await trx('api_key')
+      .where({ id })
+      .update({
+        expires_at: trx.raw(`least(expires_at, clock_timestamp() + ? * interval '1 hour')`, [
+          graceHours,
+        ]),
+      })
+    return createApiKey(trx, old.account_id, old.name, { scopes: old.scopes })
+  })
+}
+
+/** Credits that an operator sells or gives; they never lapse. `reference` keeps a repeat from counting. */
+export async function grantCredits(
+  db: Db,
+  accountId: string,
+  credits: number,
+  reference: string = newId('op_'),
+): Promise<void> {
+  await db.raw('select purchase_credits(?, ?, ?)', [accountId, reference, credits])
+}
+
+export type AccountRow = { id: string; name: string; plan: PlanName; createdAt: Date }
+
+export async function readAccounts(db: Db): Promise<AccountRow[]> {
+  return db('account')
+    .orderBy('id')
+    .select<AccountRow[]>('id', 'name', 'plan', 'created_at as createdAt')
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { newId } from './ids.js'
-import type { Plan } from './accounts.js'
+import { selectScoped } from './scope.js'
+import type { PlanName } from '../domain/tiers.js'
 import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
 import type {
@@ -68,13 +69,23 @@ export async function insertIntent(
   return intent
 }
 
-/** The intent of the account. INTENT_NOT_FOUND, the same for unknown and foreign ones. */
-export async function getIntent(db: Db, accountId: string, id: string): Promise<Intent> {
-  const intent = await db('intent')
-    .where({ id, account_id: accountId })
-    .first<Intent | undefined>(returning)
-  if (intent) return intent
-  throw new ServiceError('INTENT_NOT_FOUND', 'There is no such intent.')
+/**
+ * The intent of the account with its mined effects, in one statement. INTENT_NOT_FOUND, the same for
+ * unknown and foreign ones.
+ */
+export async function getIntent(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<{ intent: Intent; effects: Effect[] }> {
+  const query = db('intent as i')
+    .where({ 'i.id': id, 'i.account_id': accountId })
+    .select(returning.map((column) => `i.${column}`))
+    .select(db.raw(`(${EFFECTS}) as effects`))
+  const [row] = await selectScoped<Intent & { effects: EffectRow[] | null }>(db, accountId, query)
+  if (!row) throw new ServiceError('INTENT_NOT_FOUND', 'There is no such intent.')
+  const { effects, ...intent } = row
+  return { intent, effects: (effects ?? []).map(toEffect) }
 }
 
 /** The intent, locked until the transaction ends: one writer decides about it at a time. */
@@ -136,17 +147,15 @@ async function updateOne(
 }
 
 /** Says that the workflow of an intent or a funding was started. */
-export async function setDispatched(db: Db, table: 'intent' | 'funding', id: string) {
-  await db(table)
-    .where({ id })
-    .update({ dispatched_at: db.raw('clock_timestamp()') })
+export async function setDispatched(db: Db, id: string): Promise<void> {
+  await db.raw('select mark_dispatched(?)', [id])
 }
 
 /** Intents whose workflow should have been started a while ago, oldest first, with their plan's name. */
 export async function findUndispatchedIntents(
   db: Db,
   olderThanMs: number,
-): Promise<{ intent: Intent; plan: Plan }[]> {
+): Promise<{ intent: Intent; plan: PlanName }[]> {
   return findStartable(db, olderThanMs, (rows) => rows.whereNull('i.dispatched_at'))
 }
 
@@ -154,7 +163,7 @@ export async function findUndispatchedIntents(
 export async function findLingeringIntents(
   db: Db,
   olderThanMs: number,
-): Promise<{ intent: Intent; plan: Plan }[]> {
+): Promise<{ intent: Intent; plan: PlanName }[]> {
   return findStartable(db, olderThanMs, (rows) =>
     rows.whereNotNull('i.dispatched_at').whereNotIn('i.status', ['completed', 'failed']),
   )
@@ -164,7 +173,7 @@ async function findStartable(
   db: Db,
   olderThanMs: number,
   where: (rows: Knex.QueryBuilder) => Knex.QueryBuilder,
-): Promise<{ intent: Intent; plan: Plan }[]> {
+): Promise<{ intent: Intent; plan: PlanName }[]> {
   const rows = (await where(
     db('intent as i')
       .join('account as a', 'a.id', 'i.account_id')
@@ -173,7 +182,7 @@ async function findStartable(
       .limit(50)
       .select(returning.map((column) => `i.${column}`))
       .select('a.plan as accountPlan'),
-  )) as (Intent & { accountPlan: Plan })[]
+  )) as (Intent & { accountPlan: PlanName })[]
   return rows.map(({ accountPlan, ...intent }) => ({ intent, plan: accountPlan }))
 }
 
@@ -196,14 +205,24 @@ export async function readEffects(db: Db, intentId: string): Promise<Effect[]> {
       'o.gas_cost_usd as gasCostUsd',
       'o.units',
     )
-  return rows.map(({ state, units, ...row }) => ({
-    ...row,
-    confirmed: state !== 'mined',
-    gasUsed: BigInt(row.gasUsed),
-    gasCostUsd: Number(row.gasCostUsd),
-    ...(units === null ? {} : { units: BigInt(units) }),
-  }))
+  return rows.map(toEffect)
 }
+
+/** The same rows as JSON, for a statement that reads them together with their intent. */
+const EFFECTS = `select json_agg(json_build_object(
+    'sequence', o.sequence, 'kind', o.kind, 'chain', c.name, 'state', o.state, 'success', o.success,
+    'txHash', o.tx_hash, 'gasUsed', o.gas_used::text, 'gasCostUsd', o.gas_cost_usd::text,
+    'units', o.units::text) order by o.sequence, o.created_at)
+  from operation o join chain c on c.id = o.chain_id
+  where o.intent_id = i.id and o.state in ('mined', 'confirmed', 'final')`
+
+const toEffect = ({ state, units, ...row }: EffectRow): Effect => ({
+  ...row,
+  confirmed: state !== 'mined',
+  gasUsed: BigInt(row.gasUsed),
+  gasCostUsd: Number(row.gasCostUsd),
+  ...(units === null ? {} : { units: BigInt(units) }),
+})
 
 type EffectRow = Omit<Effect, 'confirmed' | 'gasUsed' | 'gasCostUsd' | 'units'> & {
   state: string

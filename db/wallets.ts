@@ -1,4 +1,5 @@
 import { newId } from './ids.js'
+import { selectScoped } from './scope.js'
 import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
 
@@ -32,34 +33,48 @@ export async function findActiveKek(
 }
 
 /**
- * Stores a wallet and its sealed key in one transaction.
+ * Stores a wallet and its sealed key. The caller's transaction holds the account, so that the count is exact.
  *
  * @returns The wallet; undefined when the account has one for this user already, and nothing is stored.
+ * @throws {ServiceError} WALLET_LIMIT_EXCEEDED when the account's plan allows no more.
  */
 export async function insertWallet(
-  db: Db,
+  trx: Db,
   wallet: Omit<Wallet, 'createdAt'>,
   secret: { kekId: string; sealed: Buffer },
 ): Promise<Wallet | undefined> {
-  return db.transaction(async (trx) => {
-    const [row] = await trx('wallet')
-      .insert({
-        id: wallet.id,
-        account_id: wallet.accountId,
-        user_id: wallet.userId,
-        address: wallet.address,
-        metadata: JSON.stringify(wallet.metadata),
-      })
-      .onConflict(['account_id', 'user_id'])
-      .ignore()
-      .returning<Wallet[]>(returning)
-    if (!row) return undefined
-    await trx('wallet_secret').insert({
-      wallet_id: wallet.id,
-      kek_id: secret.kekId,
-      sealed: secret.sealed,
+  const [row] = await trx('wallet')
+    .insert({
+      id: wallet.id,
+      account_id: wallet.accountId,
+      user_id: wallet.userId,
+      address: wallet.address,
+      metadata: JSON.stringify(wallet.metadata),
     })
-    return row
+    .onConflict(['account_id', 'user_id'])
+    .ignore()
+    .returning<Wallet[]>(returning)
+  if (!row) return undefined
+  await assertWithinLimit(trx, wallet.accountId)
+  await trx('wallet_secret').insert({
+    wallet_id: wallet.id,
+    kek_id: secret.kekId,
+    sealed: secret.sealed,
+  })
+  return row
+}
+
+async function assertWithinLimit(trx: Db, accountId: string): Promise<void> {
+  const row = await trx('account')
+    .where({ id: accountId })
+    .first<{ limit: number | null }>('max_wallets as limit')
+  if (row.limit === null) return
+  const counted = await trx('wallet')
+    .where({ account_id: accountId })
+    .count<{ count: bigint }[]>('id as count')
+  if ((counted[0]?.count ?? 0n) <= BigInt(row.limit)) return
+  throw new ServiceError('WALLET_LIMIT_EXCEEDED', `This plan allows ${row.limit} wallets.`, {
+    limit: row.limit,
   })
 }
 
@@ -67,21 +82,29 @@ const returning = Object.entries(columns).map(([name, column]) => `${column} as 
 
 /** The wallet of a user of the account. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
 export async function getWalletByUser(db: Db, accountId: string, userId: string): Promise<Wallet> {
-  return orNotFound(await findWallet(db, { account_id: accountId, user_id: userId }))
+  return orNotFound(await findWallet(db, accountId, { user_id: userId }))
 }
 
 /** The wallet of the account with this id. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
 export async function getWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
-  return orNotFound(await findWallet(db, { account_id: accountId, id }))
+  return orNotFound(await findWallet(db, accountId, { id }))
 }
 
-async function findWallet(db: Db, where: Record<string, string>): Promise<Wallet | undefined> {
-  return db('wallet').where(where).first<Wallet | undefined>(returning)
+async function findWallet(
+  db: Db,
+  accountId: string,
+  where: { id: string } | { user_id: string },
+): Promise<Wallet | undefined> {
+  const query = db('wallet')
+    .where({ account_id: accountId, ...where })
+    .select(returning)
+  const [wallet] = await selectScoped<Wallet>(db, accountId, query)
+  return wallet
 }
 
-/** A wallet that is known to exist, whoever owns it. */
+/** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */
 export async function getWalletById(db: Db, id: string): Promise<Wallet> {
-  return orNotFound(await findWallet(db, { id }))
+  return orNotFound(await db('wallet').where({ id }).first<Wallet | undefined>(returning))
 }
 
 function orNotFound(wallet: Wallet | undefined): Wallet {

@@ -1,4 +1,4 @@
-import { createAccount, createApiKey, findAccountByKey } from '../db/accounts.js'
+import { createAccount, createApiKey, isLiveKey } from '../db/accounts.js'
 import { claimNetwork, connect, migrate, type Db } from '../db/connect.js'
 import { assertSameSet, type Home, type Secrets, type StateSet } from './state.js'
 import { writeJson } from './jsonFile.js'
@@ -60,7 +60,7 @@ export async function readOperators(url: string): Promise<Operators> {
 }
 
 async function ensureDemoKey(db: Db, home: Home, secrets: Secrets): Promise<string> {
-  if (secrets.apiKey && (await findAccountByKey(db, secrets.apiKey))) return secrets.apiKey
+  if (secrets.apiKey && (await isLiveKey(db, secrets.apiKey))) return secrets.apiKey
   const { id } = await createAccount(db, { name: 'Demo', plan: 'pro' })
   const apiKey = await createApiKey(db, id, 'npm start')
   writeJson(home.secrets, { ...secrets, apiKey })

@@ -4,7 +4,7 @@ import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { isTerminal } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
-import { planWithReservations, readMarket } from './market.js'
+import { planWithReservations, readMarket, type Market } from './market.js'
 import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
@@ -12,28 +12,27 @@ import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
 
 export type PlanningTools = { db: Db; chains: Chains; registry: Registry }
 
+export type Owner = { accountId: string; walletId: string; requestId: string }
+
 /**
- * Plans a request and stores the intent with its reservations, in one transaction. When the chains do
- * not answer, the intent is stored `pending` and its workflow plans later.
+ * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains
+ * did not answer, the intent is stored `pending` and its workflow plans later.
  *
+ * @param market - Read before the transaction began: it holds no answer of a chain up.
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; nothing is stored then.
  */
-export async function createIntent(
-  tools: PlanningTools,
-  owner: { accountId: string; walletId: string; address: string; requestId: string },
+export async function storeIntent(
+  tools: Pick<PlanningTools, 'registry'>,
+  trx: Db,
+  owner: Owner,
   request: IntentRequest,
+  market: Market,
 ): Promise<Intent> {
-  const { db, chains } = tools
-  const market = await readMarket(db, chains, owner.address)
-  return db.transaction(async (trx) => {
-    await lockWallet(trx, owner.walletId)
-    const plan = await planWithReservations(trx, owner.walletId, request, market).catch(
-      laterIfSilent,
-    )
-    const intent = await insertIntent(trx, owner, request, plan)
-    if (plan) await reserve(tools, trx, intent, plan)
-    return intent
-  })
+  await lockWallet(trx, owner.walletId)
+  const plan = await planWithReservations(trx, owner.walletId, request, market).catch(laterIfSilent)
+  const intent = await insertIntent(trx, owner, request, plan)
+  if (plan) await reserve(tools, trx, intent, plan)
+  return intent
 }
 
 function laterIfSilent(error: unknown): undefined {
@@ -72,7 +71,7 @@ function planOf({ plan }: Intent): ExecutionPlan {
 
 /** Every step of a plan spends its amount on its chain. */
 async function reserve(
-  { registry }: PlanningTools,
+  { registry }: Pick<PlanningTools, 'registry'>,
   trx: Db,
   intent: Intent,
   plan: ExecutionPlan,

@@ -8,7 +8,7 @@ import { setDispatched, type Intent } from '../db/intents.js'
 import { fromUnits } from '../domain/money.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
-import type { Plan } from '../db/accounts.js'
+import type { PlanName } from '../domain/tiers.js'
 import type { Db } from '../db/connect.js'
 import type { Funding } from '../db/fundings.js'
 import type { executeIntent } from '../workflows/executeIntent.js'
@@ -18,14 +18,14 @@ import type { fundWallet } from '../workflows/fundWallet.js'
 const START_DEADLINE_MS = 1_500
 
 /** Temporal serves low numbers first when there is a backlog. */
-const priorityOf: Record<Plan, number> = { enterprise: 2, pro: 3, free: 4 }
+const priorityOf: Record<PlanName, number> = { enterprise: 2, pro: 3, free: 4 }
 
 type Options = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
 const once: Options = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
 /** For a run that is gone though its intent is not over: it finds in the rows what is done. */
 export const again: Options = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
-export type IntentStart = { intent: Intent; plan: Plan; decimals: number }
+export type IntentStart = { intent: Intent; plan: PlanName; decimals: number }
 
 /** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
 export async function startIntent(
@@ -55,7 +55,7 @@ export async function startIntent(
       ]),
     }),
   )
-  await setDispatched(db, 'intent', id)
+  await setDispatched(db, id)
 }
 
 /** Starts the workflow of a funding, whose id is the funding's. */
@@ -76,7 +76,7 @@ export async function startFunding(client: Client, db: Db, funding: Funding): Pr
       ]),
     }),
   )
-  await setDispatched(db, 'funding', id)
+  await setDispatched(db, id)
 }
 
 async function start(client: Client, call: () => Promise<unknown>): Promise<void> {

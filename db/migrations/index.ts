@@ -1,6 +1,8 @@
 import { accounts } from './0001_accounts.js'
 import { intents } from './0003_intents.js'
 import { lanes } from './0004_lanes.js'
+import { metering } from './0005_metering.js'
+import { tenancy } from './0006_tenancy.js'
 import { wallets } from './0002_wallets.js'
 
 /** All migrations, in the order in which they run. Forward only. */
@@ -9,4 +11,6 @@ export const migrations = [
   { name: '0002_wallets', sql: wallets },
   { name: '0003_intents', sql: intents },
   { name: '0004_lanes', sql: lanes },
+  { name: '0005_metering', sql: metering },
+  { name: '0006_tenancy', sql: tenancy },
 ]

@@ -1,0 +1,134 @@
+import { admit, refund, type Admission } from '../db/metering.js'
+import { ServiceError } from '../domain/errors.js'
+import type { Request, Response } from 'express'
+import type { Services } from './services.js'
+
+const BEARER = /^Bearer (\S+)$/i
+
+/** What a route costs and needs. */
+export type Tariff = {
+  /** `POST /intents`: the name under which the ledger books the call. */
+  name: string
+  credits: number
+  scope: 'read' | 'write'
+}
+
+/**
+ * Requests without a valid key share this many a minute per address. It spares the database, and gives
+ * their answers the rate headers that every answer has.
+ */
+const SHIELD_LIMIT = 600
+/** Addresses remembered at once. Beyond that the oldest is forgotten. */
+const SHIELD_ADDRESSES = 10_000
+const WINDOW_MS = 60_000
+
+type Window = { limit: number; used: number; resetAt: number }
+
+/** Counts requests without a valid key by address, in this process. */
+export function createShield() {
+  const counted = new Map<string, Window>()
+  const current = (address: string): Window => {
+    const known = counted.get(address)
+    if (known && known.resetAt * 1000 > Date.now()) return known
+    const resetAt = (Math.floor(Date.now() / WINDOW_MS) + 1) * 60
+    const window = { limit: SHIELD_LIMIT, used: 0, resetAt }
+    counted.delete(address)
+    counted.set(address, window)
+    const [oldest] = counted.keys()
+    if (counted.size > SHIELD_ADDRESSES && oldest !== undefined) counted.delete(oldest)
+    return window
+  }
+  return {
+    peek: current,
+    count(address: string): Window {
+      const window = current(address)
+      window.used += 1
+      return window
+    },
+  }
+}
+export type Shield = ReturnType<typeof createShield>
+
+/**
+ * Decides whether a request may go on, before anything else of it is looked at: key, rate, scope, credits.
+ * Sets the rate and credit headers that every answer carries. A GET is charged here; a POST is charged
+ * together with what it creates.
+ *
+ * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
+ */
+export async function admitRequest(
+  { db, shield }: Services,
+  { name, credits, scope }: Tariff,
+  request: Request,
+  response: Response,
+): Promise<Admission> {
+  const address = request.socket.remoteAddress ?? ''
+  const guarded = shield.peek(address)
+  setWindow(response, guarded)
+  if (guarded.used >= guarded.limit) throw rateLimited(guarded)
+  const requestId = String(response.locals.requestId)
+  const cost = request.method === 'POST' ? 0 : credits
+  const key = keyOf(request)
+  const admission = key ? await admit(db, { key, requestId, cost, route: name }) : undefined
+  if (!admission) {
+    setWindow(response, shield.count(address))
+    throw unauthorized()
+  }
+  setWindow(response, admission)
+  setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
+  assertAdmitted(admission, scope, credits)
+  return admission
+}
+
+/** Gives a charged request its credits back, because it did not end well. Only 2xx answers are paid for. */
+export async function refundRequest({ db, log }: Services, response: Response): Promise<void> {
+  const requestId = String(response.locals.requestId)
+  response.set('X-Credits-Charged', '0')
+  response.removeHeader('X-Credits-Remaining')
+  await refund(db, requestId).catch((error: unknown) => {
+    log.error({ err: error, requestId }, 'refund failed')
+  })
+}
+
+function assertAdmitted(admission: Admission, scope: Tariff['scope'], credits: number): void {
+  if (admission.verdict === 'rateLimited') throw rateLimited(admission)
+  if (!admission.scopes.includes(scope)) {
+    throw new ServiceError(
+      'FORBIDDEN',
+      `This key may not ${scope}. Use one with the scope ${scope}.`,
+    )
+  }
+  if (admission.verdict === 'outOfCredits') throw outOfCredits(credits, admission.balance)
+}
+
+const keyOf = (request: Request) => BEARER.exec(request.get('authorization') ?? '')?.[1]
+
+function setWindow(response: Response, { limit, used, resetAt }: Window): void {
+  response.set('X-RateLimit-Limit', String(limit))
+  response.set('X-RateLimit-Remaining', String(Math.max(0, limit - used)))
+  response.set('X-RateLimit-Reset', String(resetAt))
+}
+
+export function setCredits(response: Response, charged: number, remaining: bigint): void {
+  response.set('X-Credits-Charged', String(charged))
+  response.set('X-Credits-Remaining', String(remaining))
+}
+
+function unauthorized(): ServiceError {
+  const message = 'The API key is missing or invalid. Send `Authorization: Bearer svc_sk_…`.'
+  return new ServiceError('UNAUTHORIZED', message)
+}
+
+export function outOfCredits(required: number, available: bigint): ServiceError {
+  const message = `This call costs ${required} credits, ${available} are left.`
+  return new ServiceError('INSUFFICIENT_CREDITS', message, {
+    required,
+    available: Number(available),
+  })
+}
+
+function rateLimited({ limit, resetAt }: Window): ServiceError {
+  const retryAfter = Math.max(1, resetAt - Math.floor(Date.now() / 1000))
+  const message = `More than ${limit} requests in a minute. Try again in ${retryAfter} s.`
+  return new ServiceError('RATE_LIMITED', message, { limit, window: '1 minute', retryAfter })
+}

@@ -1,0 +1,99 @@
+import { claimKey, findAnswer, storeAnswer, type IdempotencyKey } from '../db/idempotency.js'
+import { charge, type Admission } from '../db/metering.js'
+import { scopeTransaction } from '../db/scope.js'
+import { ServiceError, errorCatalog } from '../domain/errors.js'
+import { outOfCredits, type Tariff } from './admission.js'
+import type { Db } from '../db/connect.js'
+
+/** An answer as it is sent and kept. */
+export type Sent = { status: number; text: string; charged: number; replayed: boolean }
+export type Answer = { status: 200 | 201; body: unknown }
+
+/** A POST that is being answered. */
+export type Posting = {
+  db: Db
+  admission: Admission
+  requestId: string
+  tariff: Tariff
+  idempotency: IdempotencyKey | undefined
+}
+
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/
+
+/** The caller's Idempotency-Key; INVALID_REQUEST when it is no printable ASCII of 1 to 255 characters. */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined || PRINTABLE.test(header)) return header
+  const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
+  throw new ServiceError('INVALID_REQUEST', message, {
+    issues: [{ path: 'Idempotency-Key', message }],
+  })
+}
+
+/** A twin has committed while this request was on its way. */
+class TakenMeanwhile extends Error {}
+
+/**
+ * Does a POST's work in one transaction with its charge and the answer that is kept for replays. All of it
+ * happens, or nothing. A concurrent twin waits for the first one's end and replays its answer.
+ *
+ * @param handle - The endpoint: it calls `commit` once, with what shall happen in the transaction.
+ */
+export async function answerOnce(
+  posting: Posting,
+  handle: (commit: (work: (trx: Db) => Promise<Answer>) => Promise<Answer>) => Promise<Answer>,
+): Promise<Sent> {
+  const known = await findReplay(posting)
+  if (known) return known
+  try {
+    const answer = await handle((work) => commit(posting, work))
+    const { credits } = posting.tariff
+    return { ...toText(answer), charged: credits, replayed: false }
+  } catch (error) {
+    // The twin's own reservation or wallet may be the very reason of this refusal.
+    const replay = isRefusal(error) ? await findReplay(posting) : undefined
+    if (replay) return replay
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof TakenMeanwhile) return true
+  return error instanceof ServiceError && errorCatalog[error.code].status < 500
+}
+
+async function commit(
+  { db, admission, requestId, tariff, idempotency }: Posting,
+  work: (trx: Db) => Promise<Answer>,
+): Promise<Answer> {
+  return db.transaction(async (trx) => {
+    const { accountId } = admission
+    await scopeTransaction(trx, accountId)
+    if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
+    // First of all, because it locks the account: what follows counts under this lock.
+    const { name, credits } = tariff
+    const paid = await charge(trx, { accountId, requestId, cost: credits, route: name })
+    if (!paid) throw outOfCredits(credits, admission.balance)
+    const answer = await work(trx)
+    if (idempotency) {
+      const { status, text } = toText(answer)
+      await storeAnswer(trx, idempotency, { status, body: text })
+    }
+    return answer
+  })
+}
+
+async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefined> {
+  if (!idempotency) return undefined
+  const known = await findAnswer(db, idempotency)
+  if (!known) return undefined
+  if (!known.fingerprint.equals(idempotency.fingerprint)) {
+    const message = 'This Idempotency-Key was used for another request. Use a new one.'
+    throw new ServiceError('INVALID_REQUEST', message, {
+      reason: 'idempotency_key_reused',
+      issues: [{ path: 'Idempotency-Key', message }],
+    })
+  }
+  return { status: known.status, text: known.body, charged: 0, replayed: true }
+}
+
+const toText = ({ status, body }: Answer) => ({ status, text: JSON.stringify(body) })

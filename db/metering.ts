@@ -1,0 +1,115 @@
+import { ServiceError } from '../domain/errors.js'
+import { keyDigest } from './accounts.js'
+import { selectScoped } from './scope.js'
+import type { Db } from './connect.js'
+import type { PlanName } from '../domain/tiers.js'
+
+/** The verdict on one request, and what its answer's headers say. */
+export type Admission = {
+  accountId: string
+  plan: PlanName
+  scopes: string[]
+  /** Requests per minute allowed, and counted in this minute with this one. */
+  limit: number
+  used: number
+  /** Unix time in seconds at which the window ends. */
+  resetAt: number
+  /** Credits left after this request's charge. */
+  balance: bigint
+  verdict: 'admitted' | 'rateLimited' | 'outOfCredits'
+}
+
+type AdmitRow = {
+  account_id: string
+  plan: PlanName
+  scopes: string[]
+  rpm: number
+  win_used: number
+  reset_at: bigint
+  balance: bigint
+  code: 200 | 402 | 429
+}
+
+const verdicts = { 200: 'admitted', 402: 'outOfCredits', 429: 'rateLimited' } as const
+
+/**
+ * Authenticates, counts and charges a request in one statement, exact over any number of processes.
+ *
+ * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
+ * @returns undefined when no live key has this text.
+ */
+export async function admit(
+  db: Db,
+  request: { key: string; requestId: string; cost: number; route: string },
+): Promise<Admission | undefined> {
+  const digest = keyDigest(request.key)
+  if (!digest) return undefined
+  const { rows } = await db.raw<{ rows: AdmitRow[] }>('select * from admit(?, ?, ?, ?)', [
+    digest,
+    request.requestId,
+    request.cost,
+    request.route,
+  ])
+  const [row] = rows
+  if (!row) return undefined
+  return {
+    accountId: row.account_id,
+    plan: row.plan,
+    scopes: row.scopes,
+    limit: row.rpm,
+    used: row.win_used,
+    resetAt: Number(row.reset_at),
+    balance: row.balance,
+    verdict: verdicts[row.code],
+  }
+}
+
+/** Takes credits in the caller's transaction. False when the account has too few; nothing is taken then. */
+export async function charge(
+  trx: Db,
+  call: { accountId: string; requestId: string; cost: number; route: string },
+): Promise<boolean> {
+  const { accountId, requestId, cost, route } = call
+  const { rows } = await trx.raw<{ rows: { paid: boolean }[] }>('select charge_call(?, ?, ?, ?) as paid', [
+    accountId,
+    requestId,
+    cost,
+    route,
+  ])
+  return rows[0]?.paid === true
+}
+
+/** Gives a request's charge back, to the credits it came from. A second call changes nothing. */
+export async function refund(db: Db, requestId: string): Promise<void> {
+  await db.raw('select refund_call(?)', [requestId])
+}
+
+export type CreditAccount = {
+  balance: number
+  totalPurchased: number
+  totalUsed: number
+  plan: PlanName
+}
+
+type CreditRow = {
+  granted: bigint
+  purchased: bigint
+  total_purchased: bigint
+  total_used: bigint
+  plan: PlanName
+}
+
+/** The account's credits: what is left of the monthly and the purchased ones together. */
+export async function readCredits(db: Db, accountId: string): Promise<CreditAccount> {
+  const query = db('account')
+    .where({ id: accountId })
+    .select('granted', 'purchased', 'total_purchased', 'total_used', 'plan')
+  const [row] = await selectScoped<CreditRow>(db, accountId, query)
+  if (!row) throw new ServiceError('NOT_FOUND', `There is no account ${accountId}.`)
+  return {
+    balance: Number(row.granted + row.purchased),
+    totalPurchased: Number(row.total_purchased),
+    totalUsed: Number(row.total_used),
+    plan: row.plan,
+  }
+}

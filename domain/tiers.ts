@@ -1,0 +1,31 @@
+export const planNames = ['free', 'pro', 'enterprise'] as const
+export type PlanName = (typeof planNames)[number]
+
+export type Limits = {
+  /** Requests per clock minute. */
+  requestsPerMinute: number
+  /** Undefined: no limit. */
+  maxWallets: number | undefined
+  /** Credits granted anew in each calendar month (UTC). */
+  creditsPerMonth: number
+}
+
+/** What a plan allows unless an account says otherwise, as the API document states. */
+export const limitsOf: Record<PlanName, Limits> = {
+  free: { requestsPerMinute: 100, maxWallets: 100, creditsPerMonth: 100 },
+  pro: { requestsPerMinute: 1_000, maxWallets: 10_000, creditsPerMonth: 10_000 },
+  // Custom per account: these hold until an operator sets others.
+  enterprise: { requestsPerMinute: 10_000, maxWallets: undefined, creditsPerMonth: 1_000_000 },
+}
+
+/** Credits per call. What the API document does not price costs nothing. */
+export const prices = {
+  createWallet: 1,
+  readWallet: 1,
+  readBalances: 1,
+  readYields: 1,
+  createIntent: 5,
+  readIntent: 1,
+  fundWallet: 0,
+  readCredits: 0,
+} as const
