@@ -31,7 +31,7 @@ export function createApp(services: Services): Express {
 
 function versionOne(services: Services): Router {
   const router = Router()
-  router.use(authenticate(services.db))
+  router.use(nameBase, authenticate(services.db), refuseOtherMethods)
   for (const register of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
     register(services, router)
   }
@@ -48,9 +48,11 @@ function nameRequest(log: Log): RequestHandler {
     response.on('finish', () => {
       const { method } = request
       // The pattern, not the URL: a caller's identifiers do not belong in a log.
-      const path = request.baseUrl + ((request.route as { path?: string } | undefined)?.path ?? '')
+      const { path = '' } = (request.route ?? {}) as { path?: string }
       const ms = Math.round(performance.now() - started)
-      log.info({ requestId, method, path, status: response.statusCode, ms }, 'request')
+      const { base = '' } = response.locals as { base?: string }
+      const facts = { requestId, method, path: base + path, status: response.statusCode, ms }
+      log.info(facts, 'request')
     })
     next()
   }
@@ -65,4 +67,16 @@ const answerInTime: RequestHandler = (_request, response, next) => {
     clearTimeout(timer)
   })
   next()
+}
+
+/** For the log: Express has forgotten it when an error is answered. */
+const nameBase: RequestHandler = (request, response, next) => {
+  response.locals.base = request.baseUrl
+  next()
+}
+
+/** Express would answer OPTIONS by itself, and not in JSON. */
+const refuseOtherMethods: RequestHandler = (request, response, next) => {
+  if (['GET', 'HEAD', 'POST'].includes(request.method)) next()
+  else answerNotFound(request, response, next)
 }

@@ -13,15 +13,13 @@ export const answerAlive: RequestHandler = (_request, response) => {
 
 /** Ready: Postgres, its schema, the signer's public key and Temporal are there. 503 names what is not. */
 export function answerReady({ db, temporal }: Services): RequestHandler {
+  const askTemporal = () =>
+    temporal.withDeadline(Date.now() + PROBE_MS, () => temporal.workflowService.getSystemInfo({}))
   return async (_request, response) => {
     const [schema, signer, workflows] = await Promise.all([
-      probe(isMigrated(db)),
-      probe(findActiveKek(db).then((kek) => kek !== undefined)),
-      probe(
-        temporal
-          .withDeadline(Date.now() + PROBE_MS, () => temporal.workflowService.getSystemInfo({}))
-          .then(() => true),
-      ),
+      probe(() => isMigrated(db)),
+      probe(async () => (await findActiveKek(db)) !== undefined),
+      probe(async () => Boolean(await askTemporal())),
     ])
     const ready = schema && signer && workflows
     response
@@ -30,9 +28,11 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
   }
 }
 
-async function probe(check: Promise<boolean>): Promise<boolean> {
+/** Whether `check` comes true in time. */
+async function probe(check: () => Promise<boolean>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => {
     setTimeout(resolve, PROBE_MS, false).unref()
   })
-  return Promise.race([check.catch(() => false), late])
+  const answer = (async () => check())()
+  return Promise.race([answer.catch(() => false), late])
 }
