@@ -97,7 +97,7 @@ export async function createWorld(
   function createDriver(): WatchTools {
     const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
     closers.push(() => db.destroy())
-    return { db, client: createClient(), log, sentAt: new Map() }
+    return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
   }
 
   const signer = createSigner('signer')

@@ -109,6 +109,10 @@ async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
     .insert({ id: chainId, name, finalized_block: 0, ...booked })
     .onConflict('id')
     .merge(booked)
+  await db('block_header')
+    .insert({ chain_id: chainId, number: head.number.toString(), hash: head.hash })
+    .onConflict(['chain_id', 'number'])
+    .merge()
 }
 
 /** Adds empty blocks on top. */
