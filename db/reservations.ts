@@ -16,10 +16,10 @@ export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
  * read at a block which has gone since say nothing.
  */
 export async function isStillBooked(trx: Db, at: BookedBlock): Promise<boolean> {
-  const row = await trx('block_header')
+  const headers = await trx('block_header')
     .where({ chain_id: at.chainId.toString(), number: at.number.toString(), hash: at.hash })
-    .first('number')
-  return row !== undefined
+    .select<{ hash: string }[]>('hash')
+  return headers.length > 0
 }
 
 /**
