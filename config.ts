@@ -53,9 +53,12 @@ type Environment = Record<string, string | undefined>
  *   may hold a password.
  */
 export function loadConfig<R extends Role>(role: R, environment: Environment) {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const present = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== ''),
+  )
   const parsed = schemas[role].safeParse(present)
-  const faults = parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
+  const faults =
+    parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
   if (present.NETWORK === 'devnet' && !present.DEVNET_FILE) {
     faults.push('DEVNET_FILE: must name the addresses of the devnet')
   }

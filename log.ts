@@ -40,5 +40,8 @@ const isPlain = (code: unknown) => typeof code === 'string' || typeof code === '
 /** Where the error was made. Its message, which the stack begins with, may have lines like these. */
 function framesOf({ stack, message }: Error): string[] | undefined {
   const frames = stack?.replace(message, '').split('\n')
-  return frames?.map((line) => line.trim()).filter((line) => line.startsWith('at ')).slice(0, 6)
+  return frames
+    ?.map((line) => line.trim())
+    .filter((line) => line.startsWith('at '))
+    .slice(0, 6)
 }

@@ -6,7 +6,9 @@ import { safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { fromUnits } from '../domain/money.js'
 import { startFunding } from '../temporal/start.js'
+import { fundRequest, fundingAnswer } from './examples.js'
 import { noParams, noQuery, writeRoute } from './route.js'
+import { funding as fundingSchema } from './schemas.js'
 
 const fundWallet = writeRoute(
   {
@@ -15,6 +17,21 @@ const fundWallet = writeRoute(
     params: noParams,
     query: noQuery,
     body: z.strictObject({ walletId: safeText(64) }),
+    docs: {
+      operationId: 'fundWallet',
+      tag: 'Demo',
+      summary: 'Fund a testnet wallet',
+      description: 'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay.',
+      requests: { funding: fundRequest },
+      responses: {
+        201: {
+          description: 'The money is on its way.',
+          schema: fundingSchema,
+          examples: { pending: fundingAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
   },
   async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
     const { accountId } = account

@@ -57,9 +57,9 @@ const networkErrors = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ]
-/** What pg says without a code when a connection ends or does not come about. */
+/** How pg says without a code that a connection has ended or did not come about; knex puts SQL before. */
 const lostConnection =
-  /^(Connection terminated|timeout expired|Client (has encountered|was closed))/
+  /(Connection terminated( unexpectedly)?|timeout expired|Query read timeout|and is not queryable)$/
 
 /**
  * Postgres is away or too busy: no connection (class 08), conflicts that pass (40), no resources (53),

@@ -18,7 +18,9 @@ import { prices } from '../domain/tiers.js'
 import { storeIntent } from '../planning/intents.js'
 import { readMarket } from '../planning/market.js'
 import { startIntent } from '../temporal/start.js'
+import { completedIntent, lendRequest, plannedIntent } from './examples.js'
 import { noParams, noQuery, readRoute, writeRoute } from './route.js'
+import { intent as intentResource } from './schemas.js'
 import type { Chain } from '../chains/registry.js'
 import type { Services } from './services.js'
 
@@ -29,6 +31,22 @@ const createIntent = writeRoute(
     params: noParams,
     query: noQuery,
     body: intentSchema,
+    docs: {
+      operationId: 'createIntent',
+      tag: 'Intents',
+      summary: 'Create and execute an intent',
+      description:
+        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds.',
+      requests: { lend: lendRequest },
+      responses: {
+        201: {
+          description: 'The intent was created and is being executed.',
+          schema: intentResource,
+          examples: { planning: plannedIntent },
+        },
+      },
+      errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],
+    },
   },
   async (services, { account, requestId, body }, commit) => {
     const { db, chains, temporal, log } = services
@@ -59,6 +77,19 @@ const readIntent = readRoute(
     credits: prices.readIntent,
     params: z.object({ intentId: safeText(64) }),
     query: noQuery,
+    docs: {
+      operationId: 'getIntent',
+      tag: 'Intents',
+      summary: 'Get the state of an intent',
+      responses: {
+        200: {
+          description: 'The intent.',
+          schema: intentResource,
+          examples: { completed: completedIntent, planning: plannedIntent },
+        },
+      },
+      errors: ['INTENT_NOT_FOUND'],
+    },
   },
   async (services, { account, params }) => {
     const { db, readProgress } = services

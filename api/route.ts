@@ -1,7 +1,7 @@
 import express, { type Request, type Response, type Router } from 'express'
 import { z } from 'zod'
 import { fingerprintOf } from '../db/idempotency.js'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError, type ErrorCode } from '../domain/errors.js'
 import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
 import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
 import type { Db } from '../db/connect.js'
@@ -20,12 +20,34 @@ export type Call<Params, Query, Body> = {
 export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
 
 type Schema = z.ZodType
+
+/** An answer that ends well, as the document shows it. Each example has a name. */
+export type Reply = {
+  description: string
+  schema: Schema
+  examples: Record<string, unknown>
+}
+
+/** What the published document says of an endpoint, besides what it takes. */
+export type Docs = {
+  operationId: string
+  tag: 'Wallets' | 'Balances' | 'Yields' | 'Intents' | 'Positions' | 'Demo' | 'Account'
+  summary: string
+  description?: string
+  /** Bodies to send, by name. */
+  requests?: Record<string, unknown>
+  responses: { 200?: Reply; 201?: Reply }
+  /** Besides those that every endpoint may answer with. */
+  errors: ErrorCode[]
+}
+
 export type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = {
   path: string
   credits: number
   params: Params
   query: Query
   body: Body
+  docs?: Docs
 }
 
 /** An endpoint as it is mounted and described. */

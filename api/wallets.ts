@@ -12,7 +12,9 @@ import { ServiceError } from '../domain/errors.js'
 import { safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { metadata } from './metadata.js'
+import { createWalletRequest, walletAnswer } from './examples.js'
 import { noParams, noQuery, readRoute, writeRoute } from './route.js'
+import { wallet } from './schemas.js'
 import type { Services } from './services.js'
 
 const createWallet = writeRoute(
@@ -22,6 +24,27 @@ const createWallet = writeRoute(
     params: noParams,
     query: noQuery,
     body: z.strictObject({ userId: safeText(128), metadata: metadata.default({}) }),
+    docs: {
+      operationId: 'createWallet',
+      tag: 'Wallets',
+      summary: 'Create a wallet',
+      description:
+        'Makes the wallet of an end user on every supported chain. The same userId and metadata again answer with the same wallet.',
+      requests: { wallet: createWalletRequest },
+      responses: {
+        200: {
+          description: 'This user has the wallet already.',
+          schema: wallet,
+          examples: { existing: walletAnswer },
+        },
+        201: {
+          description: 'The wallet was created.',
+          schema: wallet,
+          examples: { created: walletAnswer },
+        },
+      },
+      errors: ['WALLET_LIMIT_EXCEEDED'],
+    },
   },
   async ({ db, registry }, { account, body }, commit) => {
     const kek = await findActiveKek(db)
@@ -52,6 +75,15 @@ const readWallet = readRoute(
     credits: prices.readWallet,
     params: z.object({ userId: safeText(128) }),
     query: noQuery,
+    docs: {
+      operationId: 'getWallet',
+      tag: 'Wallets',
+      summary: 'Get a wallet by userId',
+      responses: {
+        200: { description: 'The wallet.', schema: wallet, examples: { wallet: walletAnswer } },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
   },
   async ({ db, registry }, { account, params }) => {
     const wallet = await getWalletByUser(db, account.accountId, params.userId)

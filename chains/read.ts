@@ -84,10 +84,6 @@ export async function readBlock(client: ChainClient, block: BlockRef): Promise<B
   }
 }
 
-export async function readBlockNumber(client: ChainClient): Promise<bigint> {
-  return BigInt(await client.send<string>('eth_blockNumber', []))
-}
-
 type RawLog = Omit<Log, 'blockNumber' | 'logIndex'> & { blockNumber: string; logIndex: string }
 
 const toLog = (raw: RawLog): Log => ({

@@ -187,7 +187,10 @@ export function createRegistry(network: Network, file?: string): Registry {
 }
 
 function readDevnet(file: string | undefined): Chain[] {
-  if (!file) throw new Error('DEVNET_FILE is not set. It names the addresses of the devnet.')
+  if (!file) {
+    const message = 'DEVNET_FILE is not set. It names the addresses of the devnet.'
+    throw new ServiceError('MISCONFIGURED', message)
+  }
   const contracts = devnetFile.parse(JSON.parse(readFileSync(file, 'utf8')))
   return chainNames.map((name) => devnetChain(name, contracts[name]))
 }

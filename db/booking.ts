@@ -74,7 +74,7 @@ export async function hasUnfinalOperations(db: Db, chainId: number): Promise<boo
   const row = await db('operation')
     .where({ chain_id: chainId })
     .whereIn('state', ['queued', 'deferred', 'signed', 'mined', 'confirmed'])
-    .first('id')
+    .first<{ id: string } | undefined>('id')
   return row !== undefined
 }
 
@@ -193,7 +193,7 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
   const upTo = finalized.number.toString()
   const canonical = await trx('block_header')
     .where({ chain_id: chainId, number: upTo, hash: finalized.hash })
-    .first('hash')
+    .first<BlockId | undefined>('number', 'hash')
   if (!canonical) return
   const done = await trx('operation')
     .where({ chain_id: chainId, state: 'confirmed' })

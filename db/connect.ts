@@ -38,11 +38,15 @@ function connectionOf(url: string, limits = sessionLimits) {
  */
 const LEADER_LIMIT = 'idle_session_timeout=15s'
 
+/** Whoever asks gets the error. knex would print it as well, past the log. */
+const quiet = { warn: () => undefined }
+
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
 export function connect(url: string, max = 10): Db {
   return knex({
     client: 'pg',
     connection: connectionOf(url),
+    log: quiet,
     pool: { min: 0, max },
     acquireConnectionTimeout: 5_000,
   })
@@ -58,8 +62,7 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
     client: 'pg',
     connection: connectionOf(url, [...sessionLimits, LEADER_LIMIT]),
     acquireConnectionTimeout: 5_000,
-    // Whoever asks gets the error; knex would print it as well, each second while another leads.
-    log: { warn: () => undefined },
+    log: quiet,
     pool: {
       min: 0,
       max: 1,

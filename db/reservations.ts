@@ -12,6 +12,17 @@ export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
 }
 
 /**
+ * True when a block that was booked is still canonical as far as this database knows. Balances that were
+ * read at a block which has gone since say nothing.
+ */
+export async function isStillBooked(trx: Db, at: BookedBlock): Promise<boolean> {
+  const headers = await trx('block_header')
+    .where({ chain_id: at.chainId.toString(), number: at.number.toString(), hash: at.hash })
+    .select<{ hash: string }[]>('hash')
+  return headers.length > 0
+}
+
+/**
  * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows
  * that only refer to the wallet can be written meanwhile.
  */

@@ -7,7 +7,7 @@ export type Lane = { chainId: bigint; sender: string; kekId: string; sealedKey: 
 /** A lane lets only this many of its transactions wait, so that few are stuck behind a slow one. */
 const OPEN_TRANSACTIONS = 12
 /** Operations taken at once: the most that one bundle carries. */
-export const BUNDLE_SIZE = 20
+const BUNDLE_SIZE = 20
 const LEASE_SECONDS = 30
 /** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
 export const LEASES_IN_COMPANY = 2
@@ -68,7 +68,7 @@ export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
     .where({ chain_id: chainId })
     .whereRaw(`(state = 'queued' or (state = 'signed' and tx_id is null))`)
     .whereRaw('(taken_until is null or taken_until < clock_timestamp())')
-    .first('id')
+    .first<{ id: string } | undefined>('id')
   return row !== undefined
 }
 

@@ -17,12 +17,13 @@ export function sayFacts(facts: Facts): void {
 /** Can be pasted as they are: the first one keeps the id of the wallet for the others. */
 function describeCommands({ apiBaseUrl, apiKey }: Facts): string[] {
   const post = (path: string, body: string) =>
-    `curl -s ${apiBaseUrl}${path} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d ${body}`
-  const wallet = post('/wallets', `'{"userId":"alice","metadata":{}}'`)
+    `curl -s $API${path} -H "$AUTH" -H "$JSON" -d '${body}'`
+  const wallet = post('/wallets', '{"userId":"alice"}')
   return [
-    `KEY=${apiKey}`,
-    `WALLET=$(${wallet} | grep -o 'svc_wallet_[^"]*'); echo $WALLET`,
-    post('/demo/fund', `'{"walletId":"'$WALLET'"}'`),
-    post('/intents', `'{"walletId":"'$WALLET'","action":"lend","amount":1}'`),
+    `API=${apiBaseUrl} JSON='Content-Type: application/json'`,
+    `AUTH='Authorization: Bearer ${apiKey}'`,
+    `WALLET=$(${wallet} | grep -o 'svc_wallet_[^"]*')`,
+    post('/demo/fund', `{"walletId":"'$WALLET'"}`),
+    post('/intents', `{"walletId":"'$WALLET'","action":"lend","amount":1}`),
   ]
 }

@@ -1,3 +1,5 @@
+import * as fs from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { type ChainName } from '../chains/registry.js'
 import { callRpc } from '../devnet/rpc.js'
 import { Explained } from './terminal.js'
@@ -61,3 +63,22 @@ export async function readChainMark(url: string): Promise<string | undefined> {
 export async function markChain(url: string, id: string): Promise<void> {
   await callRpc(url, 'anvil_setCode', [markAddress, `0x${id}`])
 }
+
+/**
+ * Makes a node of ours, just started, fit to be used and to be killed.
+ *
+ * From its state file it knows no state but the last one, and refuses to read the finalized block, which the signer
+ * does, until that one is new too: 15 s of block time, or this many blocks at once (20 ms, the clock stays). They
+ * are final then, so they must be on disk: a node that was killed and came back without them would have undone
+ * what cannot be undone.
+ */
+export async function settleChain(url: string, stateFile: string): Promise<void> {
+  await callRpc(url, 'anvil_mine', [keptStates])
+  const dump = await callRpc<string>(url, 'anvil_dumpState')
+  const draft = `${stateFile}.settled`
+  fs.writeFileSync(draft, gunzipSync(Buffer.from(dump.slice(2), 'hex')))
+  fs.renameSync(draft, stateFile)
+}
+
+/** As many blocks as a node keeps the state of; finality is less. */
+const keptStates = '0x40'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { rootFolder } from './state.js'
@@ -8,28 +9,38 @@ const sourceFolders = [
   ...['chains', 'custody', 'db', 'domain', '.'],
 ]
 
-/** Beside the packages, so that the compiled files find them. */
-const outputFolder = path.join(rootFolder, 'node_modules/.cache/steward/services')
+/** Beside the packages, so that the compiled files find them; several checkouts may share those by a link. */
+const outputFolder = path.join(
+  rootFolder,
+  'node_modules/.cache/steward',
+  `services-${createHash('sha256').update(rootFolder).digest('hex').slice(0, 12)}`,
+)
 
 /**
- * Strips the types off the services' sources, where a source is newer than its output. A service that plain
+ * Strips the types off the services' sources that have changed since the last time. A service that plain
  * Node loads is up in half the time that one under tsx takes.
  *
  * @returns The folder of the compiled tree.
  */
 export async function compileServices(): Promise<string> {
   const sources = sourceFolders.flatMap(findSources)
-  const stale = sources.filter((source) => isNewer(source, outputOf(source)))
+  const stale = sources.filter((source) => hasChanged(source))
   if (stale.length > 0) {
     const { transformFile } = await import('@swc/core')
     fs.mkdirSync(outputFolder, { recursive: true })
     fs.writeFileSync(path.join(outputFolder, 'package.json'), '{ "type": "module" }\n')
     for (const source of stale) {
+      const { atime, mtime } = fs.statSync(path.join(rootFolder, source))
       const { code } = await transformFile(path.join(rootFolder, source), {
         jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
         sourceMaps: 'inline',
       })
-      writeWhole(outputOf(source), code)
+      const draft = `${outputOf(source)}.${process.pid}`
+      fs.mkdirSync(path.dirname(draft), { recursive: true })
+      fs.writeFileSync(draft, code)
+      fs.utimesSync(draft, atime, mtime)
+      // Two instances may compile at once, and services start meanwhile.
+      fs.renameSync(draft, outputOf(source))
     }
   }
   return outputFolder
@@ -47,14 +58,9 @@ function outputOf(source: string): string {
   return path.join(outputFolder, source.replace(/\.ts$/, '.js'))
 }
 
-function isNewer(source: string, output: string): boolean {
-  const compiled = fs.statSync(output, { throwIfNoEntry: false })
-  return !compiled || compiled.mtimeMs < fs.statSync(path.join(rootFolder, source)).mtimeMs
-}
-
-/** Two instances may compile at once. */
-function writeWhole(file: string, text: string): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.writeFileSync(`${file}.${process.pid}`, text)
-  fs.renameSync(`${file}.${process.pid}`, file)
+/** An output has the time of its source, to the millisecond: one that was put back is as different as a newer one. */
+function hasChanged(source: string): boolean {
+  const output = fs.statSync(outputOf(source), { throwIfNoEntry: false })
+  const { mtimeMs } = fs.statSync(path.join(rootFolder, source))
+  return !output || Math.abs(output.mtimeMs - mtimeMs) > 2
 }

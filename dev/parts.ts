@@ -3,6 +3,7 @@ import path from 'node:path'
 import { chainNames, type ChainName } from '../chains/registry.js'
 import { startEmbeddedPostgres } from '../db/embedded.js'
 import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../devnet/anvil.js'
+import { keepMining } from '../devnet/mining.js'
 import { callRpc } from '../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../devnet/state.js'
 import { startChild } from './child.js'
@@ -113,6 +114,8 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
     chainId,
     port,
     blockTimeSeconds: devnetBlockSeconds[name],
+    // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
+    mining: 'tended',
     stateFile,
     cachePath,
   })
@@ -125,17 +128,25 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
     ready: async () => Number(await callRpc(url, 'eth_chainId')) === chainId,
     stopTimeoutMs: serverStopMs,
   }
+  // A node that died was not stopped: what was done for it ends before the next one starts.
+  let endCare: () => void = () => undefined
   return {
     name,
     async start(hooks) {
+      endCare()
       fs.mkdirSync(cachePath, { recursive: true })
       prepareState(stateFile)
       const node = await startChild(spec, hooks)
       const endCopies = keepStateCopies(stateFile)
+      const endMining = keepMining(url, devnetBlockSeconds[name])
+      endCare = () => {
+        endCopies()
+        endMining()
+      }
       return {
         pid: node.pid,
         async stop() {
-          endCopies()
+          endCare()
           await node.stop()
           prepareState(stateFile)
         },

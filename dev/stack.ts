@@ -1,7 +1,6 @@
-import path from 'node:path'
 import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
-import { checkOutsideNode, markChain, readChainMark } from './chainState.js'
+import { checkOutsideNode, markChain, readChainMark, settleChain } from './chainState.js'
 import { compileServices } from './compile.js'
 import { connectionOf, prepareDatabase, readOperators } from './database.js'
 import { writeJson } from './jsonFile.js'
@@ -12,15 +11,9 @@ import {
   createTemporalPart,
   type Service,
 } from './parts.js'
-import { findFreePorts, isListening, readPort, type PortChoice } from './ports.js'
-import {
-  assertSameSet,
-  openSecrets,
-  rootFolder,
-  type Home,
-  type Places,
-  type StateSet,
-} from './state.js'
+import { findFreePorts, isListening } from './ports.js'
+import { rpcVariable, type Ports } from './settings.js'
+import { assertSameSet, openSecrets, type Home, type StateSet } from './state.js'
 import { type Supervisor } from './supervise.js'
 import { findTemporalCli } from './temporalCli.js'
 import { Explained, sayDone } from './terminal.js'
@@ -30,9 +23,6 @@ const chainIds: Record<ChainName, number> = {
   'arbitrum-sepolia': 421614,
   'base-sepolia': 84532,
 }
-
-type PortKey = 'api' | 'temporal' | 'temporalUi' | ChainName
-export type Ports = Record<PortKey, number>
 
 export type Context = {
   env: NodeJS.ProcessEnv
@@ -56,50 +46,6 @@ export type Facts = {
 
 type Contracts = Record<ChainName, DevnetContracts>
 
-const rpcVariable = (name: ChainName) => `RPC_URL_${name.toUpperCase().replace('-', '_')}`
-
-/** Which parts are given from outside, without what may be secret in their addresses. */
-export function readPlaces(env: NodeJS.ProcessEnv): Places {
-  const chains = chainNames.map((name) => {
-    const url = env[rpcVariable(name)]
-    return [name, url ? describeUrl(url, rpcVariable(name)) : 'embedded'] as const
-  })
-  return {
-    postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
-    temporal: env.TEMPORAL_ADDRESS
-      ? describeUrl(`tcp://${env.TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
-      : 'embedded',
-    ...(Object.fromEntries(chains) as Record<ChainName, string>),
-  }
-}
-
-function describeUrl(url: string, variable: string): string {
-  if (!URL.canParse(url)) throw new Explained(`${variable} is not an address.`)
-  const { host, pathname } = new URL(url)
-  return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
-}
-
-const anvilPorts = { 'ethereum-sepolia': 8545, 'arbitrum-sepolia': 8546, 'base-sepolia': 8547 }
-
-/** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
-export function readPortChoices(
-  env: NodeJS.ProcessEnv,
-  places: Places,
-): Record<PortKey, PortChoice> {
-  const choose = (name: string, variable: string, port: number, place = 'embedded') =>
-    place === 'embedded' ? readPort(env, name, variable, port) : { name, variable, port: 0 }
-  const chains = chainNames.map((name) => {
-    const variable = `ANVIL_PORT_${name.toUpperCase().replace('-', '_')}`
-    return [name, choose(name, variable, anvilPorts[name], places[name])] as const
-  })
-  return {
-    api: choose('API', 'API_PORT', 3000),
-    temporal: choose('Temporal', 'TEMPORAL_PORT', 7233, places.temporal),
-    temporalUi: choose('Temporal UI', 'TEMPORAL_UI_PORT', 8233, places.temporal),
-    ...(Object.fromEntries(chains) as Record<ChainName, PortChoice>),
-  }
-}
-
 /** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
 export async function bringUp(context: Context): Promise<Facts> {
   const { home, ports } = context
@@ -110,7 +56,7 @@ export async function bringUp(context: Context): Promise<Facts> {
     compileServices(),
   ])
   const hostUrl = `http://127.0.0.1:${ports.api}`
-  const facts = { hostUrl, apiBaseUrl: `${hostUrl}/v1`, ...database, ...temporal, ...chains.facts }
+  const facts = { apiBaseUrl: `${hostUrl}/v1`, hostUrl, ...database, ...temporal, ...chains.facts }
   const begun = Date.now()
   const apiSettings = { API_HOST: '127.0.0.1', API_PORT: String(ports.api) }
   const signerSettings = { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }
@@ -197,7 +143,7 @@ async function bringUpChains(
       const url = await startChain(context, name)
       const mark = await readChainMark(url)
       assertSameSet(`The chain ${name}`, mark, context.set)
-      return [name, url, await prepareChain(name, url, context.set)] as const
+      return [name, url, await prepareChain(context, name, url)] as const
     }),
   )
   const contracts = Object.fromEntries(chains.map(([name, , made]) => [name, made])) as Contracts
@@ -220,15 +166,26 @@ async function startChain(context: Context, name: ChainName): Promise<string> {
   return `http://127.0.0.1:${ports[name]}`
 }
 
-async function prepareChain(name: ChainName, url: string, set: StateSet): Promise<DevnetContracts> {
+type ChainContext = Pick<Context, 'home' | 'set'>
+
+async function prepareChain(
+  { home, set }: ChainContext,
+  name: ChainName,
+  url: string,
+): Promise<DevnetContracts> {
   const contracts = await deployChain(name, url)
   await markChain(url, set.id)
+  if (set.places[name] === 'embedded') await settleChain(url, home.chain(name))
   return contracts
 }
 
 /** A chain that was killed may have lost its last seconds: what was prepared in them is prepared again. */
-export async function repairChain(name: ChainName, facts: Facts, set: StateSet): Promise<void> {
-  const contracts = await prepareChain(name, facts.rpcUrls[name], set)
+export async function repairChain(
+  context: ChainContext,
+  name: ChainName,
+  facts: Facts,
+): Promise<void> {
+  const contracts = await prepareChain(context, name, facts.rpcUrls[name])
   await fundChain(name, facts, contracts, await readOperators(facts.databaseUrl))
 }
 
@@ -283,8 +240,9 @@ async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
     if (answer?.ok) return
     if (Date.now() > deadline) {
       const reason = answer ? await answer.text() : 'no answer'
-      const log = path.relative(rootFolder, home.log('api'))
-      throw new Explained(`The API does not become ready: ${reason.slice(0, 300)}. See ${log}`)
+      throw new Explained(
+        `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
+      )
     }
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

@@ -8,7 +8,8 @@ import { writeJson } from './jsonFile.js'
 import { services, stopOrder } from './parts.js'
 import { choosePorts } from './ports.js'
 import { commandAgeMs, findLaunchers, isRunning } from './processes.js'
-import { bringUp, readPlaces, readPortChoices, repairChain, type Facts } from './stack.js'
+import { readPlaces, readPortChoices } from './settings.js'
+import { bringUp, repairChain, type Facts } from './stack.js'
 import {
   lockHome,
   makeFolders,
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
     onBack(name) {
       if (!up.facts) return
       writeFacts(home, up.facts, supervisor)
-      if (isChain(name)) repairChain(name, up.facts, set).catch(sayFailure)
+      if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(sayFailure)
     },
     onGiveUp: (error) => void end(error),
   })

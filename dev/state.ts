@@ -46,9 +46,6 @@ export type Places = { postgres: string; temporal: string } & Record<ChainName, 
  */
 export type StateSet = { id: string; isComplete: boolean; places: Places }
 
-/** Another instance uses the folder. */
-export class AlreadyRunning extends Explained {}
-
 /** The state folder: `STEWARD_HOME`, else `.steward` in the checkout. */
 export function openHome(env: NodeJS.ProcessEnv): Home {
   const folder = path.resolve(rootFolder, env.STEWARD_HOME ?? '.steward')
@@ -78,11 +75,11 @@ export function makeFolders(home: Home): void {
  * Takes the folder for this process.
  *
  * @returns Gives it back.
- * @throws {AlreadyRunning} while another process has it. The lock of a dead one is taken over.
+ * @throws {Explained} while another process has it. The lock of a dead one is taken over.
  */
 export function lockHome(home: Home): () => void {
   const holder = takeLock(home.lock)
-  if (holder) throw new AlreadyRunning(describeInstance(home, holder.pid))
+  if (holder) throw new Explained(describeInstance(home, holder.pid))
   return () => releaseLock(home.lock)
 }
 
@@ -168,7 +165,7 @@ export function saveSet(home: Home, set: StateSet): void {
 }
 
 /** What a user can do about a set that cannot be continued. */
-export const wayOut =
+const wayOut =
   'Bring it back, or start over from nothing with: npm start -- --fresh (it deletes all wallets and intents).'
 
 const allEmbedded = Object.fromEntries(

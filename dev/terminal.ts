@@ -62,8 +62,10 @@ export function sayFailure(error: unknown): 1 {
   return 1
 }
 
+/** What the operating system refuses (a full disk, a folder of another user) is no bug: no stack. */
 function describeUnforeseen(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }
 
 /** Cuts a text with colour codes to a number of visible characters. */

@@ -6,10 +6,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChainName } from '../chains/registry.js'
-import { devnetMnemonic } from './deploy.js'
 import { keepMining } from './mining.js'
 import { callRpc } from './rpc.js'
 import { keepStateCopies, prepareState } from './state.js'
+
+/** The public test mnemonic of all development nodes. Local chains only, never fund these keys anywhere. */
+export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
 /** Seconds between blocks, close to those of the public networks but never above one. */
 export const devnetBlockSeconds: Record<ChainName, number> = {

@@ -12,11 +12,9 @@ import {
   readOwnArtifacts,
   type OwnArtifacts,
 } from './artifacts.js'
+import { devnetMnemonic } from './anvil.js'
 import { Plan, waitForReceipt, type Contract } from './plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
-
-/** The public test mnemonic of all development nodes. Local chains only, never fund these keys anywhere. */
-export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
 /** First account of `devnetMnemonic`: deploys and owns all contracts and lends and borrows on Aave. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'

@@ -10,7 +10,7 @@ export const safeText = (max: number) =>
     .refine((text) => !text.includes('\0') && text.isWellFormed(), 'has invalid characters')
 
 /** Body of `POST /v1/intents`. The amount is in whole tokens: a JSON number, or decimal text. */
-export const lendBody = z.strictObject({
+const lendBody = z.strictObject({
   walletId: safeText(64),
   action: z.literal('lend'),
   amount: z.union([z.number(), z.string().max(80)], 'must be a number or decimal text'),

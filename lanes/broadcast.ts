@@ -1,7 +1,7 @@
 import { didAnswer } from '../chains/connect.js'
 import { getRaw, readOpenSends, type OpenSend } from '../db/booking.js'
 import { ServiceError } from '../domain/errors.js'
-import type { WatchTools } from './watch.js'
+import { bookMissed, type WatchTools } from './watch.js'
 
 /** Bytes that are not mined are sent again this often: a node may have dropped them. */
 const RESEND_MS = 10_000
@@ -25,8 +25,14 @@ export async function broadcastOpen(tools: WatchTools): Promise<void> {
 
 async function sendInOrder(tools: WatchTools, sends: OpenSend[]): Promise<void> {
   const { db, client, log, sentAt } = tools
-  for (const { hash, nonce, sender } of sends) {
-    if (Date.now() - (sentAt.get(hash) ?? 0) < RESEND_MS) continue
+  for (const send of sends) {
+    const { hash, nonce, sender } = send
+    const last = sentAt.get(hash)
+    if (last !== undefined && Date.now() - last < RESEND_MS) continue
+    if (last !== undefined && (await bookMissed(tools, send))) {
+      sentAt.set(hash, Date.now())
+      continue
+    }
     const raw = await getRaw(db, hash)
     const facts = { chain: client.chain.name, lane: sender, nonce, hash }
     try {

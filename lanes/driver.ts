@@ -23,7 +23,7 @@ export async function driveChain(
   stopping: AbortSignal,
 ): Promise<void> {
   const db = connectAsLeader(url, DRIVER_LOCK, client.chain.chainId)
-  const tools = { db, client, log, sentAt: new Map<string, number>() }
+  const tools = { db, client, log, sentAt: new Map<string, number>(), seen: { head: '' } }
   const signed = watchQueue(listener, stopping, ['signed'])
   try {
     await Promise.all([
@@ -47,7 +47,7 @@ function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<v
 }
 
 async function repeat(
-  { client, log, sentAt }: WatchTools,
+  { client, log, sentAt, seen }: WatchTools,
   stopping: AbortSignal,
   failure: string,
   round: () => Promise<void>,
@@ -57,6 +57,7 @@ async function repeat(
       await round()
     } catch (error) {
       if (stopping.aborted) return
+      seen.head = ''
       // What a former leader knew of its sends is old by the time it leads again.
       if (isLedElsewhere(error)) sentAt.clear()
       else log.warn({ err: error, chain: client.chain.name }, failure)

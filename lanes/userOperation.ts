@@ -51,7 +51,7 @@ export const operationId = (intentId: string, sequence: number, kind: OperationK
  */
 export const chainKeyOf = (kind: OperationKind, operation: string) =>
   kind === 'fund' ? operation : dataSlice(operation, 8)
-export const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
+const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 
 export const encodeBatch = (calls: Call[]) =>
   delegate.encodeFunctionData('executeBatch', [

@@ -42,6 +42,8 @@ export type WatchTools = {
   log: WatchLog
   /** When each hash was last sent by this process, Unix time in ms. */
   sentAt: Map<string, number>
+  /** Hash of the head that the database was last seen to have booked: nothing to ask it about then. */
+  seen: { head: string }
 }
 type Report = (facts: object, message: string) => void
 export type WatchLog = { info: Report; warn: Report; error: Report }
@@ -56,14 +58,17 @@ export async function bookChain(tools: WatchTools): Promise<boolean> {
   const { db, client } = tools
   const { chain } = client
   const head = await readBlock(client, 'latest')
-  if (!head) return false
+  if (!head || head.hash === tools.seen.head) return false
   const state = await findChainState(db, chain.chainId)
   if (!state) {
     await insertChain(db, { id: chain.chainId, name: chain.name, at: head })
     return false
   }
   const { booked } = state
-  if (head.hash === booked.hash) return false
+  if (head.hash === booked.hash) {
+    tools.seen.head = head.hash
+    return false
+  }
   if (head.number > booked.number + LINKED_BLOCKS) {
     const finalized = await readBlock(client, 'finalized')
     if (finalized && finalized.number > booked.number + LINKED_BLOCKS) {
@@ -238,6 +243,32 @@ async function readCarriedUpTo(client: ChainClient, db: Db, to: bigint): Promise
     const receipt = receipts[i]
     return receipt && receipt.blockNumber <= to ? [{ send, receipt }] : []
   })
+}
+
+/**
+ * Books one of our transactions that is mined in a block which was booked without it: a node that was
+ * restored from an older state may have mined it where this database had looked already.
+ *
+ * @returns True when the transaction is mined, so that there is no use in sending it again.
+ */
+export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boolean> {
+  const { db, client, log } = tools
+  const { chain } = client
+  const receipt = await readReceipt(client, send.hash)
+  if (!receipt) return false
+  const [state, block] = await Promise.all([
+    findChainState(db, chain.chainId),
+    readBlock(client, { blockNumber: receipt.blockNumber }),
+  ])
+  if (!state || receipt.blockNumber > state.booked.number) return true
+  if (block?.hash !== receipt.blockHash) return false
+  const mined = await matchOutcomes(tools, [], [{ send, receipt }])
+  await db.transaction(async (trx) => {
+    for (const operation of mined) await setMined(trx, operation)
+    await setTransactionMined(trx, send, receipt)
+  })
+  log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
+  return true
 }
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */

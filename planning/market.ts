@@ -1,6 +1,11 @@
 import { readBalance, readBlock } from '../chains/read.js'
 import { readEthPrice } from '../chains/prices.js'
-import { readBookedBlocks, readReserved, type BookedBlock } from '../db/reservations.js'
+import {
+  isStillBooked,
+  readBookedBlocks,
+  readReserved,
+  type BookedBlock,
+} from '../db/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent, type ChainState } from '../domain/plan.js'
@@ -71,8 +76,9 @@ export async function planWithReservations(
   trx: Db,
   walletId: string,
   request: IntentRequest,
-  { snapshots, silent }: Market,
+  market: Market,
 ): Promise<ExecutionPlan> {
+  const { snapshots, silent } = await dropReorganised(trx, market)
   const missing = silent.filter((name) => !request.chain || name === request.chain)
   if (missing.length > 0 && (request.chain || snapshots.length === 0)) throw noAnswer(missing)
   const chains: ChainState[] = []
@@ -89,6 +95,17 @@ export async function planWithReservations(
   } catch (error) {
     throw missing.length > 0 ? noAnswer(missing) : error
   }
+}
+
+/** A balance from a block that has gone meanwhile is no answer: money in it might count twice. */
+async function dropReorganised(trx: Db, { snapshots, silent }: Market): Promise<Market> {
+  const kept: ChainSnapshot[] = []
+  const gone: string[] = []
+  for (const snapshot of snapshots) {
+    if (await isStillBooked(trx, snapshot.booked)) kept.push(snapshot)
+    else gone.push(snapshot.client.chain.name)
+  }
+  return { snapshots: kept, silent: [...silent, ...gone] }
 }
 
 function noAnswer(silent: string[]): ServiceError {

@@ -113,7 +113,7 @@ end $$;
 create trigger operation_changed after insert or update of state on operation
   for each row execute function notify_operation();
 
-grant select on operation, chain to steward_api;
+grant select on operation, chain, block_header to steward_api;
 grant select, insert, update on operation, chain, block_header to steward_worker;
 grant delete on block_header to steward_worker;
 grant select, update on chain_tx to steward_worker;

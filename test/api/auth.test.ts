@@ -58,7 +58,10 @@ describe('error: UNAUTHORIZED', () => {
     const headers = await make()
     const answers = await Promise.all(
       requests.map(([method, path]) =>
-        world.api.call(method, path, { headers, ...(method === 'POST' ? { raw: '{not json' } : {}) }),
+        world.api.call(method, path, {
+          headers,
+          ...(method === 'POST' ? { raw: '{not json' } : {}),
+        }),
       ),
     )
     for (const { status, body, headers: answered } of answers) {
@@ -96,6 +99,9 @@ describe('a valid key', () => {
 
 describe('without a key', () => {
   test('GET /healthz says that the process answers', async () => {
-    expect(await world.api.call('GET', '/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await world.api.call('GET', '/healthz')).toMatchObject({
+      status: 200,
+      body: { status: 'ok' },
+    })
   })
 })

@@ -142,7 +142,11 @@ describe('POST /v1/wallets', () => {
       'metadata',
     ],
     ['5 kB of metadata', `{"userId":"a","metadata":{"a":"${'x'.repeat(5_000)}"}}`, 'metadata'],
-    ['4 kB of two-byte letters', `{"userId":"a","metadata":{"a":"${'é'.repeat(2_100)}"}}`, 'metadata'],
+    [
+      '4 kB of two-byte letters',
+      `{"userId":"a","metadata":{"a":"${'é'.repeat(2_100)}"}}`,
+      'metadata',
+    ],
     ['an unknown field', '{"userId":"a","admin":true}', 'admin'],
     ['__proto__', '{"userId":"a","__proto__":{"userId":"b"}}', '__proto__'],
     ['a list', '[]', ''],

@@ -20,7 +20,7 @@ export async function insertTestWallet(
   return { id, accountId, address, requestId: 'req_test' }
 }
 
-export const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
+const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
   strategy: 'direct-deposit',
   targetChain: 'arbitrum-sepolia',
   targetProtocol: 'aave-v3',

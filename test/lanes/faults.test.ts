@@ -98,7 +98,7 @@ describe('a node that fails', () => {
     await world.mine()
     for (const method of ['eth_getLogs', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']) {
       world.proxy.set(onMethod(method, 'reset'))
-      await expect(world.book()).rejects.toThrow(`did not answer ${method}`)
+      await expect(world.book()).rejects.toThrow('did not answer')
       expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
     }
     await expectDoneAfterwards()

@@ -22,8 +22,8 @@ import { ensureLanes, ensureTreasury, loadKek } from '../../lanes/keys.js'
 import { submitOperation, type Effect } from '../../lanes/operations.js'
 import { signOnce, type SignerTools } from '../../lanes/sign.js'
 import { bookChain, type WatchTools } from '../../lanes/watch.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
+import { createDatabase } from '../support/database.js'
+import { startFaultProxy } from '../support/faultProxy.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
 export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -53,7 +53,6 @@ export async function createWorld(
   const { lanes = 2, blockTimeSeconds, confirmations = 1 } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
-  const stateFile = join(folder, 'chain.json')
   const node = await startAnvil({ chainId, blockTimeSeconds })
   const contracts = await deployChain(name, node.url)
   const file = join(folder, 'devnet.json')
@@ -98,7 +97,7 @@ export async function createWorld(
   function createDriver(): WatchTools {
     const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
     closers.push(() => db.destroy())
-    return { db, client: createClient(), log, sentAt: new Map() }
+    return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
   }
 
   const signer = createSigner('signer')
@@ -128,7 +127,7 @@ export async function createWorld(
 
   return {
     ...{ node, proxy, chain, contracts, database, db: database.db, workerDb, signerDb, folder },
-    ...{ kek, treasury, senders, account, told, log, stateFile, signer },
+    ...{ kek, treasury, senders, account, told, log, signer },
     ...{ rpc, createSigner, createDriver, createClient, mine, book, broadcast, sign },
 
     driver: () => driver,
@@ -162,9 +161,12 @@ export async function createWorld(
       for (const { address } of wallets) {
         if (units > 0n) await mint({ address }, units)
       }
-      if (blockTimeSeconds) await this.waitUntil(() => this.isRich(wallets, units))
-      else await mine()
-      await book()
+      if (blockTimeSeconds) {
+        await this.waitUntil(() => this.isRich(wallets, units))
+      } else {
+        await mine()
+        await book()
+      }
       return wallets
     },
 
@@ -286,7 +288,6 @@ export type Row = {
 export type Reservation = { spent_block: bigint | null; released_at: Date | null }
 export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
 export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
-export type { FaultProxy, TestDatabase, Anvil }
 
 function depositOf(intentId: string, wallet: Wallet, chainId: number, units: bigint): Effect {
   const { id: walletId, accountId } = wallet

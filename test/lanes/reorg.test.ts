@@ -87,7 +87,9 @@ describe('a reorg', () => {
     await world.round()
     const row = await world.row(lend.operationId)
     const raw = (await world.sends()).find(({ hash }) => hash === row?.tx_hash)?.raw
-    await world.rpc('anvil_reorg', [1, [[raw, 0]]])
+    await world.mine()
+    await world.book()
+    await world.rpc('anvil_reorg', [2, [[raw, 1]]])
     await world.book()
     await expectDone()
     expect((await world.row(lend.operationId))?.block_hash).not.toBe(row?.block_hash)

@@ -9,7 +9,7 @@ import {
 import type { World } from './fixture.js'
 
 /** An account of the devnet for which anvil signs, and which is not ours. */
-export const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 type Payload = { userOperation?: UserOperation; call?: { to: string; data: string } }
 

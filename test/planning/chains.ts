@@ -13,13 +13,17 @@ import {
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain } from '../../devnet/deploy.js'
+import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import type { Db } from '../../db/connect.js'
+
+/** anvil answers before it has mined. */
+const MINT_MS = 10_000
 
 /** Nobody listens there. */
 export const closedUrl = 'http://127.0.0.1:1'
 const unreachable = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
-export const noUrls: Record<ChainName, string> = { ...unreachable, 'base-sepolia': closedUrl }
+const noUrls: Record<ChainName, string> = { ...unreachable, 'base-sepolia': closedUrl }
 
 /** Deploys everything and may mint. anvil signs for it. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -58,7 +62,9 @@ export async function startChains(names: readonly ChainName[] = chainNames): Pro
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
       const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
-      await callRpc(urls[chain], 'eth_sendTransaction', [transaction])
+      const hash = await callRpc<string>(urls[chain], 'eth_sendTransaction', [transaction])
+      const receipt = await waitForReceipt(urls[chain], hash, MINT_MS)
+      if (receipt?.status !== '0x1') throw new Error(`No USDC for ${to} on ${chain}.`)
     },
     async book(db) {
       const answering = chains.list.filter(({ chain }) => names.includes(chain.name))
@@ -103,6 +109,10 @@ async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
     .insert({ id: chainId, name, finalized_block: 0, ...booked })
     .onConflict('id')
     .merge(booked)
+  await db('block_header')
+    .insert({ chain_id: chainId, number: head.number.toString(), hash: head.hash })
+    .onConflict(['chain_id', 'number'])
+    .merge()
 }
 
 /** Adds empty blocks on top. */

@@ -135,8 +135,15 @@ describe('createIntent', () => {
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })
 
+  test('a block that a reorg took back after its balance was read: pending', async () => {
+    const wallet = await walletWith(usdc)
+    await database.db('block_header').delete()
+    expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
+  })
+
   test('a chain that nobody has booked yet: pending', async () => {
     const wallet = await walletWith(usdc)
+    await database.db('block_header').delete()
     await database.db('chain').where({ name: chain }).delete()
     expect(await create(wallet, usdc)).toMatchObject({ status: 'pending' })
   })

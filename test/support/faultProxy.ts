@@ -41,7 +41,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const body = await readBody(request)
     const parsed = JSON.parse(body) as RpcCall | RpcCall[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
-    const faults = await Promise.all(calls.map((call) => decide?.(call)))
+    const faults = await Promise.all(calls.map(async (call) => decide?.(call)))
     for (const fault of faults) if (fault) count(counts, fault)
 
     if (faults.includes('http500')) return response.writeHead(500).end('down')

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { errorCatalog, type ErrorCode } from '../domain/errors.js'
+
+const requestId = z
+  .string()
+  .regex(/^req_[0-9a-z]{26}$/)
+  .meta({
+    id: 'RequestId',
+    description: 'Name it when you ask for help. The same as in the header `X-Request-Id`.',
+    examples: ['req_01m7y67md0fp2a6jp2hqsp94hw'],
+  })
+
+const decimalText = z.string().regex(/^\d+(\.\d+)?$/)
+
+const issue = z
+  .strictObject({
+    path: z.string().meta({ description: 'Field or header; empty for the request as a whole.' }),
+    message: z.string(),
+  })
+  .meta({ id: 'Issue', description: 'What is wrong with one part of the request.' })
+
+/** What `details` holds besides the request id, by code. */
+const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
+  INVALID_REQUEST: {
+    issues: z.array(issue),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: 'Names a special case, such as `user_id_taken`.' }),
+  },
+  INSUFFICIENT_FUNDS: {
+    required: decimalText.meta({ description: 'Whole tokens that the intent needs.' }),
+    available: decimalText.meta({ description: 'Whole tokens that it may use, on one chain.' }),
+    funds: z
+      .array(z.strictObject({ chain: z.string(), asset: z.string(), amount: decimalText }))
+      .meta({ description: 'What lies where and is not reserved.' }),
+  },
+  INSUFFICIENT_CREDITS: {
+    required: z.int().meta({ description: 'Credits that the call costs.' }),
+    available: z.int().meta({ description: 'Credits that are left.' }),
+  },
+  WALLET_LIMIT_EXCEEDED: { limit: z.int().meta({ description: 'Wallets that the plan allows.' }) },
+  RATE_LIMITED: {
+    limit: z.int().meta({ description: 'Requests per window.' }),
+    window: z.literal('1 minute'),
+    retryAfter: z.int().positive().meta({ description: 'Seconds until the window ends.' }),
+  },
+  RPC_ERROR: {
+    silent: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Chains that do not answer.' }),
+  },
+}
+
+type Example = { message: string; details?: Record<string, unknown> }
+
+/** Taken from answers of a running service. */
+const examples: Partial<Record<ErrorCode, Example>> = {
+  INVALID_REQUEST: {
+    message: 'userId: is not a field of this request',
+    details: { issues: [{ path: 'userId', message: 'is not a field of this request' }] },
+  },
+  INSUFFICIENT_FUNDS: {
+    message: 'The intent needs 250 USDC on one chain, 1 is available.',
+    details: {
+      required: '250',
+      available: '1',
+      funds: [
+        { chain: 'ethereum-sepolia', asset: 'USDC', amount: '0' },
+        { chain: 'arbitrum-sepolia', asset: 'USDC', amount: '1' },
+        { chain: 'base-sepolia', asset: 'USDC', amount: '0' },
+      ],
+    },
+  },
+  UNAUTHORIZED: {
+    message: 'The API key is missing or invalid. Send `Authorization: Bearer svc_sk_…`.',
+  },
+  FORBIDDEN: { message: 'This key may not write. Use one with the scope write.' },
+  INSUFFICIENT_CREDITS: {
+    message: 'This call costs 5 credits, 3 are left.',
+    details: { required: 5, available: 3 },
+  },
+  WALLET_LIMIT_EXCEEDED: { message: 'This plan allows 100 wallets.', details: { limit: 100 } },
+  RATE_LIMITED: {
+    message: 'More than 100 requests in a minute. Try again in 12 s.',
+    details: { limit: 100, window: '1 minute', retryAfter: 12 },
+  },
+  WALLET_NOT_FOUND: { message: 'There is no such wallet. Create it first.' },
+  INTENT_NOT_FOUND: { message: 'There is no such intent.' },
+  RPC_ERROR: {
+    message: 'No answer from base-sepolia.',
+    details: { silent: ['base-sepolia'] },
+  },
+  UNAVAILABLE: { message: 'The service is temporarily unavailable. Try again.' },
+  INTERNAL: { message: 'Something went wrong. Report the request id.' },
+}
+
+/** `WalletNotFound` for WALLET_NOT_FOUND. */
+export const nameOf = (code: ErrorCode) =>
+  code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+
+const schemas = new Map<ErrorCode, z.ZodObject>()
+
+/** The body of one error. The same object for the same code. */
+export function errorSchema(code: ErrorCode): z.ZodObject {
+  const known = schemas.get(code)
+  if (known) return known
+  const { hint } = errorCatalog[code]
+  const schema = z
+    .strictObject({
+      error: z.literal(code),
+      message: z.string().meta({ description: 'The same for a person.' }),
+      details: z.strictObject({ ...detailsOf[code], requestId }),
+    })
+    .meta({ id: nameOf(code), description: hint })
+  schemas.set(code, schema)
+  return schema
+}
+
+/** An answer with this code. */
+export function errorExample(code: ErrorCode): unknown {
+  const { message, details } = examples[code] ?? { message: errorCatalog[code].hint }
+  return {
+    error: code,
+    message,
+    details: { ...details, requestId: 'req_01m7y67md0fp2a6jp2hqsp94hw' },
+  }
+}

@@ -1,0 +1,52 @@
+import { chainNames, type ChainName } from '../chains/registry.js'
+import { readPort, type PortChoice } from './ports.js'
+import { type Places } from './state.js'
+import { Explained } from './terminal.js'
+
+type PortKey = 'api' | 'temporal' | 'temporalUi' | ChainName
+export type Ports = Record<PortKey, number>
+
+/** Name of the variable that gives a chain from outside. */
+export const rpcVariable = (name: ChainName) => `RPC_URL_${name.toUpperCase().replace('-', '_')}`
+
+/** Which parts are given from outside, without what may be secret in their addresses. */
+export function readPlaces(env: NodeJS.ProcessEnv): Places {
+  const chains = chainNames.map((name) => {
+    const url = env[rpcVariable(name)]
+    return [name, url ? describeUrl(url, rpcVariable(name)) : 'embedded'] as const
+  })
+  return {
+    postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
+    temporal: env.TEMPORAL_ADDRESS
+      ? describeUrl(`tcp://${env.TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
+      : 'embedded',
+    ...(Object.fromEntries(chains) as Record<ChainName, string>),
+  }
+}
+
+function describeUrl(url: string, variable: string): string {
+  if (!URL.canParse(url)) throw new Explained(`${variable} is not an address.`)
+  const { host, pathname } = new URL(url)
+  return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
+}
+
+const anvilPorts = { 'ethereum-sepolia': 8545, 'arbitrum-sepolia': 8546, 'base-sepolia': 8547 }
+
+/** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
+export function readPortChoices(
+  env: NodeJS.ProcessEnv,
+  places: Places,
+): Record<PortKey, PortChoice> {
+  const choose = (name: string, variable: string, port: number, place = 'embedded') =>
+    place === 'embedded' ? readPort(env, name, variable, port) : { name, variable, port: 0 }
+  const chains = chainNames.map((name) => {
+    const variable = `ANVIL_PORT_${name.toUpperCase().replace('-', '_')}`
+    return [name, choose(name, variable, anvilPorts[name], places[name])] as const
+  })
+  return {
+    api: choose('API', 'API_PORT', 3000),
+    temporal: choose('Temporal', 'TEMPORAL_PORT', 7233, places.temporal),
+    temporalUi: choose('Temporal UI', 'TEMPORAL_UI_PORT', 8233, places.temporal),
+    ...(Object.fromEntries(chains) as Record<ChainName, PortChoice>),
+  }
+}

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect as connectSocket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { Client, Connection } from '@temporalio/client'
+import { connect } from '../../db/connect.js'
+import { silentChains } from '../planning/chains.js'
+import { startApi, startWorld, type Answer, type TestApi, type World } from './api.js'
+import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
+
+let world: World
+let key: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  key = await world.newKey()
+})
+afterAll(() => world.stop())
+
+/** Every error has the documented shape and the id that the header names, and shows nothing inside. */
+const expectError = (answer: Answer, status: number, code: string) => {
+  expect([answer.status, answer.body.error]).toEqual([status, code])
+  expect(Object.keys(answer.body)).toEqual(['error', 'message', 'details'])
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
+  expect(answer.body.details.requestId).toBe(answer.headers.get('x-request-id'))
+  expect(answer.text).not.toMatch(/node_modules|\.ts:|at \w+ \(|select |Error:/i)
+}
+
+const paths = ['/v1/wallets', '/v1/intents', '/v1/demo/fund']
+const each = (call: (path: string) => Promise<Answer>) => Promise.all(paths.map(call))
+
+describe('error: INVALID_REQUEST', () => {
+  test.each(['{', '{"a":}', "{'a':1}", '"text"', '1', 'null', '\0', '{"a":1}}', '[1,]'])(
+    'for the body %j',
+    async (raw) => {
+      for (const answer of await each((path) => world.api.call('POST', path, { key, raw }))) {
+        expectError(answer, 400, 'INVALID_REQUEST')
+      }
+    },
+  )
+
+  test.each([
+    ['text/plain', '{}'],
+    ['application/x-www-form-urlencoded', 'userId=a'],
+    ['multipart/form-data; boundary=x', '--x--'],
+    ['application/json; charset=latin1', '{}'],
+    ['application/jsonp', '{}'],
+  ])('for the content type %s', async (type, raw) => {
+    const request = { key, raw, headers: { 'content-type': type } }
+    for (const answer of await each((path) => world.api.call('POST', path, request))) {
+      expectError(answer, 400, 'INVALID_REQUEST')
+    }
+  })
+
+  test('without a body', async () => {
+    for (const answer of await each((path) => world.api.call('POST', path, { key }))) {
+      expectError(answer, 400, 'INVALID_REQUEST')
+    }
+  })
+
+  test('for a body of 17 kB, packed or not', async () => {
+    const raw = JSON.stringify({ userId: 'a', metadata: { a: 'x'.repeat(17_000) } })
+    const plain = await world.api.call('POST', '/v1/wallets', { key, raw })
+    expectError(plain, 400, 'INVALID_REQUEST')
+    expect(plain.body.message).toContain('16 kB')
+    expectError(await sendBytes(gzipSync(raw), 'gzip'), 400, 'INVALID_REQUEST')
+  })
+
+  test('for an encoding that is unknown, and for one that is broken', async () => {
+    expectError(await sendBytes(Buffer.from('{}'), 'zstd'), 400, 'INVALID_REQUEST')
+    expectError(await sendBytes(Buffer.from('{}'), 'gzip'), 400, 'INVALID_REQUEST')
+  })
+
+  test('bytes that are no UTF-8 do not pass as text', async () => {
+    const body = Buffer.concat([Buffer.from('{"userId":"'), Buffer.from([0xff]), Buffer.from('"}')])
+    const answer = await sendBytes(body)
+    // They are read as U+FFFD, which is a text like any other.
+    expect(answer.body).toMatchObject({ userId: '\ufffd' })
+  })
+})
+
+async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
+  const headers = {
+    ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(encoding ? { 'content-encoding': encoding } : {}),
+  }
+  const bytes = new Uint8Array(body)
+  const response = await fetch(`${world.api.url}/v1/wallets`, {
+    method: 'POST',
+    headers,
+    body: bytes,
+  })
+  const text = await response.text()
+  const { status, headers: answered } = response
+  return { status, headers: answered, text, body: JSON.parse(text) as Answer['body'] }
+}
+
+describe('error: NOT_FOUND', () => {
+  test.each([
+    ['GET', '/'],
+    ['GET', '/v1'],
+    ['GET', '/v1/'],
+    ['GET', '/v2/wallets/a'],
+    ['GET', '/v1/wallets'],
+    ['GET', '/v1/wallets/a/b'],
+    ['POST', '/v1/unknown'],
+    ['DELETE', '/v1/wallets/a'],
+    ['PUT', '/v1/wallets'],
+    ['PATCH', '/v1/intents/a'],
+    ['OPTIONS', '/v1/wallets'],
+    ['OPTIONS', '/v1/unknown'],
+    ['GET', '/healthz/x'],
+  ])('%s %s', async (method, path) => {
+    expectError(await world.api.call(method, path, { key }), 404, 'NOT_FOUND')
+  })
+})
+
+/** What came back for bytes that no HTTP client would send. */
+function sendRaw(api: TestApi, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connectSocket(api.port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', (chunk) => (answer += String(chunk)))
+    socket.on('close', () => resolve(answer)).on('error', reject)
+  })
+}
+
+describe('what is no readable HTTP', () => {
+  test.each([
+    ['no request line', 'hello\r\n\r\n'],
+    ['a space in the path', 'GET /v1/wallets/a b HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['20 kB of headers', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  ])('%s: JSON, and the connection ends', async (_title, text) => {
+    const [head = '', body = ''] = (await sendRaw(world.api, text)).split('\r\n\r\n')
+    const answer = JSON.parse(body) as Answer['body']
+    expect(head).toContain('HTTP/1.1 400 Bad Request')
+    expect(answer.error).toBe('INVALID_REQUEST')
+    expect(head).toContain(`X-Request-Id: ${String(answer.details.requestId)}`)
+  })
+})
+
+describe('X-Request-Id', () => {
+  test('is made anew for each answer, whatever the caller sends', async () => {
+    const headers = { 'x-request-id': 'mine' }
+    const ids = new Set<string | null>()
+    for (const path of ['/healthz', '/v1/wallets/a', '/x']) {
+      ids.add((await world.api.call('GET', path, { key, headers })).headers.get('x-request-id'))
+    }
+    expect(ids.size).toBe(3)
+    expect(ids).not.toContain('mine')
+  })
+
+  test('stands in the log, with the pattern of the path in place of its values', async () => {
+    const { headers } = await world.api.call('GET', '/v1/wallets/very-private', { key })
+    const lines = world.api.logText().split('\n')
+    const line = lines.find((text) => text.includes(headers.get('x-request-id') ?? '-'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      ...{ method: 'GET', path: '/v1/wallets/:userId', status: 404, msg: 'request' },
+    })
+    expect(world.api.logText()).not.toContain('very-private')
+  })
+})
+
+describe('error: INTERNAL', () => {
+  test('an unexpected exception shows neither its message nor its stack', async () => {
+    const silent = silentChains()
+    const registry = {
+      ...silent.registry,
+      get chains(): never {
+        throw new Error('select secret from postgres://user:hunter2@db')
+      },
+    }
+    const temporal = world.temporal.client
+    const broken = await startApi({ db: world.db, temporal, ...silent, registry })
+    const answer = await broken.call('POST', '/v1/wallets', { key, body: { userId: 'broken' } })
+    expectError(answer, 500, 'INTERNAL')
+    expect(answer.text + broken.logText()).not.toContain('hunter2')
+    expect(broken.logText()).toContain('request failed')
+    expect(broken.logText()).toContain(String(answer.body.details.requestId))
+    await broken.stop()
+  })
+})
+
+describe('error: UNAVAILABLE when Postgres is gone', () => {
+  let proxy: TcpProxy
+  let api: TestApi
+  let stop: () => Promise<void>
+
+  beforeAll(async () => {
+    const url = new URL(world.database.urlAs('steward_api'))
+    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) })
+    url.hostname = '127.0.0.1'
+    url.port = String(proxy.port)
+    const db = connect(url.href, 4)
+    api = await startApi({ db, temporal: world.temporal.client, ...silentChains() })
+    stop = async () => {
+      await api.stop()
+      await proxy.stop()
+      await db.destroy()
+    }
+  })
+  afterAll(() => stop())
+
+  const read = () => api.call('GET', '/v1/wallets/nobody', { key })
+  /** The first one may still meet a connection of before. */
+  const expectRecovery = async () => {
+    for (let attempt = 1; (await read()).status !== 404; attempt++) expect(attempt).toBeLessThan(10)
+  }
+  const expectUnavailable = (answer: Answer) => {
+    expectError(answer, 503, 'UNAVAILABLE')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+
+  test('connections are cut and refused: at once, and it works again afterwards', async () => {
+    expect((await read()).status).toBe(404)
+    proxy.set('closed')
+    const started = performance.now()
+    for (const answer of await Promise.all([read(), read(), read()])) expectUnavailable(answer)
+    expect(performance.now() - started).toBeLessThan(4_000)
+    const body = { walletId: 'w', action: 'lend', amount: 1 }
+    expectUnavailable(await api.call('POST', '/v1/intents', { key, body }))
+    expect(await api.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { postgres: false },
+    })
+    expect((await api.call('GET', '/healthz')).status).toBe(200)
+    proxy.set('open')
+    await expectRecovery()
+  })
+
+  test('the server is frozen: within 15 s, and it works again afterwards', async () => {
+    await Promise.all([read(), read()])
+    proxy.set('frozen')
+    const started = performance.now()
+    const answers = await Promise.all(Array.from({ length: 6 }, read))
+    expect(performance.now() - started).toBeLessThan(15_000)
+    for (const answer of answers) expectUnavailable(answer)
+    proxy.set('closed')
+    proxy.set('open')
+    await expectRecovery()
+  })
+})
+
+describe('Temporal keeps silent', () => {
+  test('201 within 4 s, and progress is not waited for', async () => {
+    const silent = await startTcpProxy()
+    const connection = Connection.lazy({ address: `127.0.0.1:${silent.port}` })
+    const temporal = new Client({ connection })
+    const api = await startApi({ db: world.db, temporal, ...silentChains() })
+    const wallet = await api.call('POST', '/v1/wallets', { key, body: { userId: 'silent' } })
+    const body = { walletId: wallet.body.id, action: 'lend', amount: 1 }
+    let started = performance.now()
+    const created = await api.call('POST', '/v1/intents', { key, body })
+    expect(created).toMatchObject({ status: 201, body: { status: 'pending' } })
+    expect(performance.now() - started).toBeLessThan(4_000)
+    started = performance.now()
+    const read = await api.call('GET', `/v1/intents/${created.body.id}`, { key })
+    expect(read).toMatchObject({ status: 200, body: { status: 'pending' } })
+    expect(performance.now() - started).toBeLessThan(1_500)
+    await api.stop()
+    await silent.stop()
+    await connection.close()
+  })
+})

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createApiKey } from '../../db/accounts.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { startWorld, withoutId, type World } from './api.js'
+import type { IntentStatus, Progress } from '../../domain/intent.js'
+
+let world: World
+let wallet: TestWallet
+let key: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  const { db } = world.database
+  wallet = await insertTestWallet(db)
+  key = await createApiKey(db, wallet.accountId, 'test')
+  await db('chain').insert({
+    ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+    finalized_block: 1,
+  })
+})
+afterAll(() => world.stop())
+
+const get = (id: string, as = key) => world.api.call('GET', `/v1/intents/${id}`, { key: as })
+const insert = (status: IntentStatus, values = {}) =>
+  insertTestIntent(world.database.db, wallet, status, values)
+const inBlock = (state: string, success = true) => ({
+  ...{ state, success, tx_hash: '0xhash', block_number: 5, block_hash: '0xblock', log_index: 0 },
+  ...{ gas_used: '210000', gas_cost_usd: '0.630000', units: '999999' },
+})
+const operation = (intentId: string, values: object) =>
+  insertTestOperation(world.database.db, wallet, intentId, { ...values })
+const tell = (id: string, progress: Progress) => world.temporal.progress.set(id, progress)
+
+describe('GET /v1/intents/:intentId', () => {
+  test('pending: no plan, no results', async () => {
+    const id = await insert('pending')
+    const { status, body } = await get(id)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      ...{ id, walletId: wallet.id, status: 'pending', action: 'lend', amount: 1, asset: 'USDC' },
+      createdAt: expect.any(String),
+    })
+  })
+
+  test('planning: the plan, without what is internal, and no results', async () => {
+    const { body } = await get(await insert('planning'))
+    expect(body).toMatchObject({ status: 'planning', executionPlan: { steps: [{ sequence: 1 }] } })
+    expect(body).not.toHaveProperty('results')
+    expect(JSON.stringify(body)).not.toContain('market')
+  })
+
+  test('executing: results with no step yet', async () => {
+    const { body } = await get(await insert('executing'))
+    expect(body).toMatchObject({
+      status: 'executing',
+      results: { completedSteps: 0, transactions: [], totalGasUsed: '0', totalGasCostUsd: 0 },
+    })
+    expect(body).not.toHaveProperty('completedAt')
+  })
+
+  test('executing: a mined transaction is shown before it counts as a step', async () => {
+    const id = await insert('executing')
+    await operation(id, inBlock('mined'))
+    const { body } = await get(id)
+    expect(body.results).toMatchObject({ completedSteps: 0, transactions: [{ txHash: '0xhash' }] })
+  })
+
+  test('completed: results, final amount and the time of completion', async () => {
+    const id = await insert('completed')
+    await operation(id, inBlock('confirmed'))
+    const { body } = await get(id)
+    expect(body).toMatchObject({
+      status: 'completed',
+      completedAt: expect.stringMatching(/Z$/),
+      results: {
+        completedSteps: 1,
+        transactions: [
+          {
+            ...{ type: 'deposit', txHash: '0xhash', chain: 'arbitrum-sepolia' },
+            ...{ gasUsed: '210000', gasCostUsd: 0.63 },
+          },
+        ],
+        ...{ totalGasUsed: '210000', totalGasCostUsd: 0.63, finalAmount: '0.999999', apy: 3.51 },
+      },
+    })
+    expect(body).not.toHaveProperty('error')
+  })
+
+  test('failed: the error, and the transaction that failed', async () => {
+    const funds = [{ chain: 'arbitrum-sepolia', asset: 'USDC', amount: '1' }]
+    const error = { code: 'DEPOSIT_FAILED', message: 'The call failed.', step: 1, funds }
+    const id = await insert('failed', { error })
+    await operation(id, inBlock('final', false))
+    const { body } = await get(id)
+    expect(body).toMatchObject({ status: 'failed', error, results: { completedSteps: 0 } })
+    expect(body).not.toHaveProperty('completedAt')
+    expect(body.results).not.toHaveProperty('finalAmount')
+  })
+
+  test('failed before it was planned: no plan, no results', async () => {
+    const error = { code: 'INSUFFICIENT_FUNDS', message: 'Too little.' }
+    const { body } = await get(await insert('failed', { plan: null, error }))
+    expect(body).toMatchObject({ status: 'failed', error })
+    expect(body).not.toHaveProperty('results')
+  })
+
+  test('a running workflow raises the status and the count of steps', async () => {
+    const id = await insert('planning')
+    tell(id, { status: 'executing', completedSteps: 1 })
+    expect((await get(id)).body).toMatchObject({
+      status: 'executing',
+      results: { completedSteps: 1 },
+    })
+  })
+
+  test('a running workflow lowers nothing', async () => {
+    const id = await insert('executing')
+    await operation(id, inBlock('confirmed'))
+    tell(id, { status: 'planning', completedSteps: 0 })
+    expect((await get(id)).body).toMatchObject({
+      status: 'executing',
+      results: { completedSteps: 1 },
+    })
+  })
+
+  test('a workflow says nothing about the end: only the row does', async () => {
+    const id = await insert('executing')
+    tell(id, { status: 'completed', completedSteps: 1 })
+    const { body } = await get(id)
+    expect(body).toMatchObject({ status: 'executing', results: { completedSteps: 0 } })
+    expect(body).not.toHaveProperty('completedAt')
+  })
+
+  test('a status comes with its plan: without one the row stands', async () => {
+    const id = await insert('pending')
+    tell(id, { status: 'executing', completedSteps: 0 })
+    expect((await get(id)).body).toMatchObject({ status: 'pending' })
+  })
+
+  test('a workflow is not asked about an intent that is over', async () => {
+    const id = await insert('failed')
+    tell(id, { status: 'executing', completedSteps: 1 })
+    expect((await get(id)).body).toMatchObject({ status: 'failed' })
+  })
+
+  test('error: INTENT_NOT_FOUND alike for an unknown intent and for one of another account', async () => {
+    const id = await insert('planning')
+    const stranger = await world.newKey()
+    const [theirs, unknown] = [await get(id, stranger), await get('intent_x', stranger)]
+    expect([theirs.status, theirs.body.error]).toEqual([404, 'INTENT_NOT_FOUND'])
+    expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+})

@@ -1,0 +1,45 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+export type TcpProxy = {
+  port: number
+  /** `open` passes everything on; `closed` cuts all and takes nobody; `frozen` keeps silent. */
+  set(mode: 'open' | 'closed' | 'frozen'): void
+  stop(): Promise<void>
+}
+
+/** Stands between a client and a server that shall seem to die. Without a target it is silent. */
+export async function startTcpProxy(target?: { host: string; port: number }): Promise<TcpProxy> {
+  const pairs = new Set<{ client: Socket; server: Socket | undefined }>()
+  let mode = target ? 'open' : 'frozen'
+
+  const listener = createServer((client) => {
+    if (mode === 'closed') return void client.destroy()
+    const server = target && connect(target)
+    const pair = { client, server }
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      server?.destroy()
+    }
+    for (const socket of [client, server]) socket?.on('error', end).on('close', end)
+    client.on('data', (chunk) => mode === 'open' && server?.write(chunk))
+    server?.on('data', (chunk) => mode === 'open' && client.write(chunk))
+  })
+  listener.listen(0, '127.0.0.1')
+  await new Promise((resolve) => listener.once('listening', resolve))
+  const cut = () => {
+    for (const { client } of pairs) client.destroy()
+  }
+  return {
+    port: (listener.address() as AddressInfo).port,
+    set(next) {
+      mode = next
+      if (next === 'closed') cut()
+    },
+    stop() {
+      cut()
+      return new Promise((resolve) => listener.close(() => resolve()))
+    },
+  }
+}

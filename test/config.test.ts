@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals'
+import { loadConfig, type Role } from '../config.js'
+
+const common = {
+  NETWORK: 'testnet',
+  DATABASE_URL: 'postgres://steward_api:hunter2@db:5432/steward',
+  RPC_URL_ETHEREUM_SEPOLIA: 'https://rpc.example/ethereum/hunter2',
+  RPC_URL_ARBITRUM_SEPOLIA: 'http://arbitrum:8545',
+  RPC_URL_BASE_SEPOLIA: 'https://user:hunter2@rpc.example/base',
+}
+const complete = { ...common, TEMPORAL_ADDRESS: 'temporal:7233', KEK_FILE: '/run/kek' }
+
+const refusal = (role: Role, environment: Record<string, string | undefined>): string => {
+  try {
+    loadConfig(role, environment)
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'MISCONFIGURED' })
+    return (error as Error).message
+  }
+  throw new Error('It was taken.')
+}
+
+describe('loadConfig', () => {
+  test('api: defaults, and RPC URLs by canonical name', () => {
+    expect(loadConfig('api', complete)).toMatchObject({
+      ...{ API_HOST: '127.0.0.1', API_PORT: 3_000, LOG_LEVEL: 'info' },
+      TEMPORAL_NAMESPACE: 'default',
+      rpcUrls: {
+        'ethereum-sepolia': common.RPC_URL_ETHEREUM_SEPOLIA,
+        'arbitrum-sepolia': common.RPC_URL_ARBITRUM_SEPOLIA,
+        'base-sepolia': common.RPC_URL_BASE_SEPOLIA,
+      },
+    })
+  })
+
+  test('signer: needs its KEK and no Temporal', () => {
+    expect(loadConfig('signer', { ...common, KEK_FILE: 'kek' })).toMatchObject({
+      LANES_PER_CHAIN: 2,
+    })
+    expect(refusal('signer', common)).toContain('KEK_FILE')
+  })
+
+  test('an empty variable is an absent one', () => {
+    expect(loadConfig('api', { ...complete, API_PORT: '' }).API_PORT).toBe(3_000)
+    expect(refusal('api', { ...complete, DATABASE_URL: '' })).toContain('DATABASE_URL')
+  })
+
+  test('names every bad variable at once', () => {
+    const message = refusal('api', { NETWORK: 'moon', API_PORT: 'x' })
+    const names = ['NETWORK', 'API_PORT', 'DATABASE_URL', 'TEMPORAL_ADDRESS']
+    names.push('RPC_URL_ETHEREUM_SEPOLIA', 'RPC_URL_ARBITRUM_SEPOLIA', 'RPC_URL_BASE_SEPOLIA')
+    for (const name of names) expect(message).toContain(`  ${name}: `)
+  })
+
+  test('devnet: needs its addresses', () => {
+    const devnet = { ...complete, NETWORK: 'devnet' }
+    expect(refusal('worker', devnet)).toContain('DEVNET_FILE')
+    expect(loadConfig('worker', { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+  })
+
+  test.each([
+    ['API_PORT', ' '],
+    ['API_PORT', '-1'],
+    ['API_PORT', '65536'],
+    ['API_PORT', '3000.5'],
+    ['API_PORT', '0x10'],
+    ['API_PORT', '1e3'],
+    ['LOG_LEVEL', 'loud'],
+    ['DATABASE_URL', 'mysql://user:hunter2@db'],
+    ['DATABASE_URL', 'hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],
+  ])('refuses %s=%j and does not repeat it', (name, value) => {
+    const message = refusal('api', { ...complete, [name]: value })
+    expect(message).toContain(name)
+    expect(message).not.toContain('hunter2')
+  })
+
+  test.each(['0', '17'])('signer: refuses %s lanes per chain', (lanes) => {
+    const environment = { ...complete, LANES_PER_CHAIN: lanes }
+    expect(refusal('signer', environment)).toContain('LANES_PER_CHAIN')
+  })
+
+  test('takes a database behind a socket', () => {
+    const url = 'postgres:///steward?host=/var/run/postgresql'
+    expect(loadConfig('api', { ...complete, DATABASE_URL: url }).DATABASE_URL).toBe(url)
+  })
+})

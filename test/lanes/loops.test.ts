@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { listenToOperations, type Listener } from '../../db/listen.js'
+import { driveChain } from '../../lanes/driver.js'
+import { awaitOperation, outcomeOf, watchOutcomes } from '../../lanes/operations.js'
+import { findOperation } from '../../db/operations.js'
+import { watchQueue } from '../../lanes/queue.js'
+import { runSigner } from '../../lanes/sign.js'
+import { createWorld, usdcUnits, type World } from './fixture.js'
+
+describe('signer and driver as loops', () => {
+  let world: World
+  let stopping: AbortController
+  let listener: Listener
+  let running: Promise<unknown>
+
+  beforeAll(async () => {
+    world = await createWorld({ blockTimeSeconds: 0.25 })
+    await world.driver().db.destroy()
+  })
+  beforeEach(() => {
+    stopping = new AbortController()
+    const { signal } = stopping
+    const url = world.database.urlAs('steward_worker')
+    listener = listenToOperations(url, signal)
+    running = Promise.all([
+      runSigner(world.signer, watchQueue(listener, signal, ['queued']), signal),
+      driveChain(url, world.createClient(), listener, world.log, signal),
+    ])
+  })
+  afterEach(async () => {
+    stopping.abort()
+    await running
+  })
+  afterAll(() => world?.stop())
+
+  /** What an activity does with its operation, and how long it took, ms. */
+  const lendAndWait = async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const started = performance.now()
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    const row = await findOperation(world.workerDb, operationId)
+    if (!row) throw new Error('No row.')
+    const outcomes = watchOutcomes(listener)
+    const limit = AbortSignal.timeout(10_000)
+    const last = await awaitOperation({ db: world.workerDb, outcomes }, row, limit)
+    return { outcome: outcomeOf(last), ms: performance.now() - started }
+  }
+
+  test('an operation is confirmed within moments', async () => {
+    const { outcome, ms } = await lendAndWait()
+    expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
+    expect(ms).toBeLessThan(3_000)
+  })
+
+  test('go on though nothing is announced any more', async () => {
+    await world.waitUntil(async () => {
+      const { rows } = await world.db.raw<{ rows: unknown[] }>(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and query = 'listen operation'`,
+      )
+      return rows.length > 0
+    })
+    await world.db.raw('alter table operation disable trigger operation_changed')
+    const { outcome } = await lendAndWait()
+    await world.db.raw('alter table operation enable trigger operation_changed')
+    expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
+  })
+
+  test('survive an announcement that makes no sense', async () => {
+    await world.db.raw(`select pg_notify('operation', 'nonsense'), pg_notify('operation', '')`)
+    expect((await lendAndWait()).outcome).toMatchObject({ kind: 'done' })
+  })
+
+  test('go on after the loss of all their connections', async () => {
+    await world.db.raw(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'ClientRead'`,
+    )
+    expect((await lendAndWait()).outcome).toMatchObject({ kind: 'done' })
+  })
+})
+
+describe('a queue', () => {
+  const listenerOf = () => {
+    const subscribers = new Set<Parameters<Listener['subscribe']>[0]>()
+    const publish = (state: string) => {
+      for (const tell of subscribers) tell({ id: '1', state, chainId: 1 })
+    }
+    return {
+      publish,
+      subscribe: (tell: Parameters<Listener['subscribe']>[0]) => {
+        subscribers.add(tell)
+        return () => subscribers.delete(tell)
+      },
+    }
+  }
+
+  test('wakes a waiter though an earlier wait was left alone', async () => {
+    const listener = listenerOf()
+    const next = watchQueue(listener, new AbortController().signal, ['queued'])
+    void next(10)
+    const wait = next(5_000)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const started = performance.now()
+    listener.publish('queued')
+    await wait
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals'
+import { Interface, getAddress } from 'ethers'
+import { aaveV3, apyPercent } from '../../protocols/aaveV3.js'
+import { assertAllowed } from '../../custody/policy.js'
+import type { Log } from '../../chains/read.js'
+import type { Market } from '../../chains/registry.js'
+
+const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
+const [wallet, stranger, otherToken] = [account('aa'), account('bb'), account('cc')]
+const market: Market = {
+  protocol: 'aave-v3',
+  address: account('d1'),
+  underlying: account('d2'),
+  receiptToken: account('d3'),
+}
+const abi = new Interface([
+  `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
+    uint16 indexed referralCode)`,
+  'event Other(uint256 amount)',
+])
+
+type Supply = { reserve?: string; user?: string; onBehalfOf?: string; from?: string }
+function supplied(amount: bigint, its: Supply = {}): Log {
+  const { reserve = market.underlying, user = wallet, onBehalfOf = wallet } = its
+  const { from = market.address } = its
+  const values = [reserve, user, onBehalfOf, amount, 0]
+  return { ...place, address: from, ...abi.encodeEventLog('Supply', values) }
+}
+const place = { blockNumber: 1n, blockHash: '0x', transactionHash: '0x', logIndex: 0 }
+
+describe('aaveV3.depositedUnits', () => {
+  const count = (...logs: Log[]) => aaveV3.depositedUnits(market, wallet, logs)
+
+  test('adds up what the wallet has deposited for itself', () => {
+    expect(count(supplied(3n), supplied(4n))).toBe(7n)
+    expect(count()).toBe(0n)
+    expect(count(supplied(3n, { from: market.address.toLowerCase() }))).toBe(3n)
+  })
+
+  test.each([
+    ['a gift of somebody else', { user: stranger }],
+    ['a deposit for somebody else', { onBehalfOf: stranger }],
+    ['another asset', { reserve: otherToken }],
+    ['another contract that says the same', { from: stranger }],
+  ])('does not count %s', (_title, its) => {
+    expect(count(supplied(1n), supplied(100n, its))).toBe(1n)
+  })
+
+  test('passes over other events', () => {
+    const other = { ...place, address: market.address, ...abi.encodeEventLog('Other', [9n]) }
+    expect(count(other, supplied(2n))).toBe(2n)
+  })
+})
+
+describe('aaveV3.encodeDeposit', () => {
+  test('is what the policy lets pass, to the last unit', () => {
+    const allowance = { wallet, token: market.underlying, market: market.address, units: 5n }
+    assertAllowed(aaveV3.encodeDeposit(market, wallet, 5n), allowance)
+    const more = aaveV3.encodeDeposit(market, wallet, 6n)
+    expect(() => assertAllowed(more, allowance)).toThrow('Refused to sign')
+  })
+})
+
+describe('apyPercent', () => {
+  test('compounds a yearly rate in ray per second', () => {
+    expect(apyPercent(0n)).toBe(0)
+    expect(apyPercent(5n * 10n ** 25n)).toBeCloseTo(5.1271, 4)
+  })
+})
