@@ -2,6 +2,7 @@ import { deposit, type StepInput } from './deposit.js'
 import { toRetryable } from './failures.js'
 import { fund, type FundInput } from './fund.js'
 import { finalizeIntent, planIntent, type FinalizeInput } from './status.js'
+import { recordYields, type RecordYieldsInput } from './yields.js'
 import type { DepositStep } from '../domain/intent.js'
 import type { PlanningTools } from '../planning/intents.js'
 import type { Tools } from './step.js'
@@ -12,6 +13,7 @@ export function createActivities(tools: Tools & PlanningTools) {
     planIntent: retryable((input: { intentId: string }) => planIntent(tools, input)),
     deposit: retryable((input: StepInput<DepositStep>) => deposit(tools, input)),
     fund: retryable((input: FundInput) => fund(tools, input)),
+    recordYields: retryable((input: RecordYieldsInput) => recordYields(tools, input)),
     finalizeIntent: retryable((input: FinalizeInput) => finalizeIntent(tools.db, input)),
   }
 }

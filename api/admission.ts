@@ -1,4 +1,5 @@
 import { admit, refund, type Admission } from '../db/metering.js'
+import { keyDigest, type Scope } from '../db/accounts.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Request, Response } from 'express'
 import type { Services } from './services.js'
@@ -10,7 +11,7 @@ export type Tariff = {
   /** `POST /intents`: the name under which the ledger books the call. */
   name: string
   credits: number
-  scope: 'read' | 'write'
+  scope: Scope
 }
 
 /**
@@ -18,34 +19,55 @@ export type Tariff = {
  * their answers the rate headers that every answer has.
  */
 const SHIELD_LIMIT = 600
-/** Addresses remembered at once. Beyond that the oldest is forgotten. */
-const SHIELD_ADDRESSES = 10_000
+/** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
+const SHIELD_SIZE = 10_000
 const WINDOW_MS = 60_000
 
-type Window = { limit: number; used: number; resetAt: number }
+type Window = { limit: number; used: number; resetAt: number; retryAfter: number }
 
-/** Counts requests without a valid key by address, in this process. */
+/**
+ * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
+ * same: many callers may share an address, and one of them must not lock the others out.
+ */
 export function createShield() {
-  const counted = new Map<string, Window>()
-  const current = (address: string): Window => {
+  const counted = new Map<string, Omit<Window, 'retryAfter'>>()
+  const trusted = new Set<string>()
+  const current = (address: string) => {
     const known = counted.get(address)
     if (known && known.resetAt * 1000 > Date.now()) return known
     const resetAt = (Math.floor(Date.now() / WINDOW_MS) + 1) * 60
     const window = { limit: SHIELD_LIMIT, used: 0, resetAt }
     counted.delete(address)
     counted.set(address, window)
-    const [oldest] = counted.keys()
-    if (counted.size > SHIELD_ADDRESSES && oldest !== undefined) counted.delete(oldest)
+    dropOldest(counted)
     return window
   }
   return {
-    peek: current,
+    peek: (address: string): Window => withWait(current(address)),
     count(address: string): Window {
       const window = current(address)
       window.used += 1
-      return window
+      return withWait(window)
     },
+    trust(key: string): void {
+      const digest = keyDigest(key)?.toString('base64') ?? ''
+      if (trusted.has(digest)) return
+      trusted.add(digest)
+      dropOldest(trusted)
+    },
+    trusts: (key: string | undefined) =>
+      key !== undefined && trusted.has(keyDigest(key)?.toString('base64') ?? '-'),
   }
+}
+
+const withWait = (window: Omit<Window, 'retryAfter'>): Window => ({
+  ...window,
+  retryAfter: Math.max(1, window.resetAt - Math.floor(Date.now() / 1000)),
+})
+
+function dropOldest(remembered: Map<string, unknown> | Set<string>): void {
+  if (remembered.size <= SHIELD_SIZE) return
+  for (const oldest of remembered.keys()) return void remembered.delete(oldest)
 }
 export type Shield = ReturnType<typeof createShield>
 
@@ -62,37 +84,48 @@ export async function admitRequest(
   request: Request,
   response: Response,
 ): Promise<Admission> {
+  response.locals.judged = true
   const address = request.socket.remoteAddress ?? ''
   const guarded = shield.peek(address)
   setWindow(response, guarded)
-  if (guarded.used >= guarded.limit) throw rateLimited(guarded)
+  const key = keyOf(request)
+  if (guarded.used >= guarded.limit && !shield.trusts(key)) throw rateLimited(guarded)
   const requestId = String(response.locals.requestId)
   const cost = request.method === 'POST' ? 0 : credits
-  const key = keyOf(request)
-  const admission = key ? await admit(db, { key, requestId, cost, route: name }) : undefined
-  if (!admission) {
+  const call = { requestId, cost, route: name, scope }
+  const admission = key === undefined ? undefined : await admit(db, { key, ...call })
+  if (key === undefined || !admission) {
     setWindow(response, shield.count(address))
     throw unauthorized()
   }
+  shield.trust(key)
   setWindow(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
   assertAdmitted(admission, scope, credits)
   return admission
 }
 
+/** True when a request was let in or refused already. */
+export const wasJudged = (response: Response): boolean => response.locals.judged === true
+
 /** Gives a charged request its credits back, because it did not end well. Only 2xx answers are paid for. */
 export async function refundRequest({ db, log }: Services, response: Response): Promise<void> {
   const requestId = String(response.locals.requestId)
-  response.set('X-Credits-Charged', '0')
-  response.removeHeader('X-Credits-Remaining')
   await refund(db, requestId).catch((error: unknown) => {
     log.error({ err: error, requestId }, 'refund failed')
   })
 }
 
+/** Takes back what the headers say of a charge, unless they have gone already. */
+export function forgetCharge(response: Response): void {
+  if (response.headersSent || !(Number(response.get('X-Credits-Charged')) > 0)) return
+  response.set('X-Credits-Charged', '0')
+  response.removeHeader('X-Credits-Remaining')
+}
+
 function assertAdmitted(admission: Admission, scope: Tariff['scope'], credits: number): void {
   if (admission.verdict === 'rateLimited') throw rateLimited(admission)
-  if (!admission.scopes.includes(scope)) {
+  if (admission.verdict === 'outOfScope') {
     throw new ServiceError(
       'FORBIDDEN',
       `This key may not ${scope}. Use one with the scope ${scope}.`,
@@ -127,8 +160,7 @@ export function outOfCredits(required: number, available: bigint): ServiceError 
   })
 }
 
-function rateLimited({ limit, resetAt }: Window): ServiceError {
-  const retryAfter = Math.max(1, resetAt - Math.floor(Date.now() / 1000))
+function rateLimited({ limit, retryAfter }: Window): ServiceError {
   const message = `More than ${limit} requests in a minute. Try again in ${retryAfter} s.`
   return new ServiceError('RATE_LIMITED', message, { limit, window: '1 minute', retryAfter })
 }

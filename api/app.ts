@@ -1,13 +1,17 @@
-import express, { Router, type Express, type RequestHandler } from 'express'
+import express, {
+  Router,
+  type ErrorRequestHandler,
+  type Express,
+  type RequestHandler,
+} from 'express'
 import helmet from 'helmet'
 import { newId } from '../db/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { admitRequest, type Tariff } from './admission.js'
-import { demoRoutes } from './demo.js'
+import { admitRequest, wasJudged, type Tariff } from './admission.js'
+import { docsRoutes } from './docs.js'
 import { answerNotFound, handleErrors } from './errors.js'
 import { answerAlive, answerReady } from './health.js'
-import { intentRoutes } from './intents.js'
-import { walletRoutes } from './wallets.js'
+import { endpoints } from './routes.js'
 import type { Log } from '../log.js'
 import type { Services } from './services.js'
 
@@ -23,7 +27,9 @@ export function createApp(services: Services): Express {
   app.use(nameRequest(services.log), answerInTime)
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
+  app.use(docsRoutes(endpoints))
   app.use('/v1', versionOne(services))
+  app.use(beside(services))
   app.use(answerNotFound)
   app.use(handleErrors(services.log))
   return app
@@ -35,14 +41,28 @@ const anyPath: Tariff = { name: 'unknown', credits: 0, scope: 'read' }
 function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
-  for (const route of [...walletRoutes, ...intentRoutes, ...demoRoutes]) {
-    route.mount(services, router)
-  }
+  for (const route of endpoints.versioned) route.mount(services, router)
   router.use(async (request, response, next) => {
     await admitRequest(services, anyPath, request, response)
     answerNotFound(request, response, next)
   })
+  router.use(admitUnread(services))
   return router
+}
+
+/** Endpoints whose path has no version. */
+function beside(services: Services): Router {
+  const router = Router()
+  for (const route of endpoints.unversioned) route.mount(services, router)
+  return router
+}
+
+/** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
+function admitUnread(services: Services): ErrorRequestHandler {
+  return async (error, request, response, next) => {
+    if (!wasJudged(response)) await admitRequest(services, anyPath, request, response)
+    next(error)
+  }
 }
 
 /** Gives each request an id of our own and writes one line when it is answered. */

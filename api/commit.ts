@@ -71,8 +71,9 @@ async function commit(
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
     // First of all, because it locks the account: what follows counts under this lock.
     const { name, credits } = tariff
-    const paid = await charge(trx, { accountId, requestId, cost: credits, route: name })
-    if (!paid) throw outOfCredits(credits, admission.balance)
+    const call = { accountId, requestId, cost: credits, route: name }
+    const { paid, balance } = await charge(trx, call)
+    if (!paid) throw outOfCredits(credits, balance)
     const answer = await work(trx)
     if (idempotency) {
       const { status, text } = toText(answer)

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { insertFunding, type Funding } from '../db/fundings.js'
 import { getWallet } from '../db/wallets.js'
 import { demoFunding } from '../domain/funding.js'
-import { safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { fromUnits } from '../domain/money.js'
 import { startFunding } from '../temporal/start.js'
 import { fundRequest, fundingAnswer } from './examples.js'
+import { walletIdInput } from './parameters.js'
 import { noParams, noQuery, writeRoute } from './route.js'
 import { funding as fundingSchema } from './schemas.js'
 
@@ -16,7 +16,7 @@ const fundWallet = writeRoute(
     credits: prices.fundWallet,
     params: noParams,
     query: noQuery,
-    body: z.strictObject({ walletId: safeText(64) }),
+    body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
     docs: {
       operationId: 'fundWallet',
       tag: 'Demo',

@@ -46,10 +46,7 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     retryAfter: z.int().positive().meta({ description: 'Seconds until the window ends.' }),
   },
   RPC_ERROR: {
-    silent: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Chains that do not answer.' }),
+    silent: z.array(z.string()).optional().meta({ description: 'Chains that do not answer.' }),
   },
 }
 
@@ -113,7 +110,7 @@ export function errorSchema(code: ErrorCode): z.ZodObject {
       message: z.string().meta({ description: 'The same for a person.' }),
       details: z.strictObject({ ...detailsOf[code], requestId }),
     })
-    .meta({ id: nameOf(code), description: hint })
+    .meta({ id: `${nameOf(code)}Error`, description: hint })
   schemas.set(code, schema)
   return schema
 }

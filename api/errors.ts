@@ -1,4 +1,5 @@
 import { ServiceError, errorCatalog } from '../domain/errors.js'
+import { forgetCharge } from './admission.js'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Log } from '../log.js'
 
@@ -21,7 +22,9 @@ export function handleErrors(log: Log): ErrorRequestHandler {
       next()
       return
     }
+    forgetCharge(response)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
+    if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
     if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json({
       error: known.code,

@@ -79,3 +79,72 @@ export const completedIntent = {
   },
   completedAt: '2026-11-21T04:36:09.715Z',
 }
+
+export const balancesAnswer = {
+  walletId,
+  address: walletAnswer.address,
+  chains: [
+    { chain: 'ethereum-sepolia', tokens: [] },
+    {
+      chain: 'arbitrum-sepolia',
+      tokens: [
+        {
+          asset: 'USDC',
+          balance: '1000000',
+          balanceFormatted: '1',
+          decimals: 6,
+          valueUsd: 1,
+        },
+      ],
+    },
+    { chain: 'base-sepolia', tokens: [] },
+  ],
+  totalValueUsd: 1,
+}
+
+const rateAnswer = { chain: 'arbitrum-sepolia', protocol: 'aave-v3', asset: 'USDC', apy: 3.5109 }
+
+export const yieldsAnswer = {
+  rates: [
+    { ...rateAnswer, chain: 'ethereum-sepolia', apy: 1.5187 },
+    rateAnswer,
+    { ...rateAnswer, chain: 'base-sepolia', apy: 3.1522 },
+  ],
+  best: {
+    ...rateAnswer,
+    reasoning: 'aave-v3 on arbitrum-sepolia pays 3.51 % on USDC, the best of 3 rates.',
+  },
+}
+
+export const yieldHistoryAnswer = {
+  data: [{ ...rateAnswer, takenAt: '2026-11-21T04:35:00.000Z' }],
+  hasMore: false,
+  nextCursor: null,
+}
+
+export const positionsAnswer = {
+  walletId,
+  address: walletAnswer.address,
+  positions: [{ ...rateAnswer, deposited: '100', currentValue: '100.25', earned: '0.25' }],
+}
+
+export const creditsAnswer = { balance: 9_992, totalPurchased: 0, totalUsed: 8, plan: 'pro' }
+
+export const dryRunAnswer = {
+  dryRun: true,
+  ...lendRequest,
+  asset: 'USDC',
+  executionPlan,
+}
+
+export const cancelledIntent = {
+  ...plannedIntent,
+  status: 'failed',
+  results: {
+    completedSteps: 0,
+    transactions: [],
+    totalGasUsed: '0',
+    totalGasCostUsd: 0,
+  },
+  error: { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' },
+}

@@ -1,26 +1,18 @@
 import { z } from 'zod'
-import { getIntent, type Intent } from '../db/intents.js'
+import { getIntent, listIntents, type Intent } from '../db/intents.js'
 import { getWallet } from '../db/wallets.js'
-import {
-  intentBody as intentSchema,
-  isTerminal,
-  laterStatus,
-  resultsOf,
-  safeText,
-  type Effect,
-  type ExecutionPlan,
-  type IntentRequest,
-  type Progress,
-  type Step,
-} from '../domain/intent.js'
-import { fromUnits, toUnits } from '../domain/money.js'
+import { actions, intentBody as intentSchema, isTerminal, safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
-import { storeIntent } from '../planning/intents.js'
+import { previewPlan, storeIntent } from '../planning/intents.js'
 import { readMarket } from '../planning/market.js'
 import { startIntent } from '../temporal/start.js'
-import { completedIntent, lendRequest, plannedIntent } from './examples.js'
+import { completedIntent, dryRunAnswer, lendRequest, plannedIntent } from './examples.js'
+import { intentBody, previewBody } from './intentBody.js'
+import { toRequest } from './intentRequest.js'
+import { intentIdInput } from './parameters.js'
+import { pageBody, pageQuery, toSlice } from './pages.js'
 import { noParams, noQuery, readRoute, writeRoute } from './route.js'
-import { intent as intentResource } from './schemas.js'
+import { dryRun, intent as intentResource, listOf, statuses } from './schemas.js'
 import type { Chain } from '../chains/registry.js'
 import type { Services } from './services.js'
 
@@ -29,16 +21,29 @@ const createIntent = writeRoute(
     path: '/intents',
     credits: prices.createIntent,
     params: noParams,
-    query: noQuery,
+    query: z.strictObject({
+      dryRun: z
+        .enum(['true', 'false'])
+        .default('false')
+        .meta({
+          description: 'Answer with the plan only: nothing is stored, started or charged.',
+          override: { type: 'boolean', default: false },
+        }),
+    }),
     body: intentSchema,
     docs: {
       operationId: 'createIntent',
       tag: 'Intents',
       summary: 'Create and execute an intent',
       description:
-        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds.',
+        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. `withdraw` and `bridge` are checked, but answered with the reason `action_not_available` for now.',
       requests: { lend: lendRequest },
       responses: {
+        200: {
+          description: 'With `dryRun=true`: the plan that the same call would execute now.',
+          schema: dryRun,
+          examples: { dryRun: dryRunAnswer },
+        },
         201: {
           description: 'The intent was created and is being executed.',
           schema: intentResource,
@@ -48,14 +53,18 @@ const createIntent = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, body }, commit) => {
-    const { db, chains, temporal, log } = services
+  async (services, { account, requestId, query, body }, commit) => {
+    const { db, chains, temporal, registry, log } = services
     const { accountId, plan } = account
-    const { decimals } = tokenOf(services)
-    const request = toRequest(services, body)
+    const decimals = decimalsOf(services)
+    const request = toRequest(registry, body, decimals)
     const wallet = await getWallet(db, accountId, body.walletId)
     const market = await readMarket(db, chains, wallet.address)
     const owner = { accountId, walletId: wallet.id, requestId }
+    if (query.dryRun === 'true') {
+      const preview = await previewPlan(db, owner, request, market)
+      return { status: 200, body: previewBody(wallet.id, request, preview, decimals) }
+    }
     let intent: Intent | undefined
     const answer = await commit(async (trx) => {
       intent = await storeIntent(services, trx, owner, request, market)
@@ -75,7 +84,7 @@ const readIntent = readRoute(
   {
     path: '/intents/:intentId',
     credits: prices.readIntent,
-    params: z.object({ intentId: safeText(64) }),
+    params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     docs: {
       operationId: 'getIntent',
@@ -95,75 +104,53 @@ const readIntent = readRoute(
     const { db, readProgress } = services
     const { intent, effects } = await getIntent(db, account.accountId, params.intentId)
     const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-    return { status: 200, body: intentBody(intent, effects, progress, tokenOf(services).decimals) }
+    return { status: 200, body: intentBody(intent, effects, progress, decimalsOf(services)) }
   },
 )
 
-export const intentRoutes = [createIntent, readIntent]
+const listAllIntents = readRoute(
+  {
+    path: '/intents',
+    credits: prices.listIntents,
+    params: noParams,
+    query: z.strictObject({
+      ...pageQuery,
+      walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
+      status: z.enum(statuses).optional().meta({ description: 'Only those in this state.' }),
+      action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
+    }),
+    docs: {
+      operationId: 'listIntents',
+      tag: 'Intents',
+      summary: 'List intents',
+      description:
+        'Newest first, as they are stored. Read a running intent by its id for its very latest state.',
+      responses: {
+        200: {
+          description: 'A page of intents.',
+          schema: listOf(intentResource, 'IntentList', 'Intents, newest first.'),
+          examples: {
+            last: { data: [completedIntent], hasMore: false, nextCursor: null },
+          },
+        },
+      },
+      errors: [],
+    },
+  },
+  async (services, { account, query }) => {
+    const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
+    const { walletId, status, action } = query
+    const filter = { walletId, status, action }
+    const intents = await listIntents(services.db, account.accountId, filter, slice)
+    const decimals = decimalsOf(services)
+    const body = pageBody(intents, slice, ({ effects, ...intent }) =>
+      intentBody(intent, effects, undefined, decimals),
+    )
+    return { status: 200, body }
+  },
+)
+
+export const intentRoutes = [createIntent, listAllIntents, readIntent]
 
 /** Every chain of a deployment lists the same USDC, of the same decimals. */
-const tokenOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc
-
-function toRequest(
-  services: Services,
-  { action, amount, asset, chain }: z.infer<typeof intentSchema>,
-): IntentRequest {
-  const amountUnits = toUnits(amount, tokenOf(services).decimals)
-  if (chain === undefined) return { action, asset, amountUnits }
-  return { action, asset, amountUnits, chain: services.registry.resolve(chain).name }
-}
-
-/**
- * The intent resource. The row is the body; a running workflow may know more and then raises the status
- * and the count of finished steps, it never lowers them.
- */
-function intentBody(
-  intent: Intent,
-  effects: Effect[],
-  progress: Progress | undefined,
-  decimals: number,
-) {
-  const { plan, error, completedAt } = intent
-  // Told before its plan was read, progress would speak of steps that the body does not show.
-  const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
-  const status = running ? laterStatus(intent.status, running.status) : intent.status
-  return {
-    id: intent.id,
-    walletId: intent.walletId,
-    status,
-    action: intent.action,
-    amount: Number(fromUnits(BigInt(intent.units), decimals)),
-    asset: intent.asset,
-    ...(plan ? { executionPlan: planBody(plan) } : {}),
-    ...(plan && status !== 'pending' && status !== 'planning'
-      ? { results: resultsBody(plan, effects, running, decimals) }
-      : {}),
-    ...(error ? { error } : {}),
-    createdAt: intent.createdAt.toISOString(),
-    ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
-  }
-}
-
-function resultsBody(
-  plan: ExecutionPlan,
-  effects: Effect[],
-  progress: Progress | undefined,
-  decimals: number,
-) {
-  const results = resultsOf(plan, effects, decimals)
-  const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
-  return { ...results, completedSteps }
-}
-
-function planBody({ steps, ...plan }: ExecutionPlan) {
-  return { ...plan, steps: steps.map(stepBody) }
-}
-
-const stepBody = ({ type, sequence, chain, protocol, asset, amount }: Step) => ({
-  type,
-  sequence,
-  chain,
-  protocol,
-  asset,
-  amount,
-})
+export const decimalsOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc.decimals

@@ -11,6 +11,11 @@ type Metadata = Record<string, unknown>
  */
 export const metadata = z
   .custom<Metadata>(isObject, 'must be an object')
+  .meta({
+    description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It comes back unchanged.`,
+    examples: [{ tier: 'gold' }],
+    override: { type: 'object', additionalProperties: true },
+  })
   .superRefine((value, context) => {
     const message = faultOf(value)
     if (message) context.addIssue({ code: 'custom', message })

@@ -44,10 +44,12 @@ export type Docs = {
 export type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = {
   path: string
   credits: number
+  /** Gives credits of another call back, so that what is left is not told. */
+  refunds?: boolean
   params: Params
   query: Query
   body: Body
-  docs?: Docs
+  docs: Docs
 }
 
 /** An endpoint as it is mounted and described. */
@@ -79,7 +81,9 @@ export function readRoute<Params extends Schema, Query extends Schema>(
             ...inputOf(account, request, response, spec),
             body: undefined,
           })
-          send(response, { status: answer.status, text: JSON.stringify(answer.body) })
+          // The time limit has answered for us, with an error: those are free.
+          if (response.headersSent) await refundRequest(services, response)
+          else send(response, { status: answer.status, text: JSON.stringify(answer.body) })
         } catch (error) {
           if (spec.credits > 0) await refundRequest(services, response)
           throw error
@@ -97,7 +101,7 @@ type Writer<Params, Query, Body> = (
 
 /**
  * An endpoint that creates. What it does in `commit`, its charge and the answer that an Idempotency-Key
- * replays are one transaction.
+ * replays are one transaction. An answer without a commit is neither charged nor kept.
  */
 export function writeRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
   spec: Spec<Params, Query, Body>,
@@ -110,7 +114,7 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
     mount(services, router) {
       router.post(spec.path, async (request, response) => {
         const account = await admitRequest(services, tariff, request, response)
-        await readJson(request, response)
+        if (!isOptional(spec.body) || hasBody(request)) await readJson(request, response)
         const input = {
           ...inputOf(account, request, response, spec),
           body: parse(spec.body, request.body),
@@ -124,11 +128,18 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
         }
         const { requestId } = input
         const { db } = services
+        let committed = false
         const sent = await answerOnce(
           { db, admission: account, requestId, tariff, idempotency: idempotency || undefined },
-          (commit) => handler(services, input, commit),
+          (commit) =>
+            handler(services, input, (work) => {
+              committed = true
+              return commit(work)
+            }),
         )
-        setCredits(response, sent.charged, account.balance - BigInt(sent.charged))
+        const charged = committed ? sent.charged : 0
+        setCredits(response, charged, account.balance - BigInt(charged))
+        if (spec.refunds) response.removeHeader('X-Credits-Remaining')
         if (sent.replayed) response.set('Idempotent-Replayed', 'true')
         send(response, sent)
       })
@@ -163,10 +174,10 @@ async function readJson(request: Request, response: Response): Promise<void> {
     throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
   }
   await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: unknown) => {
+    parseJson(request, response, (error?: Error) => {
       if (error === undefined) resolve()
       // The error handler knows the parser's errors by their type, whatever their class.
-      else reject(error as Error)
+      else reject(error)
     })
   })
 }
@@ -174,6 +185,13 @@ async function readJson(request: Request, response: Response): Promise<void> {
 /** The input of an endpoint that takes none of a kind. */
 export const noParams = z.object({})
 export const noQuery = z.strictObject({})
+/** Absent or an empty object. */
+export const noBody = z.strictObject({}).default({})
+
+const isOptional = (body: Schema) => body === noBody
+
+const hasBody = (request: Request) =>
+  request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
 
 function parse<S extends Schema>(schema: S, value: unknown): z.infer<S> {
   const parsed = schema.safeParse(value)

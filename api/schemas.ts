@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actions } from '../domain/intent.js'
 
 /**
  * The resources that the API answers with. Strict, so that a test finds a field that nobody documented;
@@ -10,7 +11,10 @@ const text = (description: string, example: string) =>
 const figure = (description: string, example: number) =>
   z.number().meta({ description, examples: [example] })
 const count = (description: string, example: number) =>
-  z.int().nonnegative().meta({ description, examples: [example] })
+  z
+    .int()
+    .nonnegative()
+    .meta({ description, examples: [example] })
 const decimalText = (description: string, example: string) =>
   z
     .string()
@@ -42,15 +46,21 @@ const address = z
     examples: ['0x69ea9668481236855282F21d38F1d078064EF099'],
   })
 
-/** A page of a list; `nextCursor` is there when more follow. */
+const unavailable = z
+  .array(chain)
+  .optional()
+  .meta({ description: 'Chains that do not answer now; absent when all do.' })
+
+/** A page of a list, newest first. */
 export const listOf = (item: z.ZodType, id: string, description: string) =>
   z
     .strictObject({
       data: z.array(item),
       hasMore: z.boolean().meta({ description: 'Whether more follow.' }),
-      nextCursor: text('Send it as `cursor` for the next page.', 'eyJpZCI6Imlud…')
-        .nullable()
-        .optional(),
+      nextCursor: text(
+        'Send it as `cursor` for the next page; null on the last one.',
+        'aW50ZW50…',
+      ).nullable(),
     })
     .meta({ id, description })
 
@@ -86,6 +96,7 @@ export const balances = z
       .array(z.strictObject({ chain, tokens: z.array(tokenBalance) }))
       .meta({ description: 'One entry per supported chain; `tokens` is empty without funds.' }),
     totalValueUsd: figure('Sum over all chains in USD.', 250.5),
+    unavailable,
   })
   .meta({ id: 'Balances', description: 'What a wallet holds on every supported chain.' })
 
@@ -107,18 +118,21 @@ export const yields = z
         apy,
         reasoning: text('Why it is the best.', 'aave-v3 on arbitrum-sepolia pays most.'),
       })
-      .optional()
-      .meta({ description: 'The rate with the highest APY; absent when no rate matches.' }),
+      .nullable()
+      .meta({ description: 'The rate with the highest APY; null when no rate matches.' }),
+    unavailable,
   })
   .meta({ id: 'Yields', description: 'Lending rates, read from the chains.' })
 
-const actions = ['lend', 'withdraw', 'bridge'] as const
-const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
+export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
 
 const step = z
   .strictObject({
     type: z.enum(['bridge', 'deposit', 'withdraw', 'swap']),
-    sequence: z.int().positive().meta({ description: 'Place in the order, from 1.', examples: [1] }),
+    sequence: z
+      .int()
+      .positive()
+      .meta({ description: 'Place in the order, from 1.', examples: [1] }),
     from: chain.optional().meta({ description: 'Source chain of a bridge.' }),
     to: chain.optional().meta({ description: 'Destination chain of a bridge.' }),
     chain: chain.optional().meta({ description: 'Chain of a deposit, withdrawal or swap.' }),
@@ -168,7 +182,10 @@ const results = z
 const intentError = z
   .strictObject({
     code: text('Why it failed: a code such as DEPOSIT_FAILED or CANCELLED.', 'DEPOSIT_FAILED'),
-    message: text('The same for a person.', 'The deposit was reverted. The money is in the wallet.'),
+    message: text(
+      'The same for a person.',
+      'The deposit was reverted. The money is in the wallet.',
+    ),
     step: z.int().positive().optional().meta({ description: 'Sequence of the failed step.' }),
     funds: z
       .array(z.strictObject({ chain, asset, amount: decimalText('In whole tokens.', '1') }))
@@ -176,6 +193,37 @@ const intentError = z
       .meta({ description: 'Where the money is now.' }),
   })
   .meta({ id: 'IntentError', description: 'Why an intent failed.' })
+
+const position = z
+  .strictObject({
+    chain,
+    protocol,
+    asset,
+    deposited: decimalText('What intents have deposited, in whole tokens.', '100'),
+    currentValue: decimalText('What it is worth on the chain now, in whole tokens.', '100.25'),
+    earned: z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .meta({
+        description: '`currentValue` less `deposited`, in whole tokens; negative after a loss.',
+        examples: ['0.25'],
+      }),
+    apy,
+  })
+  .meta({ id: 'Position', description: 'What a wallet has lent to one protocol on one chain.' })
+
+export const positions = z
+  .strictObject({
+    walletId,
+    address,
+    positions: z.array(position).meta({ description: 'Those that hold something.' }),
+    unavailable,
+  })
+  .meta({ id: 'Positions', description: 'What a wallet has lent.' })
+
+export const yieldSnapshot = z
+  .strictObject({ chain, protocol, asset, apy, takenAt: time('When it was read, UTC.') })
+  .meta({ id: 'YieldSnapshot', description: 'What a market paid at a moment.' })
 
 /** The fields that an intent has before it is stored: what a dry run answers with. */
 const intended = {
@@ -202,6 +250,14 @@ export const intent = z
     completedAt: time('When it was completed, UTC; on completed intents only.').optional(),
   })
   .meta({ id: 'Intent', description: 'A DeFi operation that the service plans and executes.' })
+
+export const dryRun = z
+  .strictObject({
+    dryRun: z.literal(true),
+    ...intended,
+    executionPlan,
+  })
+  .meta({ id: 'DryRun', description: 'What an intent would do now. It does not exist.' })
 
 export const funding = z
   .strictObject({

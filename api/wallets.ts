@@ -5,6 +5,7 @@ import {
   findActiveKek,
   getWalletByUser,
   insertWallet,
+  listWallets,
   newWalletId,
   type Wallet,
 } from '../db/wallets.js'
@@ -13,8 +14,10 @@ import { safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { metadata } from './metadata.js'
 import { createWalletRequest, walletAnswer } from './examples.js'
+import { userIdInput } from './parameters.js'
+import { pageBody, pageQuery, toSlice } from './pages.js'
 import { noParams, noQuery, readRoute, writeRoute } from './route.js'
-import { wallet } from './schemas.js'
+import { listOf, wallet } from './schemas.js'
 import type { Services } from './services.js'
 
 const createWallet = writeRoute(
@@ -23,7 +26,9 @@ const createWallet = writeRoute(
     credits: prices.createWallet,
     params: noParams,
     query: noQuery,
-    body: z.strictObject({ userId: safeText(128), metadata: metadata.default({}) }),
+    body: z
+      .strictObject({ userId: userIdInput, metadata: metadata.default({}) })
+      .meta({ id: 'CreateWalletRequest' }),
     docs: {
       operationId: 'createWallet',
       tag: 'Wallets',
@@ -73,7 +78,7 @@ const readWallet = readRoute(
   {
     path: '/wallets/:userId',
     credits: prices.readWallet,
-    params: z.object({ userId: safeText(128) }),
+    params: z.object({ userId: userIdInput }),
     query: noQuery,
     docs: {
       operationId: 'getWallet',
@@ -91,7 +96,39 @@ const readWallet = readRoute(
   },
 )
 
-export const walletRoutes = [createWallet, readWallet]
+const listAllWallets = readRoute(
+  {
+    path: '/wallets',
+    credits: prices.listWallets,
+    params: noParams,
+    query: z.strictObject({
+      ...pageQuery,
+      userId: safeText(128).optional().meta({ description: 'Only the one of this user.' }),
+    }),
+    docs: {
+      operationId: 'listWallets',
+      tag: 'Wallets',
+      summary: 'List wallets',
+      responses: {
+        200: {
+          description: 'A page of wallets.',
+          schema: listOf(wallet, 'WalletList', 'Wallets, newest first.'),
+          examples: { last: { data: [walletAnswer], hasMore: false, nextCursor: null } },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ db, registry }, { account, query }) => {
+    const slice = toSlice(query, /^svc_wallet_[0-9a-z]{26}$/)
+    const { userId } = query
+    const wallets = await listWallets(db, account.accountId, { userId }, slice)
+    const body = pageBody(wallets, slice, (one) => walletBody(one, registry))
+    return { status: 200, body }
+  },
+)
+
+export const walletRoutes = [createWallet, listAllWallets, readWallet]
 
 function walletBody(wallet: Wallet, { chains }: Services['registry']) {
   return {

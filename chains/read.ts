@@ -27,7 +27,7 @@ export type Receipt = {
   logs: Log[]
 }
 
-const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
+export const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
 
 const blockParameter = (block: BlockRef) => {
   if (typeof block === 'string') return block

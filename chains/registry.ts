@@ -150,8 +150,8 @@ export type Registry = {
   /** The chain of a canonical name. Throws on a name that is not in the deployment: a bug, not input. */
   get(name: string): Chain
   byId(chainId: number): Chain
-  /** The chain of a caller's name or alias; INVALID_REQUEST for an unknown one. */
-  resolve(name: string): Chain
+  /** The chain of a caller's name or alias; INVALID_REQUEST for an unknown one, by the name of its field. */
+  resolve(name: string, field?: string): Chain
 }
 
 /**
@@ -175,12 +175,13 @@ export function createRegistry(network: Network, file?: string): Registry {
       if (!chain) throw new Error(`No chain with id ${chainId} in this deployment.`)
       return chain
     },
-    resolve(name) {
+    resolve(name, field = 'chain') {
       const chain = chains.find((candidate) => candidate.name === name || candidate.alias === name)
       if (chain) return chain
       const known = chains.map((candidate) => candidate.name)
-      throw new ServiceError('INVALID_REQUEST', `Unknown chain. Use one of: ${known.join(', ')}.`, {
-        issues: [{ path: 'chain', message: `Use one of: ${known.join(', ')}` }],
+      const message = `Use one of: ${known.join(', ')}`
+      throw new ServiceError('INVALID_REQUEST', `${field}: unknown chain. ${message}.`, {
+        issues: [{ path: field, message }],
       })
     },
   }

@@ -48,7 +48,7 @@ export async function createApiKey(
 ): Promise<string> {
   const secret = randomBytes(28).toString('hex')
   const key = `svc_sk_${secret}${checksum(secret)}`
-  await db('api_key').insert({
+  const row = {
     id: newId('key_'),
     account_id: accountId,
     name,
@@ -57,7 +57,12 @@ export async function createApiKey(
     last_four: key.slice(-4),
     scopes,
     expires_at: expiresAt ?? null,
-  })
+  }
+  try {
+    await db('api_key').insert(row)
+  } catch (error) {
+    throw unknownAccount(error, accountId)
+  }
   return key
 }
 
@@ -138,14 +143,33 @@ export async function rollApiKey(
   })
 }
 
-/** Credits that an operator sells or gives; they never lapse. `reference` keeps a repeat from counting. */
+/**
+ * Credits that an operator sells or gives; they never lapse.
+ *
+ * @param reference - Keeps a repeat from counting, such as the number of an invoice.
+ * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for a reference that was used.
+ */
 export async function grantCredits(
   db: Db,
   accountId: string,
   credits: number,
   reference: string = newId('op_'),
 ): Promise<void> {
-  await db.raw('select purchase_credits(?, ?, ?)', [accountId, reference, credits])
+  try {
+    await db.raw('select purchase_credits(?, ?, ?)', [accountId, reference, credits])
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw unknownAccount(error, accountId)
+    const message = `The reference ${reference} was used before. Nothing was granted again.`
+    throw new ServiceError('INVALID_REQUEST', message)
+  }
+}
+
+const isUniqueViolation = (error: unknown) => (error as { code?: string }).code === '23505'
+
+/** A row that refers to no account is an account that is not there; any other error stays what it is. */
+function unknownAccount(error: unknown, id: string): unknown {
+  if ((error as { code?: string }).code !== '23503') return error
+  return new ServiceError('NOT_FOUND', `There is no account ${id}.`)
 }
 
 export type AccountRow = { id: string; name: string; plan: PlanName; createdAt: Date }

@@ -1,10 +1,12 @@
 import type { Knex } from 'knex'
 import { newId } from './ids.js'
 import { selectScoped } from './scope.js'
+import { sliced, type Slice } from './slice.js'
 import type { PlanName } from '../domain/tiers.js'
 import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
 import type {
+  Action,
   Effect,
   ExecutionPlan,
   IntentError,
@@ -78,14 +80,58 @@ export async function getIntent(
   accountId: string,
   id: string,
 ): Promise<{ intent: Intent; effects: Effect[] }> {
-  const query = db('intent as i')
-    .where({ 'i.id': id, 'i.account_id': accountId })
-    .select(returning.map((column) => `i.${column}`))
-    .select(db.raw(`(${EFFECTS}) as effects`))
-  const [row] = await selectScoped<Intent & { effects: EffectRow[] | null }>(db, accountId, query)
-  if (!row) throw new ServiceError('INTENT_NOT_FOUND', 'There is no such intent.')
+  const query = withEffects(db, accountId).where('i.id', id)
+  const [row] = await selectScoped<IntentRow>(db, accountId, query)
+  if (!row) throw intentNotFound()
   const { effects, ...intent } = row
   return { intent, effects: (effects ?? []).map(toEffect) }
+}
+
+export type IntentFilter = {
+  walletId: string | undefined
+  status: IntentStatus | undefined
+  action: Action | undefined
+}
+
+/** Intents of the account with their mined effects, newest first: those of the slice and one more. */
+export async function listIntents(
+  db: Db,
+  accountId: string,
+  { walletId, status, action }: IntentFilter,
+  slice: Slice,
+): Promise<(Intent & { effects: Effect[] })[]> {
+  const query = sliced(withEffects(db, accountId), 'i.id', slice)
+  if (walletId) void query.where('i.wallet_id', walletId)
+  if (status) void query.where('i.status', status)
+  if (action) void query.where('i.action', action)
+  const rows = await selectScoped<IntentRow>(db, accountId, query)
+  return rows.map(({ effects, ...row }) => ({ ...row, effects: (effects ?? []).map(toEffect) }))
+}
+
+const withEffects = (db: Db, accountId: string) =>
+  db('intent as i')
+    .where('i.account_id', accountId)
+    .select(returning.map((column) => `i.${column}`))
+    .select(db.raw(`(${EFFECTS}) as effects`))
+
+const intentNotFound = () => new ServiceError('INTENT_NOT_FOUND', 'There is no such intent.')
+
+export type CancelVerdict = 'cancelled' | 'already_signed' | 'already_over'
+
+/**
+ * Cancels an intent in the caller's transaction, if nothing of it was ever signed: with its operations, its
+ * reservations and its charge. An intent that is cancelled stays as it is.
+ *
+ * @throws {ServiceError} INTENT_NOT_FOUND, the same for unknown and foreign ones.
+ */
+export async function cancelIntent(trx: Db, accountId: string, id: string): Promise<CancelVerdict> {
+  const { rows } = await trx.raw<{ rows: { verdict: CancelVerdict | 'unknown' }[] }>(
+    'select cancel_intent(?, ?) as verdict',
+    [accountId, id],
+  )
+  const verdict = rows[0]?.verdict ?? 'unknown'
+  if (verdict === 'unknown') throw intentNotFound()
+  return verdict
 }
 
 /** The intent, locked until the transaction ends: one writer decides about it at a time. */
@@ -223,6 +269,8 @@ const toEffect = ({ state, units, ...row }: EffectRow): Effect => ({
   gasCostUsd: Number(row.gasCostUsd),
   ...(units === null ? {} : { units: BigInt(units) }),
 })
+
+type IntentRow = Intent & { effects: EffectRow[] | null }
 
 type EffectRow = Omit<Effect, 'confirmed' | 'gasUsed' | 'gasCostUsd' | 'units'> & {
   state: string

@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.js'
-import { keyDigest } from './accounts.js'
+import { keyDigest, type Scope } from './accounts.js'
 import { selectScoped } from './scope.js'
 import type { Db } from './connect.js'
 import type { PlanName } from '../domain/tiers.js'
@@ -14,9 +14,11 @@ export type Admission = {
   used: number
   /** Unix time in seconds at which the window ends. */
   resetAt: number
+  /** Seconds until then, by the database's clock. At least 1. */
+  retryAfter: number
   /** Credits left after this request's charge. */
   balance: bigint
-  verdict: 'admitted' | 'rateLimited' | 'outOfCredits'
+  verdict: 'admitted' | 'rateLimited' | 'outOfScope' | 'outOfCredits'
 }
 
 type AdmitRow = {
@@ -26,11 +28,17 @@ type AdmitRow = {
   rpm: number
   win_used: number
   reset_at: bigint
+  retry_after: number
   balance: bigint
-  code: 200 | 402 | 429
+  code: keyof typeof verdicts
 }
 
-const verdicts = { 200: 'admitted', 402: 'outOfCredits', 429: 'rateLimited' } as const
+const verdicts = {
+  200: 'admitted',
+  402: 'outOfCredits',
+  403: 'outOfScope',
+  429: 'rateLimited',
+} as const
 
 /**
  * Authenticates, counts and charges a request in one statement, exact over any number of processes.
@@ -40,15 +48,13 @@ const verdicts = { 200: 'admitted', 402: 'outOfCredits', 429: 'rateLimited' } as
  */
 export async function admit(
   db: Db,
-  request: { key: string; requestId: string; cost: number; route: string },
+  request: { key: string; requestId: string; cost: number; route: string; scope: Scope },
 ): Promise<Admission | undefined> {
-  const digest = keyDigest(request.key)
+  const { key, requestId, cost, route, scope } = request
+  const digest = keyDigest(key)
   if (!digest) return undefined
-  const { rows } = await db.raw<{ rows: AdmitRow[] }>('select * from admit(?, ?, ?, ?)', [
-    digest,
-    request.requestId,
-    request.cost,
-    request.route,
+  const { rows } = await db.raw<{ rows: AdmitRow[] }>('select * from admit(?, ?, ?, ?, ?)', [
+    ...[digest, requestId, cost, route, scope],
   ])
   const [row] = rows
   if (!row) return undefined
@@ -59,24 +65,28 @@ export async function admit(
     limit: row.rpm,
     used: row.win_used,
     resetAt: Number(row.reset_at),
+    retryAfter: row.retry_after,
     balance: row.balance,
     verdict: verdicts[row.code],
   }
 }
 
-/** Takes credits in the caller's transaction. False when the account has too few; nothing is taken then. */
+export type Payment = { paid: boolean; balance: bigint }
+
+/**
+ * Takes credits in the caller's transaction.
+ *
+ * @returns What is left. Nothing was taken when the account has too few: `paid` is false then.
+ */
 export async function charge(
   trx: Db,
   call: { accountId: string; requestId: string; cost: number; route: string },
-): Promise<boolean> {
+): Promise<Payment> {
   const { accountId, requestId, cost, route } = call
-  const { rows } = await trx.raw<{ rows: { paid: boolean }[] }>('select charge_call(?, ?, ?, ?) as paid', [
-    accountId,
-    requestId,
-    cost,
-    route,
+  const { rows } = await trx.raw<{ rows: [Payment] }>('select * from charge_call(?, ?, ?, ?)', [
+    ...[accountId, requestId, cost, route],
   ])
-  return rows[0]?.paid === true
+  return rows[0]
 }
 
 /** Gives a request's charge back, to the credits it came from. A second call changes nothing. */

@@ -1,5 +1,6 @@
 import { newId } from './ids.js'
 import { selectScoped } from './scope.js'
+import { sliced, type Slice } from './slice.js'
 import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
 
@@ -88,6 +89,18 @@ export async function getWalletByUser(db: Db, accountId: string, userId: string)
 /** The wallet of the account with this id. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
 export async function getWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
   return orNotFound(await findWallet(db, accountId, { id }))
+}
+
+/** Wallets of the account, newest first, those of one user only when it is named: the slice and one more. */
+export async function listWallets(
+  db: Db,
+  accountId: string,
+  filter: { userId: string | undefined },
+  slice: Slice,
+): Promise<Wallet[]> {
+  const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(returning)
+  if (filter.userId !== undefined) void query.where({ user_id: filter.userId })
+  return selectScoped<Wallet>(db, accountId, query)
 }
 
 async function findWallet(

@@ -1,4 +1,5 @@
 import { Interface, MaxUint256, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
+import { multicallAddress } from '../chains/multicall.js'
 import {
   delegateAddress,
   entryPointAddress,
@@ -18,12 +19,6 @@ import { callRpc, callRpcBatch } from './rpc.js'
 
 /** First account of `devnetMnemonic`: deploys and owns all contracts and lends and borrows on Aave. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-
-/**
- * Where Multicall3 is on every network.
- * @see https://www.multicall3.com
- */
-const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 /** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
 const entryPointSalt = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'

@@ -9,17 +9,55 @@ export const safeText = (max: number) =>
     .max(max)
     .refine((text) => !text.includes('\0') && text.isWellFormed(), 'has invalid characters')
 
-/** Body of `POST /v1/intents`. The amount is in whole tokens: a JSON number, or decimal text. */
-const lendBody = z.strictObject({
-  walletId: safeText(64),
-  action: z.literal('lend'),
-  amount: z.union([z.number(), z.string().max(80)], 'must be a number or decimal text'),
-  asset: z.literal('USDC').default('USDC'),
-  chain: safeText(32).optional(),
+export const actions = ['lend', 'withdraw', 'bridge'] as const
+export type Action = (typeof actions)[number]
+
+/** What every action takes. The amount is in whole tokens: a JSON number, or decimal text. */
+const anyAction = {
+  walletId: safeText(64).meta({ description: 'Id of the wallet.' }),
+  amount: z.union([z.number(), z.string().max(80)], 'must be a number or decimal text').meta({
+    description: 'In whole tokens: a JSON number, or decimal text for more than 15 digits.',
+    examples: [1, '0.5'],
+    override: {
+      anyOf: [
+        { type: 'number', exclusiveMinimum: 0 },
+        { type: 'string', maxLength: 80, pattern: String.raw`^(0|[1-9]\d*)(\.\d+)?$` },
+      ],
+    },
+  }),
+  asset: z.literal('USDC', 'must be `USDC`').default('USDC'),
+}
+const chainName = safeText(32).meta({
+  description: 'Name of a chain. Mainnet-style names such as `arbitrum` are aliases.',
+  examples: ['arbitrum-sepolia'],
 })
-export const intentBody = z.discriminatedUnion('action', [lendBody], {
-  error: ({ code }) => (code === 'invalid_union' ? 'must be `lend`' : undefined),
-})
+
+/** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
+export const intentBody = z.discriminatedUnion(
+  'action',
+  [
+    z.strictObject({ ...anyAction, action: z.literal('lend'), chain: chainName.optional() }).meta({
+      id: 'LendRequest',
+      description: 'Lends, where it pays most unless `chain` is named.',
+    }),
+    z
+      .strictObject({ ...anyAction, action: z.literal('withdraw'), chain: chainName })
+      .meta({ id: 'WithdrawRequest', description: 'Takes back what was lent on `chain`.' }),
+    z
+      .strictObject({
+        ...anyAction,
+        action: z.literal('bridge'),
+        fromChain: chainName,
+        toChain: chainName,
+      })
+      .meta({ id: 'BridgeRequest', description: 'Moves money from one chain to another.' }),
+  ],
+  {
+    error: ({ code }) =>
+      code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
+  },
+)
+export type IntentBody = z.infer<typeof intentBody>
 
 /** What the caller wants, checked: amount in base units, chain by its canonical name. */
 export type IntentRequest = {

@@ -32,6 +32,7 @@ export function toUnits(amount: number | string, decimals: number): bigint {
 
 /** Decimal text of base units, without trailing zeros, e.g. `fromUnits(12_500_000n, 6)` is `12.5`. */
 export function fromUnits(units: bigint, decimals: number): string {
+  if (units < 0n) return `-${fromUnits(-units, decimals)}`
   const digits = units.toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
   const fraction = digits.slice(point).replace(/0+$/, '')
@@ -46,8 +47,24 @@ export function fromUnits(units: bigint, decimals: number): string {
  * @returns USD, rounded down to a millionth.
  */
 export function gasCostUsd(wei: bigint, ethPriceE8: bigint): number {
-  const microUsd = (wei * ethPriceE8) / 10n ** 20n
+  return toUsd(wei, 18, ethPriceE8)
+}
+
+/**
+ * What an amount is worth in USD.
+ *
+ * @param units - Base units of a token of `decimals` decimals.
+ * @param priceE8 - USD per whole token with 8 decimals.
+ * @returns USD, rounded down to a millionth.
+ */
+export function toUsd(units: bigint, decimals: number, priceE8: bigint): number {
+  const microUsd = (units * priceE8) / 10n ** BigInt(decimals + 2)
   return Number(microUsd) / 1e6
+}
+
+/** Sum of values in USD that are exact to a millionth. */
+export function sumUsd(values: number[]): number {
+  return values.reduce((sum, value) => sum + Math.round(value * 1e6), 0) / 1e6
 }
 
 function invalidAmount(rule: string): ServiceError {

@@ -22,10 +22,15 @@ export const limitsOf: Record<PlanName, Limits> = {
 export const prices = {
   createWallet: 1,
   readWallet: 1,
+  listWallets: 1,
   readBalances: 1,
   readYields: 1,
+  readYieldHistory: 1,
+  readPositions: 1,
   createIntent: 5,
   readIntent: 1,
+  listIntents: 1,
+  cancelIntent: 0,
   fundWallet: 0,
   readCredits: 0,
 } as const

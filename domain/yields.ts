@@ -14,3 +14,11 @@ export function bestRate(rates: Rate[]): Rate | undefined {
     undefined,
   )
 }
+
+/** Why the best of some rates is the best, for a person to read. */
+export function explainBest(best: Rate, rates: Rate[]): string {
+  const { protocol, chain, asset, apyPercent } = best
+  const others =
+    rates.length === 1 ? 'the only rate that matches' : `the best of ${rates.length} rates`
+  return `${protocol} on ${chain} pays ${apyPercent.toFixed(2)} % on ${asset}, ${others}.`
+}

@@ -1,5 +1,6 @@
 import { insertIntent, lockIntent, requestOf, setPlan, type Intent } from '../db/intents.js'
 import { insertReservation, lockWallet } from '../db/reservations.js'
+import { scopeTransaction } from '../db/scope.js'
 import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { isTerminal } from '../domain/intent.js'
@@ -35,8 +36,34 @@ export async function storeIntent(
   return intent
 }
 
+/**
+ * The plan that `storeIntent` would store now. Nothing is written or locked.
+ *
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `storeIntent`; UNAVAILABLE when a chain
+ *   that is silent might hold the answer.
+ */
+export async function previewPlan(
+  db: Db,
+  { accountId, walletId }: Owner,
+  request: IntentRequest,
+  market: Market,
+): Promise<ExecutionPlan> {
+  try {
+    return await db.transaction(async (trx) => {
+      await scopeTransaction(trx, accountId)
+      return planWithReservations(trx, walletId, request, market)
+    })
+  } catch (error) {
+    if (!isSilence(error)) throw error
+    throw new ServiceError('UNAVAILABLE', `${error.message} Try again.`, {}, { cause: error })
+  }
+}
+
+const isSilence = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'RPC_ERROR'
+
 function laterIfSilent(error: unknown): undefined {
-  if (error instanceof ServiceError && error.code === 'RPC_ERROR') return undefined
+  if (isSilence(error)) return undefined
   throw error
 }
 

@@ -1,5 +1,5 @@
 import { Interface, getAddress } from 'ethers'
-import { readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Market } from '../chains/registry.js'
 import type { LendingProtocol } from './lending.js'
@@ -30,6 +30,11 @@ export const aaveV3: LendingProtocol = {
     const apy = apyPercent(currentLiquidityRate)
     if (apy <= MAX_APY_PERCENT) return apy
     throw new ServiceError('RPC_ERROR', `${client.chain.name} told an impossible rate.`)
+  },
+
+  // An aToken is worth one unit of its underlying; its balance grows by the interest.
+  readPosition(client, market, wallet, block) {
+    return readBalance(client, market.receiptToken, wallet, block)
   },
 
   encodeDeposit(market, wallet, units) {

@@ -8,7 +8,13 @@ const protocols: Record<Market['protocol'], LendingProtocol> = { 'aave-v3': aave
 
 export const lendingProtocol = (market: Market): LendingProtocol => protocols[market.protocol]
 
-/** The rates of all markets of a chain whose underlying is the chain's USDC. */
+/** Finer than any market's own movement within a minute. */
+const APY_DECIMALS = 4
+
+/**
+ * The rates of all markets of a chain whose underlying is the chain's USDC, their APY in percent rounded
+ * to four decimals.
+ */
 export async function readRates(client: ChainClient): Promise<Rate[]> {
   const { chain } = client
   const markets = chain.markets.filter((market) => market.underlying === chain.usdc.address)
@@ -18,10 +24,12 @@ export async function readRates(client: ChainClient): Promise<Rate[]> {
       protocol: market.protocol,
       market: market.address,
       asset: chain.usdc.symbol,
-      apyPercent: await lendingProtocol(market).readApy(client, market),
+      apyPercent: roundApy(await lendingProtocol(market).readApy(client, market)),
     })),
   )
 }
+
+const roundApy = (percent: number) => Number(percent.toFixed(APY_DECIMALS))
 
 /** The market of a plan's step. Throws when the deployment does not list it: it is not called then. */
 export function getMarket(chain: Chain, address: string): Market {

@@ -11,6 +11,7 @@ import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../lifecycle.js'
 import { createLog } from '../log.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
+import { ensureSchedules } from '../temporal/schedules.js'
 import { registerSearchAttributes } from '../temporal/searchAttributes.js'
 import { runSweepers } from './sweep.js'
 import { createTemporalLog } from './temporalLog.js'
@@ -41,6 +42,7 @@ if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
 
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE)
+await ensureSchedules(client)
 const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
 onStop(() => connection.close())
 

@@ -73,8 +73,10 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
     }
   } catch (error) {
     const failure = toFailure(error, step)
-    await finalizeIntent({ intentId, failure })
-    progress.status = 'failed'
+    const { status } = await finalizeIntent({ intentId, failure })
+    progress.status = status
+    // What the caller wanted is no failure of the workflow.
+    if (failure.code === 'CANCELLED') return { status }
     throw ApplicationFailure.create({
       type: failure.code,
       message: failure.message,

@@ -1,2 +1,3 @@
 export { executeIntent } from './executeIntent.js'
 export { fundWallet } from './fundWallet.js'
+export { snapshotYields } from './snapshotYields.js'

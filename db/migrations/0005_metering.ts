@@ -35,6 +35,7 @@ create table ledger (
   reason text not null,
   delta bigint not null,
   from_granted bigint not null default 0,
+  period int,
   created_at timestamptz not null default clock_timestamp(),
   unique (request_id, reason)
 );
@@ -42,9 +43,13 @@ create index ledger_account on ledger (account_id, id);
 comment on table ledger is 'Append-only. The sum of an account''s deltas is its balance.';
 comment on column ledger.request_id is 'Made by the service, never the caller''s.';
 comment on column ledger.from_granted is 'How much of a charge came from the monthly credits, so that a refund goes back there.';
+comment on column ledger.period is 'The month that from_granted was taken from.';
 
 create function current_period() returns int language sql volatile as
   $$ select to_char(clock_timestamp() at time zone 'UTC', 'YYYYMM')::int $$;
+
+-- All that follows locks the account \`for no key update\`: rows that only refer to it, such as a claimed
+-- idempotency key, hold it for key share, and two of those would wait for each other's stronger lock.
 
 -- Sets the monthly credits anew in the first call of a month. The account's row is locked by the caller.
 create function renew_credits(a account, p_request text) returns account language plpgsql as $$
@@ -70,8 +75,8 @@ returns account language plpgsql as $$
 declare v_granted bigint := least(a.granted, p_cost);
 begin
   if p_cost = 0 then return a; end if;
-  insert into ledger (account_id, request_id, reason, delta, from_granted)
-  values (a.id, p_request, 'charge:' || p_route, -p_cost, v_granted);
+  insert into ledger (account_id, request_id, reason, delta, from_granted, period)
+  values (a.id, p_request, 'charge:' || p_route, -p_cost, v_granted, a.period);
   a.granted := a.granted - v_granted;
   a.purchased := a.purchased - (p_cost - v_granted);
   a.total_used := a.total_used + p_cost;
@@ -86,9 +91,9 @@ $$;
 
 -- Who calls, may they now, and what does it cost: one call, exact however many processes ask. No row: 401.
 -- Security definer: the account is not known before, so that no row policy can name it.
-create function admit(p_key_hash bytea, p_request text, p_cost bigint, p_route text)
+create function admit(p_key_hash bytea, p_request text, p_cost bigint, p_route text, p_scope text)
 returns table (account_id text, plan text, key_id text, scopes text[], rpm int, max_wallets int,
-  win_used int, reset_at bigint, balance bigint, code int)
+  win_used int, reset_at bigint, retry_after int, balance bigint, code int)
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   k api_key;
@@ -99,13 +104,18 @@ begin
   select * into k from api_key x where x.key_hash = p_key_hash and x.revoked_at is null
     and (x.expires_at is null or x.expires_at > clock_timestamp());
   if not found then return; end if;
+  -- A crash may lose the last moment's counts and charges of reads, in the caller's favour, and nothing else:
+  -- whoever pays for an effect waits for the disk in the transaction of that effect.
+  perform set_config('synchronous_commit', 'off', true);
   if k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute' then
-    update api_key x set last_used_at = clock_timestamp() where x.id = k.id;
+    update api_key x set last_used_at = clock_timestamp()
+    where x.id = k.id and x.last_used_at is not distinct from k.last_used_at;
   end if;
-  select * into a from account x where x.id = k.account_id for update;
-  -- Read after the lock; a clock behind the last writer's must not open its window again.
-  v_win := greatest(a.win, floor(extract(epoch from clock_timestamp()) / 60)::bigint);
-  if v_win > a.win then
+  select * into a from account x where x.id = k.account_id for no key update;
+  -- Read after the lock. A clock that steps back must not open a window again, and one that was set far
+  -- ahead for a moment must not keep this one open.
+  v_win := floor(extract(epoch from clock_timestamp()) / 60)::bigint;
+  if v_win > a.win or v_win < a.win - 1 then
     a.win := v_win;
     a.win_used := 0;
   end if;
@@ -114,25 +124,30 @@ begin
   else
     a.win_used := a.win_used + 1;
     a := renew_credits(a, p_request);
-    if a.granted + a.purchased < p_cost then v_code := 402;
+    if p_scope <> all (k.scopes) then v_code := 403;
+    elsif a.granted + a.purchased < p_cost then v_code := 402;
     else a := take_credits(a, p_request, p_cost, p_route);
     end if;
     perform save_account(a);
   end if;
-  return query select a.id, a.plan, k.id, k.scopes, a.rpm, a.max_wallets, a.win_used,
-    (a.win + 1) * 60, a.granted + a.purchased, v_code;
+  return query select a.id, a.plan, k.id, k.scopes, a.rpm, a.max_wallets, a.win_used, (a.win + 1) * 60,
+    greatest(1, (a.win + 1) * 60 - floor(extract(epoch from clock_timestamp())))::int,
+    a.granted + a.purchased, v_code;
 end $$;
 
--- The charge of a POST, inside the transaction that creates what it pays for. False: not enough.
+-- The charge of a POST, inside the transaction that creates what it pays for, and what is left then.
 create function charge_call(p_account text, p_request text, p_cost bigint, p_route text)
-returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+returns table (paid boolean, balance bigint)
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare a account;
 begin
-  select * into a from account x where x.id = p_account for update;
+  select * into a from account x where x.id = p_account for no key update;
   a := renew_credits(a, p_request);
-  if a.granted + a.purchased < p_cost then return false; end if;
-  perform save_account(take_credits(a, p_request, p_cost, p_route));
-  return true;
+  paid := a.granted + a.purchased >= p_cost;
+  if paid then a := take_credits(a, p_request, p_cost, p_route); end if;
+  perform save_account(a);
+  balance := a.granted + a.purchased;
+  return next;
 end $$;
 
 -- Gives a charge back, once, to the buckets it came from. Monthly credits of a past month have lapsed.
@@ -145,11 +160,9 @@ declare
 begin
   select * into c from ledger l where l.request_id = p_request and l.reason like 'charge:%';
   if not found then return; end if;
-  select * into a from account x where x.id = c.account_id for update;
+  select * into a from account x where x.id = c.account_id for no key update;
   if exists (select from ledger l where l.request_id = p_request and l.reason = 'refund') then return; end if;
-  v_granted := case
-    when to_char(c.created_at at time zone 'UTC', 'YYYYMM')::int = a.period then c.from_granted
-    else 0 end;
+  v_granted := case when c.period = a.period then c.from_granted else 0 end;
   insert into ledger (account_id, request_id, reason, delta)
   values (a.id, p_request, 'refund', v_granted + (-c.delta - c.from_granted));
   a.granted := a.granted + v_granted;
@@ -168,9 +181,9 @@ begin
   where id = p_account;
 end $$;
 
-revoke execute on function admit(bytea, text, bigint, text), charge_call(text, text, bigint, text),
+revoke execute on function admit(bytea, text, bigint, text, text), charge_call(text, text, bigint, text),
   refund_call(text), purchase_credits(text, text, bigint) from public;
-grant execute on function admit(bytea, text, bigint, text), charge_call(text, text, bigint, text),
+grant execute on function admit(bytea, text, bigint, text, text), charge_call(text, text, bigint, text),
   refund_call(text) to steward_api;
 grant execute on function refund_call(text) to steward_worker;
 grant select on ledger to steward_api;

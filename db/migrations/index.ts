@@ -4,6 +4,7 @@ import { lanes } from './0004_lanes.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { wallets } from './0002_wallets.js'
+import { yields } from './0007_yields.js'
 
 /** All migrations, in the order in which they run. Forward only. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '0004_lanes', sql: lanes },
   { name: '0005_metering', sql: metering },
   { name: '0006_tenancy', sql: tenancy },
+  { name: '0007_yields', sql: yields },
 ]

@@ -3,14 +3,17 @@ import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer } from '../../api/server.js'
-import { createAccount, createApiKey, type Plan } from '../../db/accounts.js'
+import { createShield } from '../../api/admission.js'
+import { createAccount, createApiKey } from '../../db/accounts.js'
 import { connect, type Db } from '../../db/connect.js'
 import { createLog } from '../../log.js'
 import { createProgressReader } from '../../temporal/progress.js'
 import { makeKek } from '../custody/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
+import { expectDocumented } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
+import type { PlanName } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
@@ -47,6 +50,9 @@ export type TestApi = {
   stop(): Promise<void>
 }
 
+/** Paths whose answers the document describes. */
+const isApiPath = /^\/(v1|dashboard)\//
+
 type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
@@ -60,14 +66,19 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   })
   const log = createLog('api', 'debug', destination)
   const readProgress = createProgressReader(parts.temporal)
-  const server = createApiServer({ ...parts, readProgress, log })
+  const server = createApiServer({ ...parts, readProgress, shield: createShield(), log })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   return {
     ...{ url, port },
-    call: (method, path, request) => send(url + path, method, request),
+    async call(method, path, request) {
+      const answer = await send(url + path, method, request)
+      const { status, headers, body } = answer
+      if (isApiPath.test(path)) expectDocumented(method, path, status, headers, body)
+      return answer
+    },
     logText: () => lines.join(''),
     async stop() {
       server.closeAllConnections()
@@ -101,7 +112,7 @@ export type World = {
   temporal: ReturnType<typeof standInTemporal>
   /** A pool with the rights of the API only. */
   db: Db
-  newKey(plan?: Plan): Promise<string>
+  newKey(plan?: PlanName): Promise<string>
   stop(): Promise<void>
 }
 

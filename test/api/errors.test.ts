@@ -101,7 +101,7 @@ describe('error: NOT_FOUND', () => {
     ['GET', '/v1'],
     ['GET', '/v1/'],
     ['GET', '/v2/wallets/a'],
-    ['GET', '/v1/wallets'],
+    ['GET', '/v1/demo/fund'],
     ['GET', '/v1/wallets/a/b'],
     ['POST', '/v1/unknown'],
     ['DELETE', '/v1/wallets/a'],

@@ -9,6 +9,8 @@ import {
 import { startWorld, withoutId, type World } from './api.js'
 import type { IntentStatus, Progress } from '../../domain/intent.js'
 
+const txHash = `0x${'a'.repeat(64)}`
+
 let world: World
 let wallet: TestWallet
 let key: string
@@ -29,7 +31,7 @@ const get = (id: string, as = key) => world.api.call('GET', `/v1/intents/${id}`,
 const insert = (status: IntentStatus, values = {}) =>
   insertTestIntent(world.database.db, wallet, status, values)
 const inBlock = (state: string, success = true) => ({
-  ...{ state, success, tx_hash: '0xhash', block_number: 5, block_hash: '0xblock', log_index: 0 },
+  ...{ state, success, tx_hash: txHash, block_number: 5, block_hash: '0xblock', log_index: 0 },
   ...{ gas_used: '210000', gas_cost_usd: '0.630000', units: '999999' },
 })
 const operation = (intentId: string, values: object) =>
@@ -67,7 +69,7 @@ describe('GET /v1/intents/:intentId', () => {
     const id = await insert('executing')
     await operation(id, inBlock('mined'))
     const { body } = await get(id)
-    expect(body.results).toMatchObject({ completedSteps: 0, transactions: [{ txHash: '0xhash' }] })
+    expect(body.results).toMatchObject({ completedSteps: 0, transactions: [{ txHash }] })
   })
 
   test('completed: results, final amount and the time of completion', async () => {
@@ -81,7 +83,7 @@ describe('GET /v1/intents/:intentId', () => {
         completedSteps: 1,
         transactions: [
           {
-            ...{ type: 'deposit', txHash: '0xhash', chain: 'arbitrum-sepolia' },
+            ...{ type: 'deposit', txHash, chain: 'arbitrum-sepolia' },
             ...{ gasUsed: '210000', gasCostUsd: 0.63 },
           },
         ],

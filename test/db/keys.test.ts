@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { createAccount, createApiKey, findAccountByKey } from '../../db/accounts.js'
+import { createAccount, createApiKey } from '../../db/accounts.js'
+import { admit } from '../../db/metering.js'
 import { newId } from '../../db/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
@@ -15,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const newKey = () => createApiKey(database.db, accountId, 'test')
-const find = (key: string) => findAccountByKey(database.db, key)
+const find = async (key: string) => {
+  const request = { key, requestId: newId('req_'), cost: 0, route: 'test', scope: 'read' as const }
+  const found = await admit(database.db, request)
+  return found && { id: found.accountId, plan: found.plan }
+}
 
 describe('createApiKey', () => {
   test('is svc_sk_ and 64 hex characters, the last eight of which are a CRC-32', async () => {
@@ -33,7 +38,7 @@ describe('createApiKey', () => {
   })
 })
 
-describe('findAccountByKey', () => {
+describe('admit', () => {
   test('finds the account of a live key', async () => {
     expect(await find(await newKey())).toEqual({ id: accountId, plan: 'pro' })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { fromUnits, gasCostUsd, toUnits } from '../../domain/money.js'
+import { fromUnits, gasCostUsd, sumUsd, toUnits, toUsd } from '../../domain/money.js'
 import { holds } from './holds.js'
 
 const refused = (amount: number | string, decimals = 6) => {
@@ -107,6 +107,8 @@ describe('fromUnits', () => {
   test.each([
     [12_500_000n, 6, '12.5'],
     [1n, 6, '0.000001'],
+    [-1n, 6, '-0.000001'],
+    [-12_500_000n, 6, '-12.5'],
     [0n, 6, '0'],
     [10n ** 6n, 6, '1'],
     [10n ** 19n, 18, '10'],
@@ -122,6 +124,23 @@ describe('fromUnits', () => {
         expect(toUnits(fromUnits(value, decimals), decimals)).toBe(value)
       }),
     )
+  })
+})
+
+describe('toUsd and sumUsd', () => {
+  test.each([
+    [250_500_001n, 6, 100_000_000n, 250.500001],
+    [10n ** 16n + 1n, 18, 3_000n * 10n ** 8n, 30],
+    [1n, 18, 3_000n * 10n ** 8n, 0],
+    [0n, 6, 100_000_000n, 0],
+    [5n, 0, 150_000_000n, 7.5],
+  ])('%p units of %p decimals at %p are %p USD', (units, decimals, priceE8, usd) => {
+    expect(toUsd(units, decimals, priceE8)).toBe(usd)
+  })
+
+  test('a sum has no errors of floats', () => {
+    expect(sumUsd([0.1, 0.2, 0.000001])).toBe(0.300001)
+    expect(sumUsd([])).toBe(0)
   })
 })
 

@@ -6,7 +6,7 @@ import { Interface, toQuantity } from 'ethers'
 import { connectChain, type ChainClient, type Chains } from '../../chains/connect.js'
 import { chainNames, createRegistry, type Chain } from '../../chains/registry.js'
 import { createSealedAccount } from '../../custody/seal.js'
-import { createAccount, type Plan } from '../../db/accounts.js'
+import { createAccount } from '../../db/accounts.js'
 import { connect, connectAsLeader } from '../../db/connect.js'
 import { insertFunding } from '../../db/fundings.js'
 import { insertIntent } from '../../db/intents.js'
@@ -16,6 +16,7 @@ import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../domain/intent.js'
+import type { PlanName } from '../../domain/tiers.js'
 import { demoFunding } from '../../domain/funding.js'
 import { broadcastOpen } from '../../lanes/broadcast.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../lanes/keys.js'
@@ -178,7 +179,7 @@ export async function createWorld(
       return wallet
     },
 
-    createAccount: (plan: Plan) => createAccount(database.db, { name: plan, plan }),
+    createAccount: (plan: PlanName) => createAccount(database.db, { name: plan, plan }),
 
     async isRich(wallets: Wallet[], units: bigint): Promise<boolean> {
       const balances = await Promise.all(wallets.map(({ address }) => this.usdcOf(address)))

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Wallet } from 'ethers'
 import { connect, type Db } from '../../db/connect.js'
 import { insertReservation } from '../../db/reservations.js'
-import { createIntent, planPending, type PlanningTools } from '../../planning/intents.js'
+import { planPending, storeIntent, type PlanningTools } from '../../planning/intents.js'
+import { readMarket } from '../../planning/market.js'
+import { scopeTransaction } from '../../db/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { mine, silentChains, startChains, type TestChains } from './chains.js'
@@ -38,6 +40,19 @@ async function walletWith(units: bigint): Promise<TestWallet> {
 const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
   ...{ walletId: id, accountId, address, requestId },
 })
+/** What the API does for a POST, with the account's sight. */
+async function createIntent(
+  { db, chains, registry }: PlanningTools,
+  owner: ReturnType<typeof ownerOf>,
+  request: ReturnType<typeof lend>,
+) {
+  const market = await readMarket(db, chains, owner.address)
+  return db.transaction(async (trx) => {
+    await scopeTransaction(trx, owner.accountId)
+    return storeIntent({ registry }, trx, owner, request, market)
+  })
+}
+
 const lend = (amountUnits: bigint, named?: string) => ({
   ...({ action: 'lend', asset: 'USDC', amountUnits } as const),
   ...(named ? { chain: named } : {}),

@@ -8,6 +8,7 @@ import type { Activities } from '../../activities/index.js'
 import type { ExecutionPlan, Progress } from '../../domain/intent.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 import type { fundWallet } from '../../workflows/fundWallet.js'
+import type { snapshotYields } from '../../workflows/snapshotYields.js'
 
 const HOUR_MS = 3_600_000
 const taskQueue = 'workflows'
@@ -57,6 +58,7 @@ async function run<Result>(
     planIntent: () => Promise.resolve(plan),
     deposit: () => Promise.resolve(done),
     fund: () => Promise.resolve(done),
+    recordYields: () => Promise.resolve({ recorded: 3, unavailable: [] }),
     finalizeIntent: ({ failure }) =>
       Promise.resolve({ status: failure ? ('failed' as const) : ('completed' as const) }),
   }
@@ -158,6 +160,18 @@ describe('executeIntent', () => {
     expect(result).toMatchObject({ type: 'DEPOSIT_FAILED', message: 'refused' })
     const failure = { code: 'DEPOSIT_FAILED', message: 'refused', step: 1 }
     expect(calls.at(-1)).toMatchObject({ name: 'finalizeIntent', input: { failure } })
+  })
+
+  test.each([
+    ['before its first step', { plan }, ['deposit', 'finalizeIntent']],
+    ['before it has a plan', {}, ['planIntent', 'finalizeIntent']],
+  ])('an intent that was cancelled %s ends without a failure', async (_when, options, names) => {
+    const over = { type: 'CANCELLED', message: 'The intent is over.', nonRetryable: true }
+    const cancelled = () => Promise.reject(ApplicationFailure.create(over))
+    const fakes = { deposit: cancelled, planIntent: cancelled }
+    const { result, calls } = await run(fakes, resultOf, options)
+    expect(result).toEqual({ status: 'failed' })
+    expect(calls.map(({ name }) => name)).toEqual(names)
   })
 
   test('error: RPC_ERROR when no chain answers the planning for a day', async () => {
@@ -262,5 +276,32 @@ describe('fundWallet', () => {
     )
     expect(result).toEqual({ txHash: '0xabc' })
     expect(calls).toEqual([{ fundingId: 'fund_1', deadlineMs: expect.any(Number) }])
+  })
+})
+
+describe('snapshotYields', () => {
+  test('records once, under one moment however often it is tried', async () => {
+    const moments: string[] = []
+    const worker = await Worker.create({
+      connection: environment.nativeConnection,
+      workflowBundle: workflowBundle(),
+      taskQueue,
+      activities: {
+        recordYields: ({ takenAt }: { takenAt: string }) => {
+          moments.push(takenAt)
+          if (moments.length < 3) throw new Error('no answer')
+          return Promise.resolve({ recorded: 3, unavailable: [] })
+        },
+      },
+    })
+    const result = await worker.runUntil(
+      environment.client.workflow.execute<typeof snapshotYields>('snapshotYields', {
+        taskQueue,
+        workflowId: 'snapshot',
+      }),
+    )
+    expect(result).toEqual({ recorded: 3, unavailable: [] })
+    expect(moments).toHaveLength(3)
+    expect(new Set(moments).size).toBe(1)
   })
 })

@@ -1,0 +1,23 @@
+import { askChains } from '../chains/ask.js'
+import { insertYields } from '../db/yields.js'
+import { readRates } from '../protocols/markets.js'
+import type { Chains } from '../chains/connect.js'
+import type { Db } from '../db/connect.js'
+
+export type RecordYieldsInput = { takenAt: string }
+
+/**
+ * Stores what all markets pay now under the given moment (ISO 8601). Safe to repeat: what is stored for
+ * this moment stays. A chain that does not answer is left out, its next turn is minutes away.
+ *
+ * @throws {ServiceError} UNAVAILABLE when no chain answers.
+ */
+export async function recordYields(
+  { db, chains }: { db: Db; chains: Chains },
+  { takenAt }: RecordYieldsInput,
+): Promise<{ recorded: number; unavailable: string[] }> {
+  const { answers, unavailable } = await askChains(chains.list, readRates)
+  const rates = answers.flat()
+  await insertYields(db, rates, new Date(takenAt))
+  return { recorded: rates.length, unavailable }
+}

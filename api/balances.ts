@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../chains/ask.js'
+import { readHoldings, type Holding } from '../chains/balances.js'
+import { getWallet } from '../db/wallets.js'
+import { fromUnits, sumUsd, toUsd } from '../domain/money.js'
+import { prices } from '../domain/tiers.js'
+import { balancesAnswer } from './examples.js'
+import { walletIdInput } from './parameters.js'
+import { noQuery, readRoute } from './route.js'
+import { balances } from './schemas.js'
+
+const readBalances = readRoute(
+  {
+    path: '/balances/:walletId',
+    credits: prices.readBalances,
+    params: z.object({ walletId: walletIdInput }),
+    query: noQuery,
+    docs: {
+      operationId: 'getBalances',
+      tag: 'Balances',
+      summary: 'Get the balances of a wallet',
+      description:
+        'Read from the chains at the time of the call. A chain that does not answer is named in `unavailable` and missing in `chains`.',
+      responses: {
+        200: {
+          description: 'What the wallet holds.',
+          schema: balances,
+          examples: { balances: balancesAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  async ({ db, chains }, { account, params }) => {
+    const wallet = await getWallet(db, account.accountId, params.walletId)
+    const { answers, unavailable } = await askChains(chains.list, async (client) => {
+      const holdings = await readHoldings(client, wallet.address)
+      return { chain: client.chain.name, tokens: holdings.map(tokenBody) }
+    })
+    const values = answers.flatMap(({ tokens }) => tokens.map(({ valueUsd }) => valueUsd))
+    const body = {
+      walletId: wallet.id,
+      address: wallet.address,
+      chains: answers,
+      totalValueUsd: sumUsd(values),
+      ...unavailableField(unavailable),
+    }
+    return { status: 200, body }
+  },
+)
+
+export const balanceRoutes = [readBalances]
+
+const tokenBody = ({ asset, units, decimals, priceE8 }: Holding) => ({
+  asset,
+  balance: units.toString(),
+  balanceFormatted: fromUnits(units, decimals),
+  decimals,
+  valueUsd: toUsd(units, decimals, priceE8),
+})

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { cancelIntent, getIntent } from '../db/intents.js'
+import { ServiceError } from '../domain/errors.js'
+import { prices } from '../domain/tiers.js'
+import { cancelledIntent } from './examples.js'
+import { intentBody } from './intentBody.js'
+import { decimalsOf } from './intents.js'
+import { intentIdInput } from './parameters.js'
+import { noBody, noQuery, writeRoute } from './route.js'
+import { intent as intentResource } from './schemas.js'
+
+const refusals = {
+  already_signed: 'A transaction of this intent is signed already: it can no longer be cancelled.',
+  already_over: 'This intent is over already.',
+}
+
+const cancel = writeRoute(
+  {
+    path: '/intents/:intentId/cancel',
+    credits: prices.cancelIntent,
+    refunds: true,
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    body: noBody,
+    docs: {
+      operationId: 'cancelIntent',
+      tag: 'Intents',
+      summary: 'Cancel an intent',
+      description:
+        'Possible while nothing of it is signed; else 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are given back. Cancelling it again answers the same.',
+      responses: {
+        200: {
+          description: 'The intent is cancelled.',
+          schema: intentResource,
+          examples: { cancelled: cancelledIntent },
+        },
+      },
+      errors: ['INTENT_NOT_FOUND'],
+    },
+  },
+  async (services, { account: { accountId }, params: { intentId } }, commit) =>
+    commit(async (trx) => {
+      const verdict = await cancelIntent(trx, accountId, intentId)
+      if (verdict !== 'cancelled') throw refused(verdict)
+      const { intent, effects } = await getIntent(trx, accountId, intentId)
+      const body = intentBody(intent, effects, undefined, decimalsOf(services))
+      return { status: 200, body }
+    }),
+)
+
+export const cancelRoutes = [cancel]
+
+function refused(reason: keyof typeof refusals): ServiceError {
+  const message = refusals[reason]
+  return new ServiceError('INVALID_REQUEST', message, {
+    reason,
+    issues: [{ path: 'intentId', message }],
+  })
+}

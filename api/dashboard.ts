@@ -1,0 +1,34 @@
+import { readCredits } from '../db/metering.js'
+import { prices } from '../domain/tiers.js'
+import { creditsAnswer } from './examples.js'
+import { noParams, noQuery, readRoute } from './route.js'
+import { creditAccount } from './schemas.js'
+
+const readCreditAccount = readRoute(
+  {
+    path: '/dashboard/credits',
+    credits: prices.readCredits,
+    params: noParams,
+    query: noQuery,
+    docs: {
+      operationId: 'getCredits',
+      tag: 'Account',
+      summary: 'Get the credit account',
+      description: 'The path has no version.',
+      responses: {
+        200: {
+          description: 'The credits of the account.',
+          schema: creditAccount,
+          examples: { credits: creditsAnswer },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ db }, { account }) => ({
+    status: 200,
+    body: await readCredits(db, account.accountId),
+  }),
+)
+
+export const dashboardRoutes = [readCreditAccount]

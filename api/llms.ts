@@ -1,0 +1,46 @@
+import { toTemplate, type Endpoints } from './openapi.js'
+import type { Route } from './route.js'
+
+/** What the service is and how it is called, short and plain, for a language model. */
+export function createLlmsText({ versioned, unversioned }: Endpoints): string {
+  return `# Steward
+
+> REST/JSON service: one multi-chain wallet per end user, balances, lending yields, and intents (lend,
+> withdraw, bridge) that the service plans and executes asynchronously. Testnets.
+
+The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /docs.
+
+## Calling it
+
+- Send \`Authorization: Bearer svc_sk_…\` with every call. Keys belong on servers only.
+- Bodies are JSON with \`Content-Type: application/json\`. Unknown fields are refused.
+- Send an \`Idempotency-Key\` with every POST; a repeat gets the stored answer and costs nothing.
+- Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …}}\`. On 429 and 503 wait for
+  \`Retry-After\` seconds. Only 2xx answers cost credits.
+- Poll an intent every 5 to 10 seconds until its status is \`completed\` or \`failed\`.
+
+## Endpoints
+
+${[...lines(versioned, '/v1'), ...lines(unversioned, '')].join('\n')}
+
+## Example
+
+\`\`\`sh
+curl -s $HOST/v1/wallets -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"userId":"alice","metadata":{}}'
+curl -s $HOST/v1/demo/fund -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"walletId":"svc_wallet_…"}'
+curl -s $HOST/v1/intents -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"walletId":"svc_wallet_…","action":"lend","amount":1}'
+curl -s $HOST/v1/intents/intent_… -H "Authorization: Bearer $KEY"
+\`\`\`
+`
+}
+
+function lines(routes: readonly Route[], base: string): string[] {
+  return routes.map(({ method, spec }) => {
+    const { credits, docs, path } = spec
+    const price = credits === 1 ? '1 credit' : `${credits} credits`
+    return `- ${method.toUpperCase()} ${base}${toTemplate(path)}: ${docs.summary} (${price})`
+  })
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../chains/ask.js'
+import { readDeposits, type Deposits } from '../db/positions.js'
+import { getWallet } from '../db/wallets.js'
+import { fromUnits } from '../domain/money.js'
+import { prices } from '../domain/tiers.js'
+import { getMarket, lendingProtocol } from '../protocols/markets.js'
+import { readSharedRates } from '../protocols/sharedRates.js'
+import { positionsAnswer } from './examples.js'
+import { walletIdInput } from './parameters.js'
+import { noQuery, readRoute } from './route.js'
+import { positions } from './schemas.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Rate } from '../domain/yields.js'
+
+const readPositions = readRoute(
+  {
+    path: '/positions/:walletId',
+    credits: prices.readPositions,
+    params: z.object({ walletId: walletIdInput }),
+    query: noQuery,
+    docs: {
+      operationId: 'getPositions',
+      tag: 'Positions',
+      summary: 'Get what a wallet has lent',
+      description:
+        'Deposits by intents, what they are worth on the chain, and what they have earned. A chain that does not answer is named in `unavailable`.',
+      responses: {
+        200: {
+          description: 'The positions of the wallet.',
+          schema: positions,
+          examples: { positions: positionsAnswer },
+        },
+      },
+      errors: ['WALLET_NOT_FOUND'],
+    },
+  },
+  async ({ db, chains }, { account, params }) => {
+    const { id, address } = await getWallet(db, account.accountId, params.walletId)
+    const deposits = await readDeposits(db, account.accountId, id)
+    const { answers, unavailable } = await askChains(chains.list, async (client) => {
+      return readChain(client, address, deposits)
+    })
+    const body = {
+      walletId: id,
+      address,
+      positions: answers.flat(),
+      ...unavailableField(unavailable),
+    }
+    return { status: 200, body }
+  },
+)
+
+export const positionRoutes = [readPositions]
+
+/** The positions on one chain. A chain of which no block is booked yet counts as silent. */
+async function readChain(client: ChainClient, wallet: string, deposits: Deposits[]) {
+  const { chainId, name } = client.chain
+  const booked = deposits.find((one) => one.chainId === BigInt(chainId))
+  if (!booked) throw new Error(`No block of ${name} is booked yet.`)
+  const rates = await readSharedRates(client)
+  const found = await Promise.all(rates.map((rate) => readPosition(client, wallet, rate, booked)))
+  return found.filter((position) => position !== undefined)
+}
+
+async function readPosition(
+  client: ChainClient,
+  wallet: string,
+  { chain, protocol, market: address, asset, apyPercent }: Rate,
+  { bookedHash, deposited }: Deposits,
+) {
+  const market = getMarket(client.chain, address)
+  const { decimals } = client.chain.usdc
+  const block = { blockHash: bookedHash }
+  const value = await lendingProtocol(market).readPosition(client, market, wallet, block)
+  const units = deposited.find((one) => one.market === address)?.units ?? 0n
+  if (value === 0n && units === 0n) return undefined
+  return {
+    ...{ chain, protocol, asset, apy: apyPercent },
+    deposited: fromUnits(units, decimals),
+    currentValue: fromUnits(value, decimals),
+    earned: fromUnits(value - units, decimals),
+  }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { askChains, unavailableField } from '../chains/ask.js'
+import { safeText } from '../domain/intent.js'
+import { prices } from '../domain/tiers.js'
+import { bestRate, explainBest, type Rate } from '../domain/yields.js'
+import { readSharedRates } from '../protocols/sharedRates.js'
+import { yieldsAnswer } from './examples.js'
+import { noParams, readRoute } from './route.js'
+import { yields } from './schemas.js'
+
+/** Which rates a caller wants to see. */
+export const rateFilters = {
+  chain: safeText(32)
+    .optional()
+    .meta({ description: 'Only this chain, by its name or alias.', examples: ['arbitrum'] }),
+  asset: safeText(32)
+    .optional()
+    .meta({ description: 'Only this token.', examples: ['USDC'] }),
+  protocol: safeText(32)
+    .optional()
+    .meta({ description: 'Only this lending protocol.', examples: ['aave-v3'] }),
+}
+
+const readYields = readRoute(
+  {
+    path: '/yields',
+    credits: prices.readYields,
+    params: noParams,
+    query: z.strictObject(rateFilters),
+    docs: {
+      operationId: 'getYields',
+      tag: 'Yields',
+      summary: 'Get available APYs',
+      description:
+        'Read from the chains, at most 5 seconds old. A chain that does not answer is named in `unavailable`.',
+      responses: {
+        200: {
+          description: 'The rates that match, and the best of them.',
+          schema: yields,
+          examples: { yields: yieldsAnswer },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ chains, registry }, { query }) => {
+    const only = query.chain === undefined ? undefined : registry.resolve(query.chain).name
+    const clients = chains.list.filter(({ chain }) => !only || chain.name === only)
+    const { answers, unavailable } = await askChains(clients, readSharedRates)
+    const rates = answers.flat().filter((rate) => matches(rate, query))
+    const best = bestRate(rates)
+    const body = {
+      rates: rates.map(rateBody),
+      best: best ? { ...rateBody(best), reasoning: explainBest(best, rates) } : null,
+      ...unavailableField(unavailable),
+    }
+    return { status: 200, body }
+  },
+)
+
+export const yieldRoutes = [readYields]
+
+type Filter = { asset?: string | undefined; protocol?: string | undefined }
+const matches = (rate: Rate, { asset, protocol }: Filter) =>
+  (!asset || rate.asset === asset) && (!protocol || rate.protocol === protocol)
+
+const rateBody = ({ chain, protocol, asset, apyPercent }: Rate) => ({
+  chain,
+  protocol,
+  asset,
+  apy: apyPercent,
+})

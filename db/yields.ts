@@ -1,0 +1,57 @@
+import { sliced, type Slice } from './slice.js'
+import type { Db } from './connect.js'
+import type { Rate } from '../domain/yields.js'
+
+/** A rate as it was at a moment. `apyPercent` is decimal text of at most four decimals. */
+export type YieldSnapshot = {
+  id: string
+  chain: string
+  protocol: string
+  asset: string
+  apyPercent: string
+  takenAt: Date
+}
+
+/** Stores rates of one moment. Those that are stored already for it stay as they are. */
+export async function insertYields(db: Db, rates: Rate[], takenAt: Date): Promise<void> {
+  if (rates.length === 0) return
+  const rows = rates.map(({ chain, protocol, asset, market, apyPercent }) => ({
+    ...{ chain, protocol, asset, market },
+    apy_percent: apyPercent,
+    taken_at: takenAt,
+  }))
+  await db('yield_snapshot').insert(rows).onConflict().ignore()
+}
+
+export type YieldFilter = {
+  chain: string | undefined
+  protocol: string | undefined
+  asset: string | undefined
+  /** Included. */
+  from: Date | undefined
+  /** Not included any more. */
+  to: Date | undefined
+}
+
+/** Stored rates, newest first: those of the slice and one more. They belong to no account. */
+export async function listYields(
+  db: Db,
+  { chain, protocol, asset, from, to }: YieldFilter,
+  slice: Slice,
+): Promise<YieldSnapshot[]> {
+  const query = sliced(db('yield_snapshot'), 'id', slice)
+  for (const [column, value] of Object.entries({ chain, protocol, asset })) {
+    if (value !== undefined) void query.where(column, value)
+  }
+  if (from) void query.where('taken_at', '>=', from)
+  if (to) void query.where('taken_at', '<', to)
+  const rows = await query.select<(Omit<YieldSnapshot, 'id'> & { id: bigint })[]>(
+    'id',
+    'chain',
+    'protocol',
+    'asset',
+    'apy_percent as apyPercent',
+    'taken_at as takenAt',
+  )
+  return rows.map((row) => ({ ...row, id: row.id.toString() }))
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { toQuantity } from 'ethers'
+import { connectChains } from '../../chains/connect.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { balances } from '../../api/schemas.js'
+import { closedUrl, startChains, type TestChains } from '../planning/chains.js'
+import { startApi, startWorld, withoutId, type World } from './api.js'
+import type { ChainName } from '../../chains/registry.js'
+
+let chains: TestChains
+let world: World
+let key: string
+
+beforeAll(async () => {
+  chains = await startChains()
+  world = await startWorld(chains)
+  key = await world.newKey()
+})
+afterAll(async () => {
+  await world?.stop()
+  await chains?.stop()
+})
+
+let users = 0
+async function newWallet(): Promise<{ id: string; address: string }> {
+  const body = { userId: `user ${(users += 1)}` }
+  const created = await world.api.call('POST', '/v1/wallets', { key, body })
+  return created.body as unknown as { id: string; address: string }
+}
+
+const get = (id: string, as = key, { api }: Pick<World, 'api'> = world) =>
+  api.call('GET', `/v1/balances/${id}`, { key: as })
+const setEth = (chain: ChainName, address: string, wei: bigint) =>
+  callRpc(chains.urls[chain], 'anvil_setBalance', [address, toQuantity(wei)])
+
+/** The API with some chains that do not answer, beside the one of the world. */
+async function startHalf(...silent: ChainName[]) {
+  const closed = Object.fromEntries(silent.map((name) => [name, closedUrl]))
+  const its = connectChains(chains.registry, { ...chains.urls, ...closed })
+  const temporal = world.temporal.client
+  const api = await startApi({ db: world.db, temporal, registry: chains.registry, chains: its })
+  return {
+    api,
+    async stop() {
+      for (const client of its.list) client.close()
+      await api.stop()
+    },
+  }
+}
+
+describe('GET /v1/balances/:walletId', () => {
+  test('every supported chain, without tokens where there are no funds', async () => {
+    const wallet = await newWallet()
+    const { status, body, headers } = await get(wallet.id)
+    expect([status, headers.get('x-credits-charged')]).toEqual([200, '1'])
+    expect(body).toEqual({
+      ...{ walletId: wallet.id, address: wallet.address, totalValueUsd: 0 },
+      chains: ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'].map((chain) => ({
+        ...{ chain, tokens: [] },
+      })),
+    })
+  })
+
+  test('USDC and ETH, exact to the last unit, with their value', async () => {
+    const wallet = await newWallet()
+    await chains.mint('arbitrum-sepolia', wallet.address, 250_500_001n)
+    await chains.mint('base-sepolia', wallet.address, 1n)
+    await setEth('base-sepolia', wallet.address, 10n ** 16n + 1n)
+    const { body } = await get(wallet.id)
+    expect(balances.parse(body)).toEqual(body)
+    expect(body).toEqual({
+      ...{ walletId: wallet.id, address: wallet.address },
+      chains: [
+        { chain: 'ethereum-sepolia', tokens: [] },
+        {
+          chain: 'arbitrum-sepolia',
+          tokens: [
+            {
+              ...{ asset: 'USDC', balance: '250500001', balanceFormatted: '250.500001' },
+              ...{ decimals: 6, valueUsd: 250.500001 },
+            },
+          ],
+        },
+        {
+          chain: 'base-sepolia',
+          tokens: [
+            {
+              ...{ asset: 'USDC', balance: '1', balanceFormatted: '0.000001' },
+              ...{ decimals: 6, valueUsd: 0.000001 },
+            },
+            {
+              ...{ asset: 'ETH', balance: '10000000000000001' },
+              ...{ balanceFormatted: '0.010000000000000001', decimals: 18, valueUsd: 30 },
+            },
+          ],
+        },
+      ],
+      totalValueUsd: 280.500002,
+    })
+  })
+
+  test('a chain that does not answer is named, the others are answered', async () => {
+    const wallet = await newWallet()
+    await chains.mint('arbitrum-sepolia', wallet.address, 5n)
+    const half = await startHalf('base-sepolia')
+    const { status, body } = await get(wallet.id, key, half)
+    await half.stop()
+    expect(status).toBe(200)
+    expect(balances.parse(body)).toEqual(body)
+    expect(body).toMatchObject({
+      chains: [
+        { chain: 'ethereum-sepolia', tokens: [] },
+        { chain: 'arbitrum-sepolia', tokens: [{ balance: '5' }] },
+      ],
+      unavailable: ['base-sepolia'],
+    })
+  })
+
+  test('error: UNAVAILABLE when no chain answers, and no credit is taken', async () => {
+    const { id } = await newWallet()
+    const half = await startHalf('ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia')
+    const { status, body, headers } = await get(id, key, half)
+    await half.stop()
+    expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
+    expect([headers.get('retry-after'), headers.get('x-credits-charged')]).toEqual(['1', '0'])
+  })
+
+  test('error: WALLET_NOT_FOUND alike for an unknown wallet and one of another account', async () => {
+    const { id } = await newWallet()
+    const stranger = await world.newKey()
+    const [theirs, unknown] = [await get(id, stranger), await get('x', stranger)]
+    expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
+    expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+
+  test('error: INVALID_REQUEST names a parameter that it does not know', async () => {
+    const { status, body } = await get('x?chain=base')
+    expect(status).toBe(400)
+    expect(body.details).toMatchObject({ issues: [{ path: 'chain' }] })
+  })
+})

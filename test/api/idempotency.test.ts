@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createAccount, createApiKey } from '../../db/accounts.js'
+import { connect, type Db } from '../../db/connect.js'
+import { chainNames } from '../../chains/registry.js'
+import { silentChains, startChains, type TestChains } from '../planning/chains.js'
+import { countEffects, runTwins } from '../support/twins.js'
+import { startApi, startWorld, type Answer, type TestApi, type World } from './api.js'
+
+let chains: TestChains
+let world: World
+/** A second process in all but name: its own pool, on the same database. */
+let second: TestApi
+let secondDb: Db
+let accountId: string
+let key: string
+let walletId: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  secondDb = connect(world.database.urlAs('steward_api'), 10)
+  const parts = { db: secondDb, temporal: world.temporal.client }
+  second = await startApi({ ...parts, ...silentChains() })
+})
+beforeEach(async () => {
+  ;({ accountId, key } = await newAccount())
+  walletId = (await post('/v1/wallets', { userId: 'owner' })).body.id
+})
+afterAll(async () => {
+  await second.stop()
+  await secondDb.destroy()
+  await world.stop()
+})
+
+async function newAccount() {
+  const { id } = await createAccount(world.database.db, { name: 'test', plan: 'pro' })
+  return { accountId: id, key: await createApiKey(world.database.db, id, 'test') }
+}
+
+type Options = { name?: string; as?: string; api?: TestApi }
+const post = (
+  path: string,
+  body: unknown,
+  { name, as = key, api = world.api }: Options = {},
+): Promise<Answer> => {
+  const headers = name === undefined ? {} : { 'idempotency-key': name }
+  return api.call('POST', path, { key: as, body, headers })
+}
+const lend = (amount = 1) => ({ walletId, action: 'lend', amount })
+const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
+const effects = () => countEffects(world.database.db, accountId)
+const usedCredits = async () => {
+  const { body } = await world.api.call('GET', '/dashboard/credits', { key })
+  return Number(body.totalUsed)
+}
+
+describe('the same key and body', () => {
+  test.each([
+    ['/v1/wallets', () => ({ userId: 'new' }), 1],
+    ['/v1/intents', () => lend(), 5],
+    ['/v1/demo/fund', () => ({ walletId }), 0],
+  ])('%s: the same answer, byte by byte, and no second debit', async (path, body, credits) => {
+    const before = await usedCredits()
+    const first = await post(path, body(), { name: 'one' })
+    const again = await post(path, body(), { name: 'one', api: second })
+    expect([first.status, again.status]).toEqual([201, 201])
+    expect(again.text).toBe(first.text)
+    expect([isReplay(first), isReplay(again)]).toEqual([false, true])
+    expect(again.headers.get('x-credits-charged')).toBe('0')
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'))
+    expect((await usedCredits()) - before).toBe(credits)
+  })
+
+  test('the order of members does not matter, nor does a default that is spelled out', async () => {
+    const first = await post('/v1/wallets', { userId: 'any' }, { name: 'one' })
+    const again = await post('/v1/wallets', { metadata: {}, userId: 'any' }, { name: 'one' })
+    expect([isReplay(again), again.text]).toEqual([true, first.text])
+  })
+
+  test('replays the answer of then, not the state of today', async () => {
+    const first = await post('/v1/intents', lend(), { name: 'one' })
+    const failed = { status: 'failed', error: { code: 'DEPOSIT_FAILED', message: 'test' } }
+    await world.database.db('intent').where({ id: first.body.id }).update(failed)
+    expect((await post('/v1/intents', lend(), { name: 'one' })).text).toBe(first.text)
+  })
+
+  test('replays with no credits left', async () => {
+    const first = await post('/v1/intents', lend(), { name: 'one' })
+    const account = world.database.db('account').where({ id: accountId })
+    await account.update({ granted: 0, purchased: 0 })
+    expect((await post('/v1/intents', lend(), { name: 'two' })).status).toBe(402)
+    const again = await post('/v1/intents', lend(), { name: 'one' })
+    expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
+  })
+
+  test('without a key everything is done anew', async () => {
+    await Promise.all([post('/v1/intents', lend()), post('/v1/intents', lend())])
+    expect(await effects()).toEqual({ intents: 2, charges: 2, credits: 10 })
+  })
+})
+
+describe('a key names one request', () => {
+  test('error: INVALID_REQUEST idempotency_key_reused for another body', async () => {
+    await post('/v1/intents', lend(1), { name: 'one' })
+    const { status, body } = await post('/v1/intents', lend(2), { name: 'one' })
+    expect([status, body.error]).toEqual([400, 'INVALID_REQUEST'])
+    expect(body.details.reason).toBe('idempotency_key_reused')
+    expect(await effects()).toEqual({ intents: 1, charges: 1, credits: 5 })
+  })
+
+  test('of one endpoint', async () => {
+    expect((await post('/v1/wallets', { userId: 'a' }, { name: 'one' })).status).toBe(201)
+    const other = await post('/v1/intents', lend(), { name: 'one' })
+    expect([other.status, isReplay(other)]).toEqual([201, false])
+  })
+
+  test('of one account', async () => {
+    const mine = await post('/v1/wallets', { userId: 'a' }, { name: 'one' })
+    const as = (await newAccount()).key
+    const theirs = await post('/v1/wallets', { userId: 'a' }, { name: 'one', as })
+    expect([theirs.status, isReplay(theirs)]).toEqual([201, false])
+    expect(theirs.body.id).not.toBe(mine.body.id)
+  })
+
+  test.each(['', 'x'.repeat(256), 'ü', 'tab\there'])(
+    'error: INVALID_REQUEST for the header %j',
+    async (name) => {
+      const { status, body } = await post('/v1/wallets', { userId: 'bad' }, { name })
+      expect([status, body.error]).toEqual([400, 'INVALID_REQUEST'])
+      expect(body.details.issues).toEqual([
+        { path: 'Idempotency-Key', message: expect.any(String) },
+      ])
+    },
+  )
+})
+
+describe('what failed is not kept', () => {
+  test('a 4xx may be sent again and does its work then', async () => {
+    const body = { walletId: 'svc_wallet_later', action: 'lend', amount: 1 }
+    expect((await post('/v1/intents', body, { name: 'one' })).status).toBe(404)
+    const good = await post('/v1/intents', lend(), { name: 'one' })
+    expect([good.status, isReplay(good)]).toEqual([201, false])
+  })
+
+  test('a 5xx may be sent again and does its work then', async () => {
+    await world.database.db('kek').update({ active: false })
+    const failed = await post('/v1/wallets', { userId: 'retry' }, { name: 'one' })
+    await world.database.db('kek').update({ active: true })
+    expect(failed.status).toBe(503)
+    const good = await post('/v1/wallets', { userId: 'retry' }, { name: 'one' })
+    expect([good.status, isReplay(good)]).toEqual([201, false])
+  })
+})
+
+describe('twins at the same moment', () => {
+  test('16 over two servers, 20 keys: each key has one effect and 15 replays', async () => {
+    const tally = await runTwins({
+      ...{ keys: 20, twins: 16, lanes: 2 },
+      async send(name, turn) {
+        const api = turn % 2 ? world.api : second
+        const answer = await post('/v1/intents', lend(), { name, api })
+        return { status: answer.status, text: answer.text, replayed: isReplay(answer) }
+      },
+    })
+    expect(new Set(tally.statuses)).toEqual(new Set([201]))
+    expect(tally).toMatchObject({ replayed: 20 * 15, differing: 0 })
+    expect(await effects()).toEqual({ intents: 20, charges: 20, credits: 100 })
+  })
+
+  test('with two bodies: one is done, the others are told so', async () => {
+    const amounts = Array.from({ length: 8 }, (_, i) => 1 + (i % 2))
+    const answers = await Promise.all(
+      amounts.map((amount) => post('/v1/intents', lend(amount), { name: 'one' })),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(4)
+    expect(await effects()).toEqual({ intents: 1, charges: 1, credits: 5 })
+  })
+
+  test('the last wallet of the plan: both have it', async () => {
+    await world.database.db('account').where({ id: accountId }).update({ max_wallets: 2 })
+    const twins = Array.from({ length: 8 }, (_, turn) =>
+      post('/v1/wallets', { userId: 'last' }, { name: 'one', api: turn % 2 ? world.api : second }),
+    )
+    const statuses = (await Promise.all(twins)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([201]))
+  })
+})
+
+describe('with money', () => {
+  beforeAll(async () => {
+    chains = await startChains(chainNames)
+  })
+  afterAll(() => chains.stop())
+
+  test("a twin whose money the first one's own reservation holds replays", async () => {
+    const funded = await startApi({ db: world.db, temporal: world.temporal.client, ...chains })
+    const other = await startApi({ db: secondDb, temporal: world.temporal.client, ...chains })
+    const wallet = await post('/v1/wallets', { userId: 'rich' }, { api: funded })
+    await chains.mint('arbitrum-sepolia', String(wallet.body.address), 10_000_000n)
+    await chains.book(world.database.db)
+    const body = { walletId: wallet.body.id, action: 'lend', amount: 8 }
+    const twins = Array.from({ length: 8 }, (_, turn) =>
+      post('/v1/intents', body, { name: 'all', api: turn % 2 ? funded : other }),
+    )
+    const answers = await Promise.all(twins)
+    const more = await post('/v1/intents', body, { name: 'more', api: funded })
+    await funded.stop()
+    await other.stop()
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201))
+    expect(answers.filter(isReplay)).toHaveLength(7)
+    expect([more.status, more.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
+    expect(await effects()).toMatchObject({ intents: 1 })
+  })
+})

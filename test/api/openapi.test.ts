@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { errorSchema } from '../../api/errorSchemas.js'
+import { errorsOf, toJson, toTemplate } from '../../api/openapi.js'
+import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
+import { document, documented, expectDocumented } from '../support/openapi.js'
+import { startWorld, type World } from './api.js'
+
+let world: World
+let key: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  key = await world.newKey()
+})
+afterAll(() => world.stop())
+
+const routes = documented.map(({ route, path }) => ({ route, path }))
+const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+  (['get', 'post'] as const).flatMap((method) => {
+    const operation = item[method]
+    return operation ? [{ title: `${method.toUpperCase()} ${path}`, path, operation }] : []
+  }),
+)
+/** Why an intent or a funding failed, why a process did not start, and that there is no such path. */
+const neverAnswered = [
+  ...['CANCELLED', 'DEPOSIT_FAILED', 'FUNDING_FAILED', 'MISCONFIGURED'],
+  ...['NETWORK_ERROR', 'NOT_FOUND', 'RPC_ERROR'],
+]
+
+const get = (path: string) => fetch(world.api.url + path)
+
+describe('the document', () => {
+  test.each([
+    'POST /wallets',
+    'GET /wallets/{userId}',
+    'GET /balances/{walletId}',
+    'GET /yields',
+    'POST /intents',
+    'GET /intents/{intentId}',
+    'POST /demo/fund',
+    'GET /dashboard/credits',
+  ])('has %s', (title) => {
+    expect(operations.map((operation) => operation.title)).toContain(title)
+  })
+
+  test('has every endpoint that is mounted', () => {
+    const mounted = routes.map(
+      ({ route }) => `${route.method.toUpperCase()} ${toTemplate(route.spec.path)}`,
+    )
+    expect(operations.map(({ title }) => title).sort()).toEqual(mounted.sort())
+  })
+
+  test('is the file in docs/: run `npm run openapi` otherwise', async () => {
+    const file = new URL('../../docs/openapi.json', import.meta.url)
+    expect(await readFile(file, 'utf8')).toBe(toJson(document))
+  })
+
+  test('names the headers of every answer', () => {
+    const responses = [
+      ...operations.flatMap(({ operation }) => Object.values<object>(operation.responses ?? {})),
+      ...Object.values(document.components?.responses ?? {}),
+    ].filter((response) => !('$ref' in response))
+    expect(responses.length).toBeGreaterThan(10)
+    for (const { headers } of responses as { headers: object }[]) {
+      expect(Object.keys(headers)).toEqual(
+        expect.arrayContaining(['X-Request-Id', 'X-RateLimit-Reset', 'X-Credits-Charged']),
+      )
+    }
+  })
+
+  test('has every error code, but those that never answer a call', () => {
+    const answered = new Set(routes.flatMap(({ route }) => errorsOf(route)))
+    const others = Object.keys(errorCatalog).filter((code) => !answered.has(code as ErrorCode))
+    expect(others.sort()).toEqual(neverAnswered)
+  })
+
+  test('takes an Idempotency-Key on every POST', () => {
+    const posts = operations.filter(({ title }) => title.startsWith('POST'))
+    for (const { operation } of posts) {
+      expect(operation.parameters).toContainEqual({
+        $ref: '#/components/parameters/IdempotencyKey',
+      })
+    }
+  })
+})
+
+describe('its examples', () => {
+  test.each(routes.map(({ route, path }) => [`${route.method} ${path}`, route] as const))(
+    'of %s are valid',
+    (_title, { method, spec }) => {
+      const { requests = {}, responses } = spec.docs
+      for (const body of Object.values(requests)) spec.body.parse(body)
+      for (const { schema, examples } of Object.values(responses)) {
+        for (const example of Object.values(examples)) schema.parse(example)
+        expect(Object.keys(examples)).not.toHaveLength(0)
+      }
+      const needsBody = method === 'post' && !spec.body.safeParse(undefined).success
+      if (needsBody) expect(Object.keys(requests)).not.toHaveLength(0)
+    },
+  )
+
+  test('of errors are valid', () => {
+    const { responses = {} } = document.components ?? {}
+    const examples = Object.values(responses).flatMap((response) => {
+      const { content } = response as { content: Record<string, { examples: object }> }
+      return Object.values(content['application/json']?.examples ?? {}) as {
+        value: { error: Parameters<typeof errorSchema>[0] }
+      }[]
+    })
+    expect(examples.length).toBeGreaterThan(8)
+    for (const { value } of examples) errorSchema(value.error).parse(value)
+  })
+})
+
+describe('answers', () => {
+  const walletId = 'svc_wallet_00000000000000000000000000'
+  const calls: [method: string, path: string, body: unknown][] = [
+    ['POST', '/v1/wallets', { userId: 'documented', metadata: { a: [1, null] } }],
+    ['POST', '/v1/wallets', { userId: 'documented', metadata: { a: [1, null] } }],
+    ['POST', '/v1/wallets', { userId: 'documented' }],
+    ['POST', '/v1/wallets', { userId: '' }],
+    ['GET', '/v1/wallets/documented', undefined],
+    ['GET', '/v1/wallets/nobody', undefined],
+    ['POST', '/v1/intents', { walletId, action: 'lend', amount: 1 }],
+    ['POST', '/v1/intents', { walletId, action: 'lend', amount: 'x' }],
+    ['GET', '/v1/intents/intent_0', undefined],
+    ['POST', '/v1/demo/fund', { walletId }],
+    ['GET', '/v1/nothing', undefined],
+    ['DELETE', '/v1/wallets', undefined],
+  ]
+
+  test.each(calls)('%s %s %j is documented', async (method, path, body) => {
+    for (const as of [{ key }, {}]) {
+      const answer = await world.api.call(method, path, { ...as, ...(body ? { body } : {}) })
+      expectDocumented(method, path, answer.status, answer.headers, answer.body)
+    }
+  })
+})
+
+describe('GET /openapi.json', () => {
+  test('is the document, without a key', async () => {
+    const response = await get('/openapi.json')
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+    expect(await response.text()).toBe(toJson(document))
+  })
+})
+
+describe('GET /docs', () => {
+  const files = ['/docs', '/docs/init.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']
+
+  test('answers with the page, its script and its parts', async () => {
+    for (const file of files) expect((await get(file)).status).toBe(200)
+    expect((await get('/docs/package.json')).status).toBe(404)
+  })
+
+  test('the page may speak to its own origin only', async () => {
+    const policy = (await get('/docs')).headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("connect-src 'self'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).not.toMatch(/https?:/)
+  })
+
+  test('what the page itself loads names no other origin', async () => {
+    for (const file of ['/docs', '/docs/init.js']) {
+      expect(await (await get(file)).text()).not.toMatch(/(https?:)?\/\/[a-z]/i)
+    }
+    expect(await (await get('/docs/init.js')).text()).toContain('validatorUrl: null')
+    const css = await (await get('/docs/swagger-ui.css')).text()
+    expect(css).not.toMatch(/url\(["']?(https?:)?\/\//)
+    expect(css).not.toContain('@import')
+  })
+})
+
+describe('GET /llms.txt', () => {
+  test('lists every endpoint as plain text', async () => {
+    const response = await get('/llms.txt')
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+    const text = await response.text()
+    for (const { route, path } of routes) {
+      expect(text).toContain(`- ${route.method.toUpperCase()} ${toTemplate(path)}: `)
+    }
+  })
+})

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
+import { connectChains } from '../../chains/connect.js'
+import { positions } from '../../api/schemas.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { waitForReceipt } from '../../devnet/plan.js'
+import { closedUrl, mine } from '../planning/chains.js'
+import { startChainWorld, type ChainWorld, type WalletBody } from './chainWorld.js'
+import { startApi, withoutId } from './api.js'
+import type { ChainName } from '../../chains/registry.js'
+
+const usdc = 1_000_000n
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const calls = new Interface([
+  'function approve(address spender, uint256 amount)',
+  'function mint(address to, uint256 amount)',
+  'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
+])
+
+let world: ChainWorld
+
+beforeAll(async () => {
+  world = await startChainWorld()
+})
+afterAll(() => world?.stop())
+
+const get = (id: string, as = world.key, api = world.api) =>
+  api.call('GET', `/v1/positions/${id}`, { key: as })
+
+async function transact(chain: ChainName, to: string, name: string, args: unknown[]) {
+  const data = calls.encodeFunctionData(name, args)
+  const url = world.chains.urls[chain]
+  const hash = await callRpc<string>(url, 'eth_sendTransaction', [{ from: owner, to, data }])
+  expect(await waitForReceipt(url, hash, 10_000)).toMatchObject({ status: '0x1' })
+}
+
+/** Puts USDC into the chain's market for a wallet, as an operation of its own does. */
+async function supply(chain: ChainName, { address }: WalletBody, units: bigint) {
+  const { usdc: token, markets } = world.chains.registry.get(chain)
+  const market = markets[0]?.address ?? ''
+  await transact(chain, token.address, 'mint', [owner, units])
+  await transact(chain, token.address, 'approve', [market, units])
+  await transact(chain, market, 'supply', [token.address, units, address, 0])
+}
+
+/** The row of a deposit that this wallet's intent has made. */
+async function record(chain: ChainName, { id: walletId }: WalletBody, units: bigint, values = {}) {
+  const { db } = world.database
+  const { chainId } = world.chains.registry.get(chain)
+  await world.chains.mint(chain, (await walletOf(walletId)).address, units)
+  await world.chains.book(db)
+  const amount = (Number(units) / 1e6).toString()
+  const created = await world.lend(walletId, amount, { chain })
+  expect(created.status).toBe(201)
+  const id = created.body.id
+  const { account_id } = await walletOf(walletId)
+  await db('operation').insert({
+    ...{ id: `op_${id}`, intent_id: id, sequence: 1, kind: 'deposit', chain_id: chainId },
+    ...{ account_id, wallet_id: walletId, chain_key: id, input: '{}', min_block: 0 },
+    ...{ state: 'confirmed', success: true, tx_hash: '0x01', block_number: 1, block_hash: '0x02' },
+    ...{ log_index: 0, gas_used: '1', gas_cost_usd: '0', units: units.toString(), ...values },
+  })
+}
+
+const walletOf = (id: string) =>
+  world.database
+    .db('wallet')
+    .where({ id })
+    .first<{ address: string; account_id: string }>('address', 'account_id')
+
+describe('GET /v1/positions/:walletId', () => {
+  test('200: nothing for a wallet that has lent nothing', async () => {
+    const wallet = await world.newWallet({ 'arbitrum-sepolia': usdc })
+    const { status, body, headers } = await get(wallet.id)
+    expect([status, headers.get('x-credits-charged')]).toEqual([200, '1'])
+    expect(body).toEqual({ walletId: wallet.id, address: wallet.address, positions: [] })
+  })
+
+  test('200: per chain and protocol what was deposited, what it is worth, what it has earned', async () => {
+    const wallet = await world.newWallet()
+    for (const units of [60n * usdc, 40n * usdc]) {
+      await supply('arbitrum-sepolia', wallet, units)
+      await record('arbitrum-sepolia', wallet, units)
+    }
+    await supply('base-sepolia', wallet, 5n * usdc)
+    await record('base-sepolia', wallet, 5n * usdc)
+    await callRpc(world.chains.urls['arbitrum-sepolia'], 'evm_increaseTime', [30 * 86_400])
+    await mine(world.chains.urls['arbitrum-sepolia'], 1)
+    await world.chains.book(world.database.db)
+    const { body } = await get(wallet.id)
+    expect(positions.parse(body)).toEqual(body)
+    const [first, second, more] = positions.parse(body).positions
+    expect(more).toBeUndefined()
+    expect(first).toMatchObject({
+      ...{ chain: 'arbitrum-sepolia', protocol: 'aave-v3', asset: 'USDC', deposited: '100' },
+      apy: expect.closeTo(3.51, 1),
+    })
+    // 3.51 % a year for 30 days.
+    expect(Number(first?.earned)).toBeCloseTo(0.284, 2)
+    expect(Number(first?.currentValue)).toBeCloseTo(100 + Number(first?.earned), 6)
+    expect(second).toMatchObject({ chain: 'base-sepolia', deposited: '5' })
+    expect(Number(second?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('counts no deposit that failed, was never mined or is of another wallet', async () => {
+    const wallet = await world.newWallet()
+    await record('ethereum-sepolia', await world.newWallet(), usdc)
+    await record('ethereum-sepolia', wallet, usdc, { success: false, units: null })
+    await record('ethereum-sepolia', wallet, usdc, {
+      ...{ state: 'queued', success: null, block_hash: null, block_number: null },
+    })
+    expect((await get(wallet.id)).body.positions).toEqual([])
+  })
+
+  test('a chain that does not answer is named; UNAVAILABLE when none does', async () => {
+    const { registry, urls } = world.chains
+    const wallet = await world.newWallet()
+    const all = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
+    for (const closed of [{ 'base-sepolia': closedUrl }, { ...all, 'base-sepolia': closedUrl }]) {
+      const chains = connectChains(registry, { ...urls, ...closed })
+      const temporal = world.temporal.client
+      const half = await startApi({ db: world.db, temporal, registry, chains })
+      const { status, body } = await get(wallet.id, world.key, half)
+      for (const client of chains.list) client.close()
+      await half.stop()
+      if (Object.keys(closed).length === 1) expect(body.unavailable).toEqual(['base-sepolia'])
+      else expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
+    }
+  })
+
+  test('error: WALLET_NOT_FOUND alike for an unknown wallet and one of another account', async () => {
+    const { id } = await world.newWallet()
+    const stranger = await world.newKey()
+    const [theirs, unknown] = [await get(id, stranger), await get('x', stranger)]
+    expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
+    expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connectChains } from '../../chains/connect.js'
+import { yields } from '../../api/schemas.js'
+import { startFaultProxy } from '../support/faultProxy.js'
+import { closedUrl, startChains, type TestChains } from '../planning/chains.js'
+import { startApi, startWorld, type TestApi, type World } from './api.js'
+import type { ChainName } from '../../chains/registry.js'
+
+let chains: TestChains
+let world: World
+let key: string
+
+beforeAll(async () => {
+  chains = await startChains()
+  world = await startWorld(chains)
+  key = await world.newKey()
+})
+afterAll(async () => {
+  await world?.stop()
+  await chains?.stop()
+})
+
+const get = (query = '', api = world.api) => api.call('GET', `/v1/yields${query}`, { key })
+const market = (chain: string, apy: number) => ({
+  ...{ chain, protocol: 'aave-v3', asset: 'USDC', apy: expect.closeTo(apy, 1) },
+})
+const all = [
+  market('ethereum-sepolia', 1.52),
+  market('arbitrum-sepolia', 3.51),
+  market('base-sepolia', 3.15),
+]
+
+/** The API with clients of its own, so that nothing is remembered yet. */
+async function withApi(
+  urls: Partial<Record<ChainName, string>>,
+  body: (api: TestApi) => Promise<void>,
+): Promise<void> {
+  const its = connectChains(chains.registry, { ...chains.urls, ...urls })
+  const temporal = world.temporal.client
+  const api = await startApi({ db: world.db, temporal, registry: chains.registry, chains: its })
+  try {
+    await body(api)
+  } finally {
+    for (const client of its.list) client.close()
+    await api.stop()
+  }
+}
+
+describe('GET /v1/yields', () => {
+  test('200: the rate of every market, and the best one with its reasoning', async () => {
+    const { status, body, headers } = await get()
+    expect([status, headers.get('x-credits-charged')]).toEqual([200, '1'])
+    expect(yields.parse(body)).toEqual(body)
+    expect(body).toEqual({
+      rates: all,
+      best: {
+        ...market('arbitrum-sepolia', 3.51),
+        reasoning: 'aave-v3 on arbitrum-sepolia pays 3.51 % on USDC, the best of 3 rates.',
+      },
+    })
+  })
+
+  test('an APY has at most four decimals', async () => {
+    const { rates } = (await get()).body as unknown as { rates: { apy: number }[] }
+    for (const { apy } of rates) expect(apy).toBe(Math.round(apy * 10_000) / 10_000)
+  })
+
+  test.each([
+    ['?chain=base', [all[2]]],
+    ['?chain=base-sepolia', [all[2]]],
+    ['?asset=USDC&protocol=aave-v3', all],
+    ['?chain=ethereum&asset=USDC', [all[0]]],
+  ])('%s: the rates that match', async (query, rates) => {
+    const { body } = await get(query)
+    expect(body.rates).toEqual(rates)
+  })
+
+  test.each(['?asset=DAI', '?protocol=compound-v3', '?chain=base&asset=ETH'])(
+    '%s: no rate matches, and none is the best',
+    async (query) => {
+      const { status, body } = await get(query)
+      expect([status, body]).toEqual([200, { rates: [], best: null }])
+      expect(yields.parse(body)).toEqual(body)
+    },
+  )
+
+  test('a chain that does not answer is named, the others are answered', async () => {
+    await withApi({ 'arbitrum-sepolia': closedUrl }, async (api) => {
+      const { status, body } = await get('', api)
+      expect([status, yields.parse(body)]).toEqual([200, body])
+      expect(body).toMatchObject({
+        rates: [all[0], all[2]],
+        ...{ best: { chain: 'base-sepolia' }, unavailable: ['arbitrum-sepolia'] },
+      })
+    })
+  })
+
+  test('error: UNAVAILABLE when no chain answers, and when only a silent one was asked for', async () => {
+    const urls = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
+    await withApi(urls, async (api) => {
+      const { status, body } = await get('?chain=arbitrum', api)
+      expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
+      expect(body.message).toContain('arbitrum-sepolia')
+    })
+    await withApi({ ...urls, 'base-sepolia': closedUrl }, async (api) => {
+      expect((await get('', api)).status).toBe(503)
+    })
+  })
+
+  test('many readers ask the chain once', async () => {
+    const proxy = await startFaultProxy(chains.urls['base-sepolia'])
+    const asked: string[] = []
+    proxy.set(({ method }) => {
+      asked.push(method)
+      return undefined
+    })
+    await withApi({ 'base-sepolia': proxy.url }, async (api) => {
+      await Promise.all(Array.from({ length: 20 }, () => get('?chain=base', api)))
+      await get('?asset=USDC', api)
+    })
+    expect(asked).toEqual(['eth_call'])
+    await proxy.stop()
+  })
+
+  test.each([
+    ['chain', '?chain=solana'],
+    ['chain', '?chain='],
+    ['chain', '?chain=base&chain=arbitrum'],
+    ['assets', '?assets=USDC'],
+  ])('error: INVALID_REQUEST names %s in %s', async (path, query) => {
+    const { status, body } = await get(query)
+    expect([status, body.error]).toEqual([400, 'INVALID_REQUEST'])
+    expect(body.details.issues).toMatchObject([{ path }])
+  })
+})
