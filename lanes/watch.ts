@@ -256,12 +256,9 @@ export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boo
   const { chain } = client
   const receipt = await readReceipt(client, send.hash)
   if (!receipt) return false
-  const [state, block] = await Promise.all([
-    findChainState(db, chain.chainId),
-    readBlock(client, { blockNumber: receipt.blockNumber }),
-  ])
+  const state = await findChainState(db, chain.chainId)
   if (!state || receipt.blockNumber > state.booked.number) return true
-  if (block?.hash !== receipt.blockHash) return false
+  if (!(await isOwnBlock(tools, receipt, state.finalizedBlock))) return false
   const mined = await matchOutcomes(tools, [], [{ send, receipt }])
   await db.transaction(async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
@@ -269,6 +266,20 @@ export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boo
   })
   log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
   return true
+}
+
+/** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
+async function isOwnBlock(
+  { db, client }: WatchTools,
+  { blockNumber, blockHash }: Receipt,
+  finalized: bigint,
+): Promise<boolean> {
+  const kept = (await readHeaders(db, client.chain.chainId)).find(
+    ({ number }) => number === blockNumber,
+  )
+  if (kept) return kept.hash === blockHash
+  // Headers below the finalized block are not kept. There the node's own word is final.
+  return blockNumber < finalized && (await readBlock(client, { blockNumber }))?.hash === blockHash
 }
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */
