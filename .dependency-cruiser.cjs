@@ -69,7 +69,8 @@ module.exports = {
 
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
-    forbid('nothing-imports-tests', { pathNot: '^test/' }, { path: '^test/' }),
+    // A benchmark measures what a test proves, on the same servers.
+    forbid('nothing-imports-tests', { pathNot: '^(test|bench)/' }, { path: '^test/' }),
     forbid('nothing-imports-benchmarks', { pathNot: '^bench/' }, { path: '^bench/' }),
     forbid(
       'only-entries-import-settings',

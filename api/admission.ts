@@ -1,8 +1,9 @@
 import { admit, refund, type Admission } from '../db/metering.js'
-import { keyDigest, type Scope } from '../db/accounts.js'
+import type { Scope } from '../db/accounts.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Request, Response } from 'express'
 import type { Services } from './services.js'
+import type { Window } from './shield.js'
 
 const BEARER = /^Bearer (\S+)$/i
 
@@ -13,63 +14,6 @@ export type Tariff = {
   credits: number
   scope: Scope
 }
-
-/**
- * Requests without a valid key share this many a minute per address. It spares the database, and gives
- * their answers the rate headers that every answer has.
- */
-const SHIELD_LIMIT = 600
-/** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
-const SHIELD_SIZE = 10_000
-const WINDOW_MS = 60_000
-
-type Window = { limit: number; used: number; resetAt: number; retryAfter: number }
-
-/**
- * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
- * same: many callers may share an address, and one of them must not lock the others out.
- */
-export function createShield() {
-  const counted = new Map<string, Omit<Window, 'retryAfter'>>()
-  const trusted = new Set<string>()
-  const current = (address: string) => {
-    const known = counted.get(address)
-    if (known && known.resetAt * 1000 > Date.now()) return known
-    const resetAt = (Math.floor(Date.now() / WINDOW_MS) + 1) * 60
-    const window = { limit: SHIELD_LIMIT, used: 0, resetAt }
-    counted.delete(address)
-    counted.set(address, window)
-    dropOldest(counted)
-    return window
-  }
-  return {
-    peek: (address: string): Window => withWait(current(address)),
-    count(address: string): Window {
-      const window = current(address)
-      window.used += 1
-      return withWait(window)
-    },
-    trust(key: string): void {
-      const digest = keyDigest(key)?.toString('base64') ?? ''
-      if (trusted.has(digest)) return
-      trusted.add(digest)
-      dropOldest(trusted)
-    },
-    trusts: (key: string | undefined) =>
-      key !== undefined && trusted.has(keyDigest(key)?.toString('base64') ?? '-'),
-  }
-}
-
-const withWait = (window: Omit<Window, 'retryAfter'>): Window => ({
-  ...window,
-  retryAfter: Math.max(1, window.resetAt - Math.floor(Date.now() / 1000)),
-})
-
-function dropOldest(remembered: Map<string, unknown> | Set<string>): void {
-  if (remembered.size <= SHIELD_SIZE) return
-  for (const oldest of remembered.keys()) return void remembered.delete(oldest)
-}
-export type Shield = ReturnType<typeof createShield>
 
 /**
  * Decides whether a request may go on, before anything else of it is looked at: key, rate, scope, credits.

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
-import { createShield } from './admission.js'
+import { createShield } from './shield.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connect.js'

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
-import type { Shield } from './admission.js'
+import type { Shield } from './shield.js'
 import type { Log } from '../log.js'
 import type { ReadProgress } from '../temporal/progress.js'
 

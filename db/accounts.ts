@@ -70,12 +70,12 @@ export async function createApiKey(
 export async function isLiveKey(db: Db, key: string): Promise<boolean> {
   const digest = keyDigest(key)
   if (!digest) return false
-  const row = await db('api_key')
+  const live = await db('api_key')
     .where({ key_hash: digest })
     .whereNull('revoked_at')
     .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
-    .first('id')
-  return row !== undefined
+    .select<{ id: string }[]>('id')
+  return live.length > 0
 }
 
 /** A key as an operator may see it. */
