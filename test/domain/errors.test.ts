@@ -4,7 +4,7 @@ import { ServiceError, errorCatalog } from '../../domain/errors.js'
 describe('errorCatalog', () => {
   test('every code has a documented status and says what to do', () => {
     for (const { status, hint } of Object.values(errorCatalog)) {
-      expect([400, 401, 403, 404, 429, 500, 503]).toContain(status)
+      expect([400, 401, 402, 403, 404, 429, 500, 503]).toContain(status)
       expect(hint).toMatch(/\.$/)
     }
   })
