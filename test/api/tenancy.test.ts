@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createAccount, createApiKey } from '../../db/accounts.js'
+import { endpoints } from '../../api/routes.js'
+import { startWorld, withoutId, type Answer, type World } from './api.js'
+
+type Ids = { userId: string; walletId: string; intentId: string }
+type Tenant = Ids & { key: string; accountId: string }
+
+let world: World
+let mine: Tenant
+let theirs: Tenant
+const unknown: Ids = {
+  ...{ userId: 'user-none', walletId: 'svc_wallet_00000000000000000000000000' },
+  intentId: 'intent_00000000000000000000000000',
+}
+
+beforeAll(async () => {
+  world = await startWorld()
+  mine = await newTenant('user-mine')
+  theirs = await newTenant('user-them')
+})
+afterAll(() => world.stop())
+
+async function newTenant(userId: string): Promise<Tenant> {
+  const { db } = world.database
+  const { id: accountId } = await createAccount(db, { name: 'test', plan: 'pro' })
+  const key = await createApiKey(db, accountId, 'test')
+  const post = async (path: string, body: object) =>
+    (await world.api.call('POST', path, { key, body })).body.id
+  const walletId = await post('/v1/wallets', { userId })
+  const intentId = await post('/v1/intents', { walletId, action: 'lend', amount: 1 })
+  await post('/v1/demo/fund', { walletId })
+  return { accountId, key, userId, walletId, intentId }
+}
+
+type Case = { method: string; path: (ids: Ids) => string; body?: (ids: Ids) => object }
+const read = (path: Case['path']): Case => ({ method: 'GET', path })
+const write = (path: string, body: Case['body'] & object): Case => ({
+  ...{ method: 'POST', path: () => path, body },
+})
+
+/** Every endpoint that takes something of an account. What is own answers `ok`. */
+const matrix: Record<string, Case & { ok: number }> = {
+  'GET /wallets/:userId': { ...read(({ userId }) => `/v1/wallets/${userId}`), ok: 200 },
+  'GET /balances/:walletId': { ...read(({ walletId }) => `/v1/balances/${walletId}`), ok: 200 },
+  'GET /positions/:walletId': { ...read(({ walletId }) => `/v1/positions/${walletId}`), ok: 200 },
+  'GET /intents/:intentId': { ...read(({ intentId }) => `/v1/intents/${intentId}`), ok: 200 },
+  'POST /intents': {
+    ...write('/v1/intents', ({ walletId }) => ({ walletId, action: 'lend', amount: 1 })),
+    ok: 201,
+  },
+  'POST /demo/fund': { ...write('/v1/demo/fund', ({ walletId }) => ({ walletId })), ok: 201 },
+  'POST /intents/:intentId/cancel': {
+    ...{ method: 'POST', path: ({ intentId }) => `/v1/intents/${intentId}/cancel` },
+    ok: 200,
+  },
+}
+
+/** Endpoints without anything of an account in their path or body; those that list are below. */
+const withoutIds = [
+  ...['POST /wallets', 'GET /wallets', 'GET /intents', 'GET /yields', 'GET /yields/history'],
+  'GET /dashboard/credits',
+]
+
+const send = ({ method, path, body }: Case, ids: Ids, as = mine): Promise<Answer> =>
+  world.api.call(method, path(ids), { key: as.key, ...(body ? { body: body(ids) } : {}) })
+
+const headersOf = ({ headers }: Answer) =>
+  Object.fromEntries(
+    [...headers].filter(([name]) => !/^(x-request-id|date|x-ratelimit-.*)$/.test(name)),
+  )
+
+describe('what belongs to another account', () => {
+  test('the matrix has every endpoint', () => {
+    const routes = [...endpoints.versioned, ...endpoints.unversioned]
+    const names = routes.map(({ method, spec }) => `${method.toUpperCase()} ${spec.path}`)
+    expect(names.sort()).toEqual([...Object.keys(matrix), ...withoutIds].sort())
+  })
+
+  test.each(Object.entries(matrix))('%s: answers as if it did not exist', async (_title, one) => {
+    const foreign = await send(one, theirs)
+    const missing = await send(one, unknown)
+    expect(foreign.status).toBe(404)
+    expect(withoutId(foreign)).toBe(withoutId(missing))
+    expect(foreign.text).not.toContain(theirs.accountId)
+    expect(headersOf(foreign)).toEqual(headersOf(missing))
+  })
+
+  test.each(Object.entries(matrix))('%s: is there for its owner', async (_title, one) => {
+    const silent = _title === 'GET /balances/:walletId' || _title === 'GET /positions/:walletId'
+    // These read from chains, which keep silent here: found, but not answered.
+    expect((await send(one, theirs, theirs)).status).toBe(silent ? 503 : one.ok)
+  })
+
+  test('lists have the own rows only, whatever filter is set', async () => {
+    for (const path of ['/v1/wallets', '/v1/intents']) {
+      const { body } = await world.api.call('GET', path, { key: mine.key })
+      expect(body.data).toHaveLength(1)
+    }
+    const filters = ['/v1/wallets?userId=user-them', `/v1/intents?walletId=${theirs.walletId}`]
+    for (const path of filters) {
+      const { status, body } = await world.api.call('GET', path, { key: mine.key })
+      expect([status, body.data]).toEqual([200, []])
+    }
+  })
+
+  test('a cursor of another account shows nothing of it', async () => {
+    const { key } = await newTenant('user-third')
+    for (const path of ['/v1/wallets', '/v1/intents']) {
+      const foreign = path.endsWith('wallets') ? theirs.walletId : theirs.intentId
+      const { text } = await world.api.call('GET', `${path}?cursor=${foreign}`, { key })
+      expect(text).not.toContain('user-them')
+      expect(text).not.toContain(theirs.walletId)
+    }
+  })
+})
