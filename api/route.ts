@@ -137,6 +137,8 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
               return commit(work)
             }),
         )
+        // An answer that came too late has been given already, with its headers.
+        if (response.headersSent) return
         const charged = committed ? sent.charged : 0
         setCredits(response, charged, account.balance - BigInt(charged))
         if (spec.refunds) response.removeHeader('X-Credits-Remaining')

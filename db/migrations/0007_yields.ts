@@ -31,7 +31,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare i intent;
 begin
   -- The account first, as every charge does: two orders would wait for each other.
-  perform from account a where a.id = p_account for update;
+  perform from account a where a.id = p_account for no key update;
   select * into i from intent x where x.id = p_intent and x.account_id = p_account for update;
   if not found then return 'unknown'; end if;
   if i.cancelled_at is not null then return 'cancelled'; end if;
