@@ -59,36 +59,88 @@ export const intentBody = z.discriminatedUnion(
 )
 export type IntentBody = z.infer<typeof intentBody>
 
-/** What the caller wants, checked: amount in base units, chain by its canonical name. */
-export type IntentRequest = {
+/** What the caller wants, checked: amounts in base units, chains by their canonical names. */
+export type LendRequest = {
   action: 'lend'
   asset: string
   amountUnits: bigint
   chain?: string
+  /** Present: the plan that is worth most after its costs over so many days, not the best rate. */
+  netOverDays?: number
 }
-
-/** One effect on one chain. `amount` is decimal text in whole tokens; `market` the contract called. */
-export type DepositStep = {
-  type: 'deposit'
-  sequence: number
-  chain: string
-  protocol: string
-  market: string
+export type WithdrawRequest = {
+  action: 'withdraw'
   asset: string
-  amount: string
+  /** `max`: everything that lies in the chain's markets, interest included. */
+  amountUnits: bigint | 'max'
+  chain: string
 }
-export type Step = DepositStep
+export type BridgeRequest = {
+  action: 'bridge'
+  asset: string
+  amountUnits: bigint
+  fromChain: string
+  toChain: string
+}
+export type IntentRequest = LendRequest | WithdrawRequest | BridgeRequest
+
+/**
+ * What the steps of a plan have in common. `amount` is decimal text in whole tokens of `asset`: what the
+ * step spends. After a bridge or a swap it is a forecast; what is spent is what arrived.
+ */
+type AnyStep = { sequence: number; asset: string; amount: string; protocol: string }
+
+/** Into or out of a market, which is the contract that is called. */
+export type DepositStep = AnyStep & { type: 'deposit'; chain: string; market: string }
+export type WithdrawStep = AnyStep & {
+  type: 'withdraw'
+  chain: string
+  market: string
+  /** Nothing stays behind: whatever the position is worth when it is executed. */
+  everything?: true
+}
+/** `arrives` is the forecast at the destination, `maxFee` the most that the bridge may keep. */
+export type BridgeStep = AnyStep & {
+  type: 'bridge'
+  from: string
+  to: string
+  speed: BridgeSpeed
+  maxFee: string
+  arrives: string
+}
+/** `minimum` of `toAsset` for `amount` of `asset`; less in proportion when less arrived. */
+export type SwapStep = AnyStep & {
+  type: 'swap'
+  chain: string
+  toAsset: string
+  arrives: string
+  minimum: string
+}
+export type Step = DepositStep | WithdrawStep | BridgeStep | SwapStep
+export type BridgeSpeed = 'fast' | 'standard'
+
+export const strategies = [
+  'direct-deposit',
+  'single-bridge',
+  'direct-withdraw',
+  'direct-bridge',
+] as const
 
 export type ExecutionPlan = {
-  strategy: 'direct-deposit'
+  strategy: (typeof strategies)[number]
   targetChain: string
-  targetProtocol: string
-  expectedApy: number
+  /** Of `lend` and `withdraw`: the market that is paid into, or out of first. */
+  targetProtocol?: string
+  /** Of `lend`, in percent. */
+  expectedApy?: number
   steps: Step[]
   estimatedGasUsd: number
   estimatedTime: string
   reasoning: string
 }
+
+/** Where a step spends its money. */
+export const spendingChain = (step: Step) => (step.type === 'bridge' ? step.from : step.chain)
 
 export type IntentStatus = 'pending' | 'planning' | 'executing' | 'completed' | 'failed'
 

@@ -1,0 +1,61 @@
+import type { BridgeSpeed } from './intent.js'
+import type { Rate } from './yields.js'
+
+/** What a chain offers at the moment of planning. */
+export type ChainState = {
+  chain: string
+  /** Base units of the asset that the wallet can spend: its balance less what is reserved. */
+  availableUnits: bigint
+  /** Cost of one operation of each kind, USD. */
+  gasUsd: Record<GasKind, number>
+  /** What a step takes there, seconds. */
+  stepSeconds: [lower: number, upper: number]
+}
+export type GasKind = 'deposit' | 'withdraw' | 'swap' | 'burn' | 'mint'
+
+/** A way over a bridge. Of several for one pair of chains the first one is the one to take. */
+export type BridgeRoute = {
+  from: string
+  to: string
+  speed: BridgeSpeed
+  /** The fee: millionths of the amount, rounded up to a base unit. */
+  feeMillionths: bigint
+  /** The most base units that one transfer may move. */
+  maxUnits: bigint
+  /** From the burn to the attestation, seconds. */
+  seconds: [lower: number, upper: number]
+}
+
+/** What a swap of `unitsIn` base units of `from` would bring now. Less is swapped in proportion. */
+export type SwapQuote = {
+  chain: string
+  protocol: string
+  from: string
+  to: string
+  unitsIn: bigint
+  unitsOut: bigint
+}
+
+/** What a wallet has in a market, in base units of the market's asset. */
+export type PositionState = {
+  chain: string
+  protocol: string
+  market: string
+  asset: string
+  /** Worth now, less what other intents take out. */
+  availableUnits: bigint
+  /** What the market could pay out now, whoever asks. */
+  liquidityUnits: bigint
+  /** Another intent takes money out and is not over: everything cannot be taken then. */
+  isBusy: boolean
+}
+
+/** All that a plan is decided from. Every token has `decimals` decimals. */
+export type MarketState = {
+  decimals: number
+  chains: ChainState[]
+  rates: Rate[]
+  routes: BridgeRoute[]
+  swaps: SwapQuote[]
+  positions: PositionState[]
+}
