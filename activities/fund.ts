@@ -22,7 +22,6 @@ export async function fund(
       input: { units },
     },
     deadlineMs,
-    failureCode: 'FUNDING_FAILED',
   })
   await setFundingCompleted(tools.db, fundingId)
   return result

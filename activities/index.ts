@@ -1,17 +1,22 @@
-import { deposit, type StepInput } from './deposit.js'
+import { awaitAttestation, bridge, mint } from './bridge.js'
 import { toRetryable } from './failures.js'
 import { fund, type FundInput } from './fund.js'
+import { deposit, swap, withdraw } from './market.js'
 import { finalizeIntent, planIntent, type FinalizeInput } from './status.js'
 import { recordYields, type RecordYieldsInput } from './yields.js'
-import type { DepositStep } from '../domain/intent.js'
-import type { PlanningTools } from '../planning/intents.js'
-import type { Tools } from './step.js'
+import type { BridgeStep, DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
+import type { StepInput, Tools } from './step.js'
 
 /** Every activity, by the name under which workflows and the Temporal UI know it. */
-export function createActivities(tools: Tools & PlanningTools) {
+export function createActivities(tools: Tools) {
   return {
     planIntent: retryable((input: { intentId: string }) => planIntent(tools, input)),
     deposit: retryable((input: StepInput<DepositStep>) => deposit(tools, input)),
+    withdraw: retryable((input: StepInput<WithdrawStep>) => withdraw(tools, input)),
+    swap: retryable((input: StepInput<SwapStep>) => swap(tools, input)),
+    bridge: retryable((input: StepInput<BridgeStep>) => bridge(tools, input)),
+    awaitAttestation: retryable((input: StepInput<BridgeStep>) => awaitAttestation(tools, input)),
+    mint: retryable((input: StepInput<BridgeStep> & { nonce: string }) => mint(tools, input)),
     fund: retryable((input: FundInput) => fund(tools, input)),
     recordYields: retryable((input: RecordYieldsInput) => recordYields(tools, input)),
     finalizeIntent: retryable((input: FinalizeInput) => finalizeIntent(tools.db, input)),

@@ -1,13 +1,17 @@
-import { lockIntent, readEffects, setCompleted, setFailed, type Intent } from '../db/intents.js'
+import { lockIntent, readEffects, type Intent } from '../db/intents.js'
+import { setCompleted, setFailed } from '../db/intentStatus.js'
 import { expireOperation, readOperations } from '../db/operations.js'
 import { releaseUnsigned } from '../db/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
+  completionOf,
   isTerminal,
+  type Effect,
   type ExecutionPlan,
   type IntentError,
   type IntentStatus,
 } from '../domain/intent.js'
+import { locateFunds } from '../domain/funds.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connect.js'
@@ -46,27 +50,28 @@ export async function finalizeIntent(
     const intent = await lockIntent(trx, intentId)
     if (isTerminal(intent.status)) return { status: intent.status }
     const effects = await readEffects(trx, intentId)
-    const done = effects.filter((effect) => effect.confirmed && effect.success)
-    const isDone = (sequence: number) => done.some((effect) => effect.sequence === sequence)
-    if (intent.plan?.steps.every(({ sequence }) => isDone(sequence))) {
+    if (intent.plan?.steps.every((step) => completionOf(step, effects))) {
       await setCompleted(trx, intentId)
       return { status: 'completed' }
     }
     if (!failure) throw new Error('All steps returned, but not all are in the rows.')
     for (const { id } of await readOperations(trx, intentId)) await expireOperation(trx, id)
     await releaseUnsigned(trx, intentId)
-    await setFailed(trx, intentId, toIntentError(intent, failure))
+    await setFailed(trx, intentId, toIntentError(intent, failure, effects))
     return { status: 'failed' }
   })
 }
 
-/** A step that did not happen leaves its money in the wallet, on the step's chain. */
+/** The error with where the money of the intent is, as the chains' logs say. */
 function toIntentError(
   { plan }: Intent,
   failure: NonNullable<FinalizeInput['failure']>,
+  effects: Effect[],
 ): IntentError {
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
-  if (!step) return failure
-  const { chain, asset, amount } = step
-  return { ...failure, funds: [{ chain, asset, amount }] }
+  if (!plan || !step) return failure
+  return { ...failure, funds: locateFunds(plan, step, effects, DECIMALS) }
 }
+
+/** Every asset of the service has the decimals of USDC. */
+const DECIMALS = 6

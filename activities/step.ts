@@ -5,17 +5,41 @@ import {
   outcomeOf,
   submitOperation,
   type Effect,
+  type MintEffect,
   type Outcomes,
 } from '../lanes/operations.js'
+import { findOperation, type Operation } from '../db/operations.js'
+import { toUnits } from '../domain/money.js'
+import { failureCodes, type OperationKind } from '../domain/operation.js'
+import { operationId } from '../lanes/userOperation.js'
 import { finalFailure, stillWaiting } from './failures.js'
+import type { Chains } from '../chains/connect.js'
+import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
-import type { Operation } from '../db/operations.js'
+import type { Step } from '../domain/intent.js'
+import type { Attestations } from '../protocols/attestations.js'
 
 export type Tools = {
   db: Db
+  chains: Chains
+  registry: Registry
+  attestations: Attestations
   outcomes: Outcomes
+  /** Age of a burn at which its intent is told to have failed. The money is waited for all the same. */
+  bridgeGiveUpMs: number
   /** Aborts when the worker stops: waiting activities give their slot back at once. */
   stopping: AbortSignal
+}
+
+/** A step of an intent. `deadlineMs` is Unix time after which it is given up if nothing of it is signed. */
+export type StepInput<Step> = {
+  intentId: string
+  accountId: string
+  walletId: string
+  step: Step
+  /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
+  fedBy?: { sequence: number; kind: OperationKind }
+  deadlineMs: number
 }
 
 /** What a step did. `units` are base units of what its own logs show as moved. */
@@ -33,20 +57,45 @@ const SHORTEST_RETRY_MS = 200
  * Submits a step's effect and waits for its outcome. Safe to retry: an effect is one row per (intent,
  * sequence, kind), so that a second call finds the first one's and waits for the same outcome.
  *
- * @param step - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up;
- *   `failureCode` names a call that failed on chain.
+ * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up;
+ *   `open` writes what belongs to a new operation, in its transaction.
  */
 export async function runStep(
   tools: Tools,
-  step: { effect: Effect; deadlineMs: number; failureCode: string },
+  { effect, deadlineMs, open }: StepOrder,
 ): Promise<StepResult> {
-  const row = await submitOperation(tools.db, step.effect)
+  const row = await submitOperation(tools.db, effect, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent is over, nothing was sent.')
-  const latest = await awaitWithHeartbeat(tools, row)
-  return toStepResult(await giveUpWhenLate(tools, latest, step.deadlineMs), step.failureCode)
+  const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
+  const settled = await giveUpWhenLate(tools, latest, deadlineMs)
+  return toStepResult(settled, failureCodes[effect.kind])
 }
 
-async function awaitWithHeartbeat(tools: Tools, row: Operation): Promise<Operation> {
+type StepOrder = {
+  effect: Effect | MintEffect
+  deadlineMs: number
+  open?: (trx: Db, id: string) => Promise<void>
+}
+
+/** Base units that a step spends: what has arrived for it, else what the plan says. */
+export async function readSpending(
+  { db }: Pick<Tools, 'db'>,
+  { intentId, fedBy, step }: StepInput<Step>,
+): Promise<string> {
+  if (!fedBy) return toUnits(step.amount, DECIMALS).toString()
+  const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
+  if (row?.units) return row.units
+  throw stillWaiting('What the step before has brought is not booked now.', SHORTEST_RETRY_MS)
+}
+
+/** Every asset of the service has the decimals of USDC. */
+const DECIMALS = 6
+
+/** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
+export async function whileBeating<T>(
+  tools: Pick<Tools, 'stopping'>,
+  wait: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { heartbeat, cancellationSignal } = Context.current()
   const limit = AbortSignal.timeout(ATTEMPT_MS)
   const signal = AbortSignal.any([limit, cancellationSignal, tools.stopping])
@@ -55,7 +104,7 @@ async function awaitWithHeartbeat(tools: Tools, row: Operation): Promise<Operati
     if (Date.now() - started >= FIRST_HEARTBEAT_MS) heartbeat()
   }, HEARTBEAT_MS)
   try {
-    return await awaitOperation(tools, row, signal)
+    return await wait(signal)
   } finally {
     clearInterval(beat)
   }

@@ -26,6 +26,11 @@ export const fundingAnswer = {
 }
 
 export const lendRequest = { walletId, action: 'lend', amount: 1 }
+export const withdrawRequest = { walletId, action: 'withdraw', amount: 'max', chain: 'base' }
+export const bridgeRequest = {
+  ...{ walletId, action: 'bridge', amount: 1 },
+  ...{ fromChain: 'arbitrum-sepolia', toChain: 'base-sepolia' },
+}
 
 const executionPlan = {
   strategy: 'direct-deposit',

@@ -1,6 +1,7 @@
 import {
   isTerminal,
   laterStatus,
+  plannedWithdrawal,
   resultsOf,
   type Effect,
   type ExecutionPlan,
@@ -32,14 +33,24 @@ export function intentBody(
     action: intent.action,
     amount: Number(fromUnits(BigInt(intent.units), decimals)),
     asset: intent.asset,
+    ...chainFields(intent),
+    ...(intent.metadata ? { metadata: intent.metadata } : {}),
+    ...(intent.retryOf ? { retryOf: intent.retryOf } : {}),
     ...(plan ? { executionPlan: planBody(plan) } : {}),
     ...(plan && status !== 'pending' && status !== 'planning'
       ? { results: resultsBody(plan, effects, running, decimals) }
       : {}),
+    ...(intent.delay && !isTerminal(status) ? { delay: intent.delay } : {}),
     ...(error ? { error } : {}),
     createdAt: intent.createdAt.toISOString(),
     ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
   }
+}
+
+/** The chains as the caller named them. */
+function chainFields({ action, chain, fromChain }: Intent) {
+  if (action === 'bridge') return { fromChain, toChain: chain }
+  return chain ? { chain } : {}
 }
 
 function resultsBody(
@@ -60,7 +71,8 @@ export function previewBody(
   plan: ExecutionPlan,
   decimals: number,
 ) {
-  const amount = Number(fromUnits(amountUnits, decimals))
+  const units = amountUnits === 'max' ? plannedWithdrawal(plan, decimals) : amountUnits
+  const amount = Number(fromUnits(units, decimals))
   return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan) }
 }
 
@@ -69,11 +81,19 @@ function planBody({ steps, ...plan }: ExecutionPlan) {
   return { ...plan, steps: steps.map(stepBody) }
 }
 
-const stepBody = ({ type, sequence, chain, protocol, asset, amount }: Step) => ({
-  type,
-  sequence,
-  chain,
-  protocol,
-  asset,
-  amount,
-})
+function stepBody(step: Step) {
+  const { type, sequence, protocol, asset, amount } = step
+  switch (type) {
+    case 'deposit':
+    case 'withdraw':
+      return { type, sequence, chain: step.chain, protocol, asset, amount }
+    case 'bridge': {
+      const { from, to, speed, maxFee, arrives } = step
+      return { type, sequence, from, to, protocol, asset, amount, speed, maxFee, arrives }
+    }
+    case 'swap': {
+      const { chain, toAsset, arrives, minimum } = step
+      return { type, sequence, chain, protocol, asset, amount, toAsset, arrives, minimum }
+    }
+  }
+}

@@ -1,48 +1,137 @@
+import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
+import { safeText, type IntentRequest } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
+import { metadata } from './metadata.js'
 import type { Registry } from '../chains/registry.js'
-import type { IntentBody, IntentRequest } from '../domain/intent.js'
+
+const DECIMAL = String.raw`^(0|[1-9]\d*)(\.\d+)?$`
+const numberOrText = {
+  description: 'In whole tokens: a JSON number, or decimal text for more than 15 digits.',
+  examples: [1, '0.5'],
+}
+const amount = z.union([z.number(), z.string().max(80)], 'must be a number or decimal text').meta({
+  ...numberOrText,
+  override: {
+    anyOf: [
+      { type: 'number', exclusiveMinimum: 0 },
+      { type: 'string', maxLength: 80, pattern: DECIMAL },
+    ],
+  },
+})
+const amountOrMax = z
+  .union([z.number(), z.string().max(80)], 'must be a number, decimal text or `max`')
+  .meta({
+    description: `${numberOrText.description} \`max\`: everything, interest included.`,
+    examples: [1, 'max'],
+    override: {
+      anyOf: [
+        { type: 'number', exclusiveMinimum: 0 },
+        { type: 'string', maxLength: 80, pattern: `${DECIMAL}|^max$` },
+      ],
+    },
+  })
+
+/** What every action takes. */
+const anyAction = {
+  walletId: safeText(64).meta({ description: 'Id of the wallet.' }),
+  asset: z.literal('USDC', 'must be `USDC`').default('USDC'),
+  metadata: metadata.optional(),
+}
+const chainName = safeText(32).meta({
+  description: 'Name of a chain. Mainnet-style names such as `arbitrum` are aliases.',
+  examples: ['arbitrum-sepolia'],
+})
+
+const DEFAULT_HORIZON_DAYS = 30
+
+const lend = z
+  .strictObject({
+    ...anyAction,
+    action: z.literal('lend'),
+    amount,
+    chain: chainName.optional(),
+    optimize: z.enum(['apy', 'net']).default('apy').meta({
+      description: '`apy`: the best rate. `net`: what leaves most after bridge, swap and gas.',
+    }),
+    horizonDays: z
+      .int()
+      .min(1)
+      .max(3_650)
+      .optional()
+      .meta({
+        description: `Days over which \`net\` counts; ${DEFAULT_HORIZON_DAYS} when absent.`,
+        examples: [90],
+      }),
+  })
+  .meta({
+    id: 'LendRequest',
+    description: 'Lends, where it pays most unless `chain` is named.',
+  })
+const withdraw = z
+  .strictObject({
+    ...anyAction,
+    action: z.literal('withdraw'),
+    amount: amountOrMax,
+    chain: chainName,
+  })
+  .meta({ id: 'WithdrawRequest', description: 'Takes back what was lent on `chain`.' })
+const bridge = z
+  .strictObject({
+    ...anyAction,
+    action: z.literal('bridge'),
+    amount,
+    fromChain: chainName,
+    toChain: chainName,
+  })
+  .meta({ id: 'BridgeRequest', description: 'Moves money from one chain to another.' })
+
+/** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
+export const intentRequestBody = z.discriminatedUnion('action', [lend, withdraw, bridge], {
+  error: ({ code }) =>
+    code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
+})
+type IntentRequestBody = z.infer<typeof intentRequestBody>
 
 /**
  * What the body of `POST /v1/intents` asks for: amount in base units, chains by their canonical names.
  *
  * @param decimals - Decimals of the asset.
- * @throws {ServiceError} INVALID_REQUEST by the name of the field; with the reason `action_not_available`
- *   for a valid `withdraw` or `bridge`, which the service does not execute yet.
+ * @throws {ServiceError} INVALID_REQUEST by the name of the field.
  */
-export function toRequest(registry: Registry, body: IntentBody, decimals: number): IntentRequest {
-  const { action, asset } = body
-  const amountUnits = toUnits(body.amount, decimals)
+export function toRequest(
+  registry: Registry,
+  body: IntentRequestBody,
+  decimals: number,
+): IntentRequest {
+  const { asset } = body
   switch (body.action) {
     case 'lend': {
-      if (body.chain === undefined) return { action: 'lend', asset, amountUnits }
-      const chain = registry.resolve(body.chain).name
-      return { action: 'lend', asset, amountUnits, chain }
+      const amountUnits = toUnits(body.amount, decimals)
+      const chain = body.chain === undefined ? {} : { chain: registry.resolve(body.chain).name }
+      return { action: 'lend', asset, amountUnits, ...chain, ...netWish(body) }
     }
-    case 'withdraw':
-      registry.resolve(body.chain)
-      throw notAvailable(action)
-    case 'bridge':
-      if (
-        registry.resolve(body.fromChain, 'fromChain') === registry.resolve(body.toChain, 'toChain')
-      ) {
-        throw sameChain()
-      }
-      throw notAvailable(action)
+    case 'withdraw': {
+      const amountUnits = body.amount === 'max' ? 'max' : toUnits(body.amount, decimals)
+      const chain = registry.resolve(body.chain).name
+      return { action: 'withdraw', asset, amountUnits, chain }
+    }
+    case 'bridge': {
+      const amountUnits = toUnits(body.amount, decimals)
+      const fromChain = registry.resolve(body.fromChain, 'fromChain').name
+      const toChain = registry.resolve(body.toChain, 'toChain').name
+      if (fromChain === toChain) throw invalid('toChain', 'must be another chain than fromChain')
+      return { action: 'bridge', asset, amountUnits, fromChain, toChain }
+    }
   }
 }
 
-function sameChain(): ServiceError {
-  const message = 'must be another chain than fromChain'
-  return new ServiceError('INVALID_REQUEST', `toChain: ${message}`, {
-    issues: [{ path: 'toChain', message }],
-  })
+function netWish({ optimize, horizonDays }: z.infer<typeof lend>) {
+  if (optimize === 'net') return { netOverDays: horizonDays ?? DEFAULT_HORIZON_DAYS }
+  if (horizonDays === undefined) return {}
+  throw invalid('horizonDays', 'goes with `optimize` `net` only')
 }
 
-function notAvailable(action: string): ServiceError {
-  const message = `\`${action}\` is not available yet; use \`lend\``
-  return new ServiceError('INVALID_REQUEST', `action: ${message}`, {
-    reason: 'action_not_available',
-    issues: [{ path: 'action', message }],
-  })
+function invalid(path: string, message: string): ServiceError {
+  return new ServiceError('INVALID_REQUEST', `${path}: ${message}`, { issues: [{ path, message }] })
 }

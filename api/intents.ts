@@ -1,14 +1,21 @@
 import { z } from 'zod'
 import { getIntent, listIntents, type Intent } from '../db/intents.js'
 import { getWallet } from '../db/wallets.js'
-import { actions, intentBody as intentSchema, isTerminal, safeText } from '../domain/intent.js'
+import { actions, isTerminal, safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { previewPlan, storeIntent } from '../planning/intents.js'
 import { readMarket } from '../planning/market.js'
 import { startIntent } from '../temporal/start.js'
-import { completedIntent, dryRunAnswer, lendRequest, plannedIntent } from './examples.js'
+import {
+  bridgeRequest,
+  completedIntent,
+  dryRunAnswer,
+  lendRequest,
+  plannedIntent,
+  withdrawRequest,
+} from './examples.js'
 import { intentBody, previewBody } from './intentBody.js'
-import { toRequest } from './intentRequest.js'
+import { intentRequestBody, toRequest } from './intentRequest.js'
 import { intentIdInput } from './parameters.js'
 import { pageBody, pageQuery, toSlice } from './pages.js'
 import { noParams, noQuery, readRoute, writeRoute } from './route.js'
@@ -30,14 +37,14 @@ const createIntent = writeRoute(
           override: { type: 'boolean', default: false },
         }),
     }),
-    body: intentSchema,
+    body: intentRequestBody,
     docs: {
       operationId: 'createIntent',
       tag: 'Intents',
       summary: 'Create and execute an intent',
       description:
-        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. `withdraw` and `bridge` are checked, but answered with the reason `action_not_available` for now.',
-      requests: { lend: lendRequest },
+        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds.',
+      requests: { lend: lendRequest, withdraw: withdrawRequest, bridge: bridgeRequest },
       responses: {
         200: {
           description: 'With `dryRun=true`: the plan that the same call would execute now.',
@@ -54,13 +61,14 @@ const createIntent = writeRoute(
     },
   },
   async (services, { account, requestId, query, body }, commit) => {
-    const { db, chains, temporal, registry, log } = services
+    const { db, temporal, registry, log } = services
     const { accountId, plan } = account
     const decimals = decimalsOf(services)
     const request = toRequest(registry, body, decimals)
     const wallet = await getWallet(db, accountId, body.walletId)
-    const market = await readMarket(db, chains, wallet.address)
-    const owner = { accountId, walletId: wallet.id, requestId }
+    const market = await readMarket(services, wallet.address, request)
+    const said = body.metadata ? { metadata: body.metadata } : {}
+    const owner = { accountId, walletId: wallet.id, requestId, ...said }
     if (query.dryRun === 'true') {
       const preview = await previewPlan(db, owner, request, market)
       return { status: 200, body: previewBody(wallet.id, request, preview, decimals) }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { actions } from '../domain/intent.js'
+import { actions, strategies } from '../domain/intent.js'
 
 /**
  * The resources that the API answers with. Strict, so that a test finds a field that nobody documented;
@@ -138,13 +138,23 @@ const step = z
     chain: chain.optional().meta({ description: 'Chain of a deposit, withdrawal or swap.' }),
     protocol: protocol.optional(),
     asset,
-    amount: decimalText('Amount in whole tokens.', '1'),
+    amount: decimalText(
+      'What it spends, in whole tokens. After a bridge or a swap a forecast: what arrives is spent.',
+      '1',
+    ),
+    speed: z.enum(['fast', 'standard']).optional().meta({ description: 'Of a bridge.' }),
+    maxFee: decimalText('The most that a bridge keeps.', '0.00012').optional(),
+    toAsset: asset.optional().meta({ description: 'What a swap brings.' }),
+    arrives: decimalText('What a bridge or swap is expected to bring.', '0.9999').optional(),
+    minimum: decimalText('The least that a swap brings, or it is not made.', '0.995').optional(),
   })
   .meta({ id: 'Step', description: 'One step of a plan.' })
 
 const executionPlan = z
   .strictObject({
-    strategy: text('Kind of plan: `direct-deposit`, `single-bridge` …', 'direct-deposit'),
+    strategy: z
+      .enum(strategies)
+      .meta({ description: 'Kind of plan.', examples: ['direct-deposit'] }),
     targetChain: text('Chain where the money ends.', 'arbitrum-sepolia'),
     targetProtocol: protocol.optional(),
     expectedApy: apy.optional(),
@@ -179,6 +189,19 @@ const results = z
   })
   .meta({ id: 'Results', description: 'What has been done so far.' })
 
+const funds = z
+  .array(
+    z.strictObject({
+      chain: text('Chain, or `bridge` between two chains.', 'arbitrum-sepolia'),
+      asset,
+      amount: decimalText('In whole tokens.', '1'),
+      protocol: protocol
+        .optional()
+        .meta({ description: 'Where it is lent; absent in the wallet.' }),
+    }),
+  )
+  .meta({ description: 'Where the money is now.' })
+
 const intentError = z
   .strictObject({
     code: text('Why it failed: a code such as DEPOSIT_FAILED or CANCELLED.', 'DEPOSIT_FAILED'),
@@ -187,12 +210,28 @@ const intentError = z
       'The deposit was reverted. The money is in the wallet.',
     ),
     step: z.int().positive().optional().meta({ description: 'Sequence of the failed step.' }),
-    funds: z
-      .array(z.strictObject({ chain, asset, amount: decimalText('In whole tokens.', '1') }))
+    funds: funds.optional(),
+    recovery: z
+      .strictObject({
+        txHash: z.string(),
+        chain,
+        asset,
+        amount: decimalText('In whole tokens.', '0.9999'),
+        at: time('When it came out.'),
+      })
       .optional()
-      .meta({ description: 'Where the money is now.' }),
+      .meta({ description: 'Money that came out of the bridge after the failure was told.' }),
   })
   .meta({ id: 'IntentError', description: 'Why an intent failed.' })
+
+const delay = z
+  .strictObject({
+    code: text('What it waits for.', 'BRIDGE_TIMEOUT'),
+    since: time('Since when.'),
+    message: text('The same for a person.', '1 USDC was burned and waits to be attested.'),
+    funds,
+  })
+  .meta({ id: 'Delay', description: 'Why an intent is late, and where its money is.' })
 
 const position = z
   .strictObject({
@@ -240,11 +279,17 @@ export const intent = z
       description: '`completed` and `failed` are final. Poll every 5 to 10 seconds until then.',
     }),
     ...intended,
-    chain: chain.optional(),
-    fromChain: chain.optional(),
-    toChain: chain.optional(),
+    chain: chain.optional().meta({ description: 'As the request named it.' }),
+    fromChain: chain.optional().meta({ description: 'Source of a `bridge`.' }),
+    toChain: chain.optional().meta({ description: 'Destination of a `bridge`.' }),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'What the caller supplied, unchanged.' }),
+    retryOf: intentId.optional().meta({ description: 'The failed intent that it retries.' }),
     executionPlan: executionPlan.optional().meta({ description: 'Present once planned.' }),
     results: results.optional().meta({ description: 'Present from the first operation on.' }),
+    delay: delay.optional().meta({ description: 'Present while it is late: nothing has failed.' }),
     error: intentError.optional().meta({ description: 'Present on a failed intent.' }),
     createdAt: time('When it was created, UTC.'),
     completedAt: time('When it was completed, UTC; on completed intents only.').optional(),

@@ -99,18 +99,18 @@ const toLog = (raw: RawLog): Log => ({
 /** Blocks to read logs of. A node that lacks a block refuses its hash, but skips its number silently. */
 export type LogRange = { from: bigint; to: bigint } | { blockHash: string }
 
-/** Logs of the given emitters with one of the given first topics. */
+/** Logs of the given emitters whose topics are, place by place, among the given ones; null: any. */
 export async function readLogs(
   client: ChainClient,
   range: LogRange,
   emitters: string[],
-  topics: string[],
+  topics: (string[] | null)[],
 ): Promise<Log[]> {
   const blocks =
     'from' in range
       ? { fromBlock: toQuantity(range.from), toBlock: toQuantity(range.to) }
       : { blockHash: range.blockHash }
-  const filter = { ...blocks, address: emitters, topics: [topics] }
+  const filter = { ...blocks, address: emitters, topics }
   return (await client.send<RawLog[]>('eth_getLogs', [filter])).map(toLog)
 }
 

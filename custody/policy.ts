@@ -1,65 +1,159 @@
-import { Interface } from 'ethers'
+import { Interface, zeroPadValue } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
 import type { Call } from '../domain/operation.js'
 
-/** What a wallet may do in one operation, stated by the plan and not by whoever built the calls. */
-export type Allowance = {
-  wallet: string
-  token: string
-  market: string
-  /** Base units that may leave the wallet at most. */
-  units: bigint
-}
+/**
+ * What a wallet may do in one operation, stated by the plan and not by whoever built the calls. `token` is
+ * what it spends, `contract` the one that is called, `units` the most base units that may be moved.
+ */
+export type Allowance = { wallet: string; token: string; contract: string; units: bigint } & (
+  | { kind: 'deposit' }
+  /** `everything`: the amount is whatever the market holds for the wallet. */
+  | { kind: 'withdraw'; everything: boolean }
+  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint }
+  | { kind: 'swap'; tokenOut: string; minimumUnits: bigint }
+)
+type AllowanceOf<Kind> = Extract<Allowance, { kind: Kind }>
 
 /** The whole vocabulary of the signer. A call that is not in it is refused. */
 const vocabulary = new Interface([
   'function approve(address spender, uint256 amount)',
+  // Aave v3
   'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
+  'function withdraw(address asset, uint256 amount, address to)',
+  // ERC-4626
+  'function deposit(uint256 assets, address receiver)',
+  'function withdraw(uint256 assets, address receiver, address owner)',
+  'function redeem(uint256 shares, address receiver, address owner)',
+  // Compound III
+  'function supply(address asset, uint256 amount)',
+  'function withdraw(address asset, uint256 amount)',
+  // CCTP v2
+  `function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient,
+    address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)`,
+  // Uniswap v3, SwapRouter02
+  `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
+    uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)`,
 ])
 
 /**
  * Decodes each call again and compares it with the plan: known contract, known function, nothing but its
- * parameters, money for the wallet itself, and all deposits together within the plan.
+ * parameters, money for the wallet itself, and all movements together within the plan.
  *
  * @throws {ServiceError} INTERNAL that names the rule which the first refused call breaks.
  */
 export function assertAllowed(calls: Call[], allowance: Allowance): void {
-  let spent = 0n
-  for (const call of calls) spent += allowedSpending(call, allowance)
-  if (spent === 0n) throw refusal('it moves no money.')
-  if (spent > allowance.units) throw refusal('the deposits add up to more than the plan.')
+  let moved = 0n
+  for (const call of calls) moved += allowedMovement(call, allowance)
+  if (moved === 0n) throw refusal('it moves no money.')
+  if (moved > allowance.units) throw refusal('the calls add up to more than the plan.')
 }
 
-/** Base units that the call moves out of the wallet. Throws when it is not in the plan. */
-function allowedSpending({ to, data }: Call, { wallet, token, market, units }: Allowance): bigint {
-  const { name, args } = decode(data)
-  switch (name) {
-    case 'approve':
-      same(to, token, 'approve goes to the token')
-      same(args[0], market, 'the spender is the market')
-      within(args[1], units)
-      return 0n
-    case 'supply':
-      same(to, market, 'supply goes to the market')
+/** Base units that the call moves. Throws when it is not in the plan. */
+function allowedMovement({ to, data }: Call, allowance: Allowance): bigint {
+  const { signature, args } = decode(data)
+  if (signature === 'approve(address,uint256)') {
+    if (allowance.kind === 'withdraw') throw refusal('a withdrawal approves nothing.')
+    same(to, allowance.token, 'approve goes to the token')
+    same(args[0], allowance.contract, 'the spender is the contract of the plan')
+    within(args[1], allowance.units)
+    return 0n
+  }
+  same(to, allowance.contract, 'the call goes to the contract of the plan')
+  switch (allowance.kind) {
+    case 'deposit':
+      return deposited(signature, args, allowance)
+    case 'withdraw':
+      return withdrawn(signature, args, allowance)
+    case 'bridge':
+      return burned(signature, args, allowance)
+    case 'swap':
+      return swapped(signature, args, allowance)
+  }
+}
+
+function deposited(signature: string, args: unknown[], { wallet, token, units }: Allowance) {
+  switch (signature) {
+    case 'supply(address,uint256,address,uint16)':
       same(args[0], token, 'the asset is the token')
       same(args[2], wallet, 'the deposit belongs to the wallet')
       if (args[3] !== 0n) throw refusal('the referral code is zero.')
       return within(args[1], units)
+    case 'deposit(uint256,address)':
+      same(args[1], wallet, 'the deposit belongs to the wallet')
+      return within(args[0], units)
+    case 'supply(address,uint256)':
+      same(args[0], token, 'the asset is the token')
+      return within(args[1], units)
     default:
-      throw refusal(`${data.slice(0, 10)} is not an allowed function.`)
+      throw unknown(signature)
   }
 }
 
-/** Name and arguments; no name for a function outside the vocabulary. */
-function decode(data: string): { name?: string; args: unknown[] } {
+function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'withdraw'>) {
+  const { wallet, token, units, everything } = allowance
+  /** All of it counts as what the plan expects; the market pays out what there is. */
+  const amount = (value: unknown) =>
+    everything && isPositive(value) ? units : within(value, units)
+  switch (signature) {
+    case 'withdraw(address,uint256,address)':
+      same(args[0], token, 'the asset is the token')
+      same(args[2], wallet, 'the money goes to the wallet')
+      return amount(args[1])
+    case 'withdraw(uint256,address,address)':
+      same(args[1], wallet, 'the money goes to the wallet')
+      same(args[2], wallet, 'the shares are of the wallet')
+      return within(args[0], units)
+    case 'redeem(uint256,address,address)':
+      if (!everything) throw refusal('shares are redeemed only when everything is withdrawn.')
+      same(args[1], wallet, 'the money goes to the wallet')
+      same(args[2], wallet, 'the shares are of the wallet')
+      return amount(args[0])
+    case 'withdraw(address,uint256)':
+      same(args[0], token, 'the asset is the token')
+      return amount(args[1])
+    default:
+      throw unknown(signature)
+  }
+}
+
+function burned(signature: string, args: unknown[], allowance: AllowanceOf<'bridge'>): bigint {
+  if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
+  const { wallet, token, units, destinationDomain, maxFeeUnits } = allowance
+  if (args[1] !== BigInt(destinationDomain))
+    throw refusal('the burn leads to the chain of the plan.')
+  same(args[2], zeroPadValue(wallet, 32), 'the burned money comes out in the wallet')
+  same(args[3], token, 'the burned token is the token')
+  same(args[4], zeroPadValue('0x', 32), 'anybody may mint')
+  if (typeof args[5] !== 'bigint' || args[5] > maxFeeUnits) {
+    throw refusal('the fee is within the plan.')
+  }
+  return within(args[0], units)
+}
+
+function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swap'>): bigint {
+  if (!signature.startsWith('exactInputSingle(')) throw unknown(signature)
+  const { wallet, token, units, tokenOut, minimumUnits } = allowance
+  const [tokenIn, out, , recipient, unitsIn, minimum] = args[0] as unknown[]
+  same(tokenIn, token, 'the swapped token is the token')
+  same(out, tokenOut, 'the token received is that of the plan')
+  same(recipient, wallet, 'the money goes to the wallet')
+  if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
+    throw refusal('the swap brings at least what the plan says.')
+  }
+  return within(unitsIn, units)
+}
+
+/** Signature and arguments; an empty one for a function outside the vocabulary. */
+function decode(data: string): { signature: string; args: unknown[] } {
   try {
     const parsed = vocabulary.parseTransaction({ data })
-    if (!parsed) return { args: [] }
-    const args = parsed.args.toArray() as unknown[]
+    if (!parsed) return { signature: '', args: [] }
+    const args = parsed.args.toArray(true) as unknown[]
     if (vocabulary.encodeFunctionData(parsed.fragment, args) !== data.toLowerCase()) {
       throw refusal('the call carries more than its parameters.')
     }
-    return { name: parsed.name, args }
+    return { signature: parsed.signature, args }
   } catch (error) {
     throw error instanceof ServiceError ? error : refusal('the call cannot be decoded.')
   }
@@ -70,10 +164,15 @@ function same(actual: unknown, expected: string, rule: string): void {
   throw refusal(`${rule}.`)
 }
 
+const isPositive = (value: unknown) => typeof value === 'bigint' && value > 0n
+
 function within(actual: unknown, units: bigint): bigint {
   if (typeof actual === 'bigint' && actual > 0n && actual <= units) return actual
   throw refusal('the amount is not within the plan.')
 }
+
+const unknown = (signature: string) =>
+  refusal(`${signature || 'this call'} is not an allowed function.`)
 
 function refusal(rule: string): ServiceError {
   return new ServiceError('INTERNAL', `Refused to sign: ${rule}`)

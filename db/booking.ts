@@ -111,6 +111,8 @@ export type MinedOperation = {
   gasUsed: bigint
   gasCostUsd: number
   units: bigint | undefined
+  /** The CCTP message that a burn emitted. */
+  messageSent: string | undefined
 }
 
 /** Writes an operation's log into its row, from whatever state, and marks its money as spent. */
@@ -131,10 +133,31 @@ export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
       taken_by: null,
       taken_until: null,
     })
-    .returning<{ intent_id: string; sequence: number }[]>(['intent_id', 'sequence'])
+    .returning<StepRow[]>(['intent_id', 'sequence', 'kind'])
   if (!row || !mined.success) return
-  await trx('reservation').where(row).update({ spent_block: number.toString() })
+  const { kind, intent_id, sequence } = row
+  const block = number.toString()
+  // A mint spends nothing: what its step spent was burned on another chain.
+  if (kind !== 'mint') {
+    await trx('reservation').where({ intent_id, sequence }).update({ spent_block: block })
+  }
+  // What has arrived is what the next step spends. A burn has brought nothing yet.
+  if (kind !== 'bridge' && mined.units) {
+    await trx('reservation')
+      .where({ intent_id, fed_by: sequence })
+      .update({ from_block: block, units: mined.units.toString() })
+  }
+  if (mined.messageSent) {
+    await trx('burn')
+      .where({ operation_id: mined.id })
+      .update({
+        sent: mined.messageSent,
+        burned_at: trx.raw('coalesce(burned_at, clock_timestamp())'),
+      })
+  }
 }
+
+type StepRow = { intent_id: string; sequence: number; kind: OperationKind }
 
 export type OpenSend = { txId: bigint; sender: string; nonce: bigint; n: number; hash: string }
 
@@ -169,6 +192,17 @@ export async function setTransactionMined(
     block_hash: receipt.blockHash,
   })
   if (receipt.success) return
+  // A mint binds nobody: it is built anew from a message that may have been attested anew.
+  await trx('operation')
+    .where({ tx_id: txId, state: 'signed', kind: 'mint' })
+    .update({
+      state: 'deferred',
+      code: 'BRIDGE_TIMEOUT',
+      message: 'The mint was reverted. It is tried again.',
+      retry_after: trx.raw(`clock_timestamp() + interval '2 seconds'`),
+      payload: null,
+      tx_id: null,
+    })
   await trx('operation')
     .where({ tx_id: txId, state: 'signed' })
     .update({
@@ -249,6 +283,11 @@ export async function rollBack(
     .where({ chain_id: chainId })
     .where('spent_block', '>', above)
     .update({ spent_block: null })
+  await trx('reservation')
+    .where({ chain_id: chainId })
+    .whereNotNull('fed_by')
+    .where('from_block', '>', above)
+    .update({ from_block: null })
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
   await setBooked(trx, chainId, from, to)
   return vanished

@@ -7,6 +7,7 @@ import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
 import type {
   Action,
+  Delay,
   Effect,
   ExecutionPlan,
   IntentError,
@@ -18,10 +19,18 @@ export type Intent = {
   id: string
   accountId: string
   walletId: string
-  action: 'lend'
+  action: Action
   asset: string
+  /** Base units asked for; of everything, what it was worth when it was planned. */
   units: string
+  /** The chain named by the caller; of a bridge, where it leads to. */
   chain: string | null
+  fromChain: string | null
+  everything: boolean
+  netOverDays: number | null
+  metadata: Record<string, unknown> | null
+  delay: Delay | null
+  retryOf: string | null
   status: IntentStatus
   plan: ExecutionPlan | null
   error: IntentError | null
@@ -38,6 +47,12 @@ const returning = [
   'asset',
   'units',
   'chain',
+  'from_chain as fromChain',
+  'everything',
+  'net_over_days as netOverDays',
+  'metadata',
+  'delay',
+  'retry_of as retryOf',
   'status',
   'plan',
   'error',
@@ -46,11 +61,26 @@ const returning = [
   'completed_at as completedAt',
 ]
 
-/** Stores a new intent: `planning` when it has a plan, else `pending`. */
+/** Whose an intent is, and what the caller said of it beside the request. */
+export type Owner = {
+  accountId: string
+  walletId: string
+  requestId: string
+  metadata?: Record<string, unknown>
+  /** The failed intent whose goal this one reaches. */
+  retryOf?: string
+}
+
+/**
+ * Stores a new intent: `planning` when it has a plan, else `pending`.
+ *
+ * @param units - Base units that the intent moves, as its plan says or as the caller asked.
+ */
 export async function insertIntent(
   trx: Db,
-  owner: { accountId: string; walletId: string; requestId: string },
+  owner: Owner,
   request: IntentRequest,
+  units: bigint,
   plan: ExecutionPlan | undefined,
 ): Promise<Intent> {
   const [intent] = await trx('intent')
@@ -61,8 +91,10 @@ export async function insertIntent(
       request_id: owner.requestId,
       action: request.action,
       asset: request.asset,
-      units: request.amountUnits.toString(),
-      chain: request.chain ?? null,
+      units: units.toString(),
+      ...requestColumns(request),
+      metadata: owner.metadata ? JSON.stringify(owner.metadata) : null,
+      retry_of: owner.retryOf ?? null,
       status: plan ? 'planning' : 'pending',
       plan: plan ? JSON.stringify(plan) : null,
     })
@@ -153,48 +185,32 @@ export async function findPlan(
   return row?.plan ?? undefined
 }
 
+function requestColumns(request: IntentRequest) {
+  switch (request.action) {
+    case 'lend':
+      return { chain: request.chain ?? null, net_over_days: request.netOverDays ?? null }
+    case 'withdraw':
+      return { chain: request.chain, everything: request.amountUnits === 'max' }
+    case 'bridge':
+      return { chain: request.toChain, from_chain: request.fromChain }
+  }
+}
+
 /** What a stored intent asks for. */
 export function requestOf(intent: Intent): IntentRequest {
-  const { action, asset, units, chain } = intent
-  return { action, asset, amountUnits: BigInt(units), ...(chain ? { chain } : {}) }
-}
-
-export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise<void> {
-  await updateOne(trx, id, ['pending'], { status: 'planning', plan: JSON.stringify(plan) })
-}
-
-/** From the first operation on the intent reads `executing`. A later call changes nothing. */
-export async function setExecuting(trx: Db, id: string): Promise<void> {
-  await trx('intent').where({ id, status: 'planning' }).update({ status: 'executing' })
-}
-
-export async function setCompleted(trx: Db, id: string): Promise<void> {
-  await updateOne(trx, id, ['planning', 'executing'], {
-    status: 'completed',
-    completed_at: trx.raw('clock_timestamp()'),
-  })
-}
-
-export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {
-  await updateOne(trx, id, ['pending', 'planning', 'executing'], {
-    status: 'failed',
-    error: JSON.stringify(error),
-  })
-}
-
-async function updateOne(
-  trx: Db,
-  id: string,
-  from: IntentStatus[],
-  values: Record<string, unknown>,
-): Promise<void> {
-  const changed = await trx('intent').where({ id }).whereIn('status', from).update(values)
-  if (changed !== 1) throw new Error(`Intent ${id} is none of ${from.join(', ')}.`)
-}
-
-/** Says that the workflow of an intent or a funding was started. */
-export async function setDispatched(db: Db, id: string): Promise<void> {
-  await db.raw('select mark_dispatched(?)', [id])
+  const { action, asset, units, fromChain, everything, netOverDays } = intent
+  const amountUnits = BigInt(units)
+  const chain = intent.chain ?? undefined
+  switch (action) {
+    case 'lend': {
+      const wishes = { ...(chain && { chain }), ...(netOverDays && { netOverDays }) }
+      return { action, asset, amountUnits, ...wishes }
+    }
+    case 'withdraw':
+      return { action, asset, amountUnits: everything ? 'max' : amountUnits, chain: chain ?? '' }
+    case 'bridge':
+      return { action, asset, amountUnits, fromChain: fromChain ?? '', toChain: chain ?? '' }
+  }
 }
 
 /** Intents whose workflow should have been started a while ago, oldest first, with their plan's name. */

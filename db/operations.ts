@@ -100,11 +100,12 @@ export async function requeueOperation(
 
 /**
  * Ends an operation of which nothing was signed, with the code of its last try, or NETWORK_ERROR when
- * it was never tried. Changes nothing when it is too late or already over.
+ * it was never tried. Changes nothing when it is too late or already over, and never ends a mint.
  */
 export async function expireOperation(db: Db, id: string): Promise<void> {
   await db('operation')
     .where({ id })
+    .whereNot({ kind: 'mint' })
     .whereIn('state', ['queued', 'deferred'])
     .update({
       state: 'cancelled',

@@ -63,6 +63,12 @@ export type Reservation = {
   chainId: number
   token: string
   units: bigint
+  /** Sequence of the step that brings the money; absent when it is there already. */
+  fedBy?: number
+  /** The market that the step pays into or out of. */
+  market?: string
+  /** The step takes out whatever is there. */
+  everything?: boolean
 }
 
 export async function insertReservation(trx: Db, reservation: Reservation): Promise<void> {
@@ -73,7 +79,24 @@ export async function insertReservation(trx: Db, reservation: Reservation): Prom
     chain_id: reservation.chainId,
     token: normal(reservation.token),
     units: reservation.units.toString(),
+    from_block: reservation.fedBy === undefined ? 0 : null,
+    fed_by: reservation.fedBy ?? null,
+    market: reservation.market === undefined ? null : normal(reservation.market),
+    everything: reservation.everything ?? false,
   })
+}
+
+/** Steps of a wallet on a market that are not over: any of them, and one that takes out everything. */
+export async function readMarketUse(
+  trx: Db,
+  at: { walletId: string; chainId: number; market: string },
+): Promise<{ open: boolean; everything: boolean }> {
+  const rows = await trx('reservation')
+    .where({ wallet_id: at.walletId, chain_id: at.chainId, market: normal(at.market) })
+    .whereNull('spent_block')
+    .whereNull('released_at')
+    .select<{ everything: boolean }[]>('everything')
+  return { open: rows.length > 0, everything: rows.some(({ everything }) => everything) }
 }
 
 /**

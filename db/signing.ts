@@ -76,7 +76,8 @@ export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
  * Takes what a lane may sign next under a lease of 30 s, in one statement. By plan, then account by
  * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
  * unfinal operation, so that its operations stay in order through every reorg. An operation that was
- * signed and lost its carrier, or whose leases were lost, is taken alone.
+ * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing stops a mint: what was
+ * burned comes out, whatever has become of its intent.
  *
  * @returns The operations in the order in which they shall be carried.
  */
@@ -105,12 +106,12 @@ with lanes as (
   join account a on a.id = op.account_id
   left join intent i on i.id = op.intent_id
   where op.chain_id = :chain and ${TAKABLE}
-    and (op.state = 'signed' or i.id is null
+    and (op.state = 'signed' or op.kind = 'mint' or i.id is null
       or (i.status not in ('completed', 'failed') and i.cancelled_at is null))
-    and not exists (
+    and (op.kind = 'mint' or not exists (
       select from operation earlier
       where earlier.intent_id = op.intent_id and earlier.sequence < op.sequence
-        and earlier.state not in ('confirmed', 'final'))
+        and earlier.state not in ('confirmed', 'final')))
     and coalesce(
       (select t.sender from operation w join chain_tx t on t.id = w.tx_id
        where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
@@ -194,7 +195,7 @@ export async function lockTaken(trx: Db, operations: Operation[], taker: string)
     .whereRaw('op.taken_until > clock_timestamp()')
     .whereRaw(
       `((op.state = 'signed' and op.tx_id is null) or (op.state = 'queued' and (i.id is null
-        or (i.status not in ('completed', 'failed') and i.cancelled_at is null))))`,
+        or op.kind = 'mint' or (i.status not in ('completed', 'failed') and i.cancelled_at is null))))`,
     )
     .orderBy('op.id')
     .forUpdate('op')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { fromUnits } from './money.js'
+import { fromUnits, toUnits } from './money.js'
+import type { OperationKind } from './operation.js'
 
 /** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
 export const safeText = (max: number) =>
@@ -11,53 +12,6 @@ export const safeText = (max: number) =>
 
 export const actions = ['lend', 'withdraw', 'bridge'] as const
 export type Action = (typeof actions)[number]
-
-/** What every action takes. The amount is in whole tokens: a JSON number, or decimal text. */
-const anyAction = {
-  walletId: safeText(64).meta({ description: 'Id of the wallet.' }),
-  amount: z.union([z.number(), z.string().max(80)], 'must be a number or decimal text').meta({
-    description: 'In whole tokens: a JSON number, or decimal text for more than 15 digits.',
-    examples: [1, '0.5'],
-    override: {
-      anyOf: [
-        { type: 'number', exclusiveMinimum: 0 },
-        { type: 'string', maxLength: 80, pattern: String.raw`^(0|[1-9]\d*)(\.\d+)?$` },
-      ],
-    },
-  }),
-  asset: z.literal('USDC', 'must be `USDC`').default('USDC'),
-}
-const chainName = safeText(32).meta({
-  description: 'Name of a chain. Mainnet-style names such as `arbitrum` are aliases.',
-  examples: ['arbitrum-sepolia'],
-})
-
-/** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
-export const intentBody = z.discriminatedUnion(
-  'action',
-  [
-    z.strictObject({ ...anyAction, action: z.literal('lend'), chain: chainName.optional() }).meta({
-      id: 'LendRequest',
-      description: 'Lends, where it pays most unless `chain` is named.',
-    }),
-    z
-      .strictObject({ ...anyAction, action: z.literal('withdraw'), chain: chainName })
-      .meta({ id: 'WithdrawRequest', description: 'Takes back what was lent on `chain`.' }),
-    z
-      .strictObject({
-        ...anyAction,
-        action: z.literal('bridge'),
-        fromChain: chainName,
-        toChain: chainName,
-      })
-      .meta({ id: 'BridgeRequest', description: 'Moves money from one chain to another.' }),
-  ],
-  {
-    error: ({ code }) =>
-      code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
-  },
-)
-export type IntentBody = z.infer<typeof intentBody>
 
 /** What the caller wants, checked: amounts in base units, chains by their canonical names. */
 export type LendRequest = {
@@ -154,11 +108,26 @@ const rank: Record<IntentStatus, number> = {
 
 export const isTerminal = (status: IntentStatus) => rank[status] === 3
 
-/** Money and where it lies: `amount` is decimal text in whole tokens. */
-export type Funds = { chain: string; asset: string; amount: string }
+/**
+ * Money and where it lies: in the wallet, or in the market of a protocol. `amount` is decimal text in whole
+ * tokens. Between two chains it is in the `bridge`.
+ */
+export type Funds = { chain: string; asset: string; amount: string; protocol?: string }
 
-/** Why an intent failed: `code` of the error catalog, the step, and where the money is. */
-export type IntentError = { code: string; message: string; step?: number; funds?: Funds[] }
+/**
+ * Why an intent failed: `code` of the error catalog, the step, and where the money is. `recovery` is what
+ * was done for the money after that: burned money that came out of the bridge too late.
+ */
+export type IntentError = {
+  code: string
+  message: string
+  step?: number
+  funds?: Funds[]
+  recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
+}
+
+/** Why an intent is late though nothing has failed, since when (ISO 8601), and where the money is. */
+export type Delay = { code: string; since: string; message: string; funds: Funds[] }
 
 /** How far a running workflow is, as its `progress` query tells. */
 export type Progress = { status: IntentStatus; completedSteps: number; waitingFor?: string }
@@ -187,19 +156,48 @@ export type Results = {
   }[]
   totalGasUsed: string
   totalGasCostUsd: number
-  /** Decimal text of what the last step moved, and the APY in percent; both once all steps are done. */
+  /** Decimal text of what the plan has brought, and of `lend` the APY in percent; once all steps are done. */
   finalAmount?: string
   apy?: number
 }
 
-/** What the effects of an intent add up to. A step is completed when its effect is confirmed. */
+/** The kind of operation with which a step is over: burned money has to come out again. */
+export const lastKind = ({ type }: Step): OperationKind => (type === 'bridge' ? 'mint' : type)
+
+/** The confirmed effect that completes a step; undefined while there is none. */
+export function completionOf(step: Step, effects: Effect[]): Effect | undefined {
+  return effects.find(
+    ({ sequence, kind, confirmed, success }) =>
+      sequence === step.sequence && kind === lastKind(step) && confirmed && success,
+  )
+}
+
+/**
+ * The step whose result a step spends; undefined when it spends what was there before. A withdrawal
+ * spends what lies in its market.
+ */
+export function feederOf(plan: ExecutionPlan, step: Step): Step | undefined {
+  if (step.type === 'withdraw') return undefined
+  const before = plan.steps.find(({ sequence }) => sequence === step.sequence - 1)
+  return before && before.type !== 'deposit' ? before : undefined
+}
+
+/** Base units that the withdrawals of a plan are expected to bring, after the swaps that follow them. */
+export function plannedWithdrawal({ steps }: ExecutionPlan, decimals: number): bigint {
+  const brought = steps.map((step, i) => {
+    if (step.type === 'swap') return step.arrives
+    return step.type === 'withdraw' && steps[i + 1]?.type !== 'swap' ? step.amount : undefined
+  })
+  return brought.reduce((sum, amount) => sum + (amount ? toUnits(amount, decimals) : 0n), 0n)
+}
+
+/** What the effects of an intent add up to. */
 export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: number): Results {
-  const done = effects.filter((effect) => effect.confirmed && effect.success)
-  const completedSteps = new Set(done.map((effect) => effect.sequence)).size
+  const done = plan.steps.flatMap((step) => completionOf(step, effects) ?? [])
   const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
-  const last = done.find((effect) => effect.sequence === plan.steps.length)
+  const isOver = done.length === plan.steps.length
   return {
-    completedSteps,
+    completedSteps: done.length,
     transactions: effects.map((effect) => ({
       type: effect.kind,
       txHash: effect.txHash,
@@ -209,10 +207,17 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: numb
     })),
     totalGasUsed: effects.reduce((sum, effect) => sum + effect.gasUsed, 0n).toString(),
     totalGasCostUsd: microUsd / 1e6,
-    ...(completedSteps === plan.steps.length && last?.units !== undefined
-      ? { finalAmount: fromUnits(last.units, decimals), apy: plan.expectedApy }
-      : {}),
+    ...(isOver ? { finalAmount: fromUnits(finalUnits(plan, done), decimals) } : {}),
+    ...(isOver && plan.expectedApy !== undefined ? { apy: plan.expectedApy } : {}),
   }
+}
+
+/** What the steps have brought that no other step has spent. */
+function finalUnits(plan: ExecutionPlan, done: Effect[]): bigint {
+  const spent = plan.steps.map((step) => feederOf(plan, step)?.sequence)
+  return done
+    .filter(({ sequence }) => !spent.includes(sequence))
+    .reduce((sum, { units = 0n }) => sum + units, 0n)
 }
 
 /** The later of two states of one intent, so that a reader never sees it run backwards. */

@@ -1,4 +1,18 @@
-export type OperationKind = 'deposit' | 'fund'
+/** `bridge` burns on one chain what `mint` brings out on another. */
+export type OperationKind = 'bridge' | 'mint' | 'swap' | 'deposit' | 'withdraw' | 'fund'
+
+/** Under which code a step fails whose call the chain refuses. A mint is late, it does not fail. */
+export const failureCodes = {
+  bridge: 'BRIDGE_FAILED',
+  mint: 'BRIDGE_TIMEOUT',
+  swap: 'SWAP_FAILED',
+  deposit: 'DEPOSIT_FAILED',
+  withdraw: 'WITHDRAW_FAILED',
+  fund: 'FUNDING_FAILED',
+} as const satisfies Record<OperationKind, string>
+
+/** Code of a mint that somebody else has done: its log is in a block that was booked already. */
+export const MINTED = 'MINTED'
 
 /**
  * queued, deferred: nothing is signed. signed: bytes exist and may be executed by anybody.

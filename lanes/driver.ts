@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectAsLeader, isLedElsewhere } from '../db/connect.js'
 import { broadcastOpen } from './broadcast.js'
+import { bookForeignMints } from './missed.js'
 import { watchQueue } from './queue.js'
 import { bookChain, type WatchLog, type WatchTools } from './watch.js'
 import type { ChainClient } from '../chains/connect.js'
@@ -42,6 +43,7 @@ function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<v
   return async () => {
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
+    await bookForeignMints(tools)
     await wake
   }
 }

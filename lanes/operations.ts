@@ -1,4 +1,5 @@
-import { lockIntent, setExecuting } from '../db/intents.js'
+import { lockIntent } from '../db/intents.js'
+import { setExecuting } from '../db/intentStatus.js'
 import {
   expireOperation,
   findOperation,
@@ -19,31 +20,44 @@ const POLL_MS = 1_000
 export type Effect = {
   intentId: string
   sequence: number
-  kind: OperationKind
+  kind: Exclude<OperationKind, 'mint'>
   accountId: string
   walletId: string
   chainId: number
   input: OperationInput
 }
 
+/** Brings burned money out. `nonce` is that of its attested message, its key on the chain. */
+export type MintEffect = Omit<Effect, 'kind'> & { kind: 'mint'; nonce: string }
+
 /**
  * Hands an effect to the lanes. Safe to repeat: the effect is one row, a second call finds the first
  * one's. A deferred row whose time has come goes back in the queue with the fresh input.
  *
- * @returns The row; undefined when there is none and the intent is over, so that there will be none.
+ * @param open - Writes what belongs to a new row, in its transaction.
+ * @returns The row; undefined when there is none and the intent is over, so that there will be none. A
+ *   mint is stored whatever has become of its intent.
  */
-export async function submitOperation(db: Db, effect: Effect): Promise<Operation | undefined> {
-  const id = operationId(effect.intentId, effect.sequence, effect.kind)
+export async function submitOperation(
+  db: Db,
+  effect: Effect | MintEffect,
+  open?: (trx: Db, id: string) => Promise<void>,
+): Promise<Operation | undefined> {
+  const { kind, intentId, sequence } = effect
+  const id = operationId(intentId, sequence, kind)
   return db.transaction(async (trx) => {
-    const intent = effect.kind === 'fund' ? undefined : await lockIntent(trx, effect.intentId)
+    const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
     const known = await findOperation(trx, id)
     if (known?.state === 'deferred') {
       return (await requeueOperation(trx, id, effect.input)) ?? known
     }
     if (known) return known
-    if (intent && isTerminal(intent.status)) return undefined
+    if (kind !== 'mint' && intent && isTerminal(intent.status)) return undefined
     if (intent) await setExecuting(trx, intent.id)
-    return insertOperation(trx, { ...effect, id, chainKey: chainKeyOf(effect.kind, id) })
+    const chainKey = effect.kind === 'mint' ? effect.nonce : chainKeyOf(effect.kind, id)
+    const row = await insertOperation(trx, { ...effect, id, chainKey })
+    await open?.(trx, id)
+    return row
   })
 }
 

@@ -1,7 +1,9 @@
 import { Interface, toBeHex } from 'ethers'
-import { entryPointAddress, type Chain } from '../chains/registry.js'
+import { entryPointAddress, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
+import { messageTransmitter, mintedUnits, readBurn } from '../protocols/cctp.js'
 import { lendingProtocol } from '../protocols/markets.js'
+import { swappedUnits } from '../protocols/uniswapV3.js'
 import { entryPoint } from './userOperation.js'
 import type { Log, Receipt } from '../chains/read.js'
 import type { MinedOperation, WatchedOperation } from '../db/booking.js'
@@ -13,13 +15,27 @@ const token = new Interface([
 
 const userOperationTopic = topicOf(entryPoint, 'UserOperationEvent')
 const authorizationTopic = topicOf(token, 'AuthorizationUsed')
+export const receivedTopic = topicOf(messageTransmitter, 'MessageReceived')
 
 /** First topics of the logs that are outcomes of operations, and who emits them. */
-export const outcomeTopics = [userOperationTopic, authorizationTopic]
-export const outcomeEmitters = (chain: Chain) => [entryPointAddress, chain.usdc.address]
+export const outcomeTopics = [userOperationTopic, authorizationTopic, receivedTopic]
+export const outcomeEmitters = ({ usdc, cctp }: Chain) => [
+  entryPointAddress,
+  usdc.address,
+  cctp.messageTransmitter,
+]
 
-/** The log of one operation: its key on the chain, who acted, and whether the inner call succeeded. */
-export type OutcomeLog = { key: string; actor: string; success: boolean; log: Log }
+/**
+ * The log of one operation: its key on the chain, and whether the inner call succeeded. `actor` is the
+ * account that acted; a message may be received by anybody.
+ */
+export type OutcomeLog = {
+  source: 'userOperation' | 'authorization' | 'message'
+  key: string
+  actor?: string
+  success: boolean
+  log: Log
+}
 
 /** Reads a log as an outcome; undefined for a log that only looks like one. */
 export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
@@ -27,32 +43,46 @@ export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
     const event = entryPoint.parseLog(log)
     if (!event) return undefined
     const key = toBeHex((event.args.nonce as bigint) >> 64n, 24)
-    return { key, actor: event.args.sender as string, success: event.args.success as boolean, log }
+    const { sender, success } = event.args as unknown as { sender: string; success: boolean }
+    return { source: 'userOperation', key, actor: sender, success, log }
   }
   if (log.topics[0] === authorizationTopic && same(log.address, chain.usdc.address)) {
     const event = token.parseLog(log)
     if (!event) return undefined
     const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
-    return { key: nonce, actor: authorizer, success: true, log }
+    return { source: 'authorization', key: nonce, actor: authorizer, success: true, log }
+  }
+  if (log.topics[0] === receivedTopic && same(log.address, chain.cctp.messageTransmitter)) {
+    const event = messageTransmitter.parseLog(log)
+    if (!event) return undefined
+    return { source: 'message', key: event.args.nonce as string, success: true, log }
   }
   return undefined
 }
 
 /** True when the log was emitted for the account that the operation acts for: keys are per account. */
 export function isOutcomeOf(outcome: OutcomeLog, operation: WatchedOperation): boolean {
-  const actor = operation.kind === 'fund' ? operation.treasury : operation.wallet
-  return outcome.key === operation.chainKey && actor !== null && same(outcome.actor, actor)
+  const { kind, chainKey, treasury, wallet } = operation
+  if (outcome.key !== chainKey) return false
+  if (kind === 'mint') return outcome.source === 'message'
+  const actor = kind === 'fund' ? treasury : wallet
+  return outcome.actor !== undefined && actor !== null && same(outcome.actor, actor)
 }
+
+/** The transaction that carried an operation; a stranger may have sent it. */
+export type Carrier = { receipt: Receipt; isOurs: boolean }
 
 /** What the receipt of the carrying transaction says of one operation. */
 export function toMined(
   chain: Chain,
   operation: WatchedOperation,
   { log, success }: OutcomeLog,
-  receipt: Receipt,
+  carrier: Carrier,
   ethPriceE8: bigint,
 ): MinedOperation {
-  const gasUsed = operation.kind === 'fund' ? receipt.gasUsed : gasShare(receipt, log)
+  const { receipt } = carrier
+  const gasUsed = gasOf(operation, carrier, log)
+  const moved = success ? readMoved(chain, operation, log, receipt) : undefined
   return {
     id: operation.id,
     success,
@@ -61,8 +91,16 @@ export function toMined(
     logIndex: log.logIndex,
     gasUsed,
     gasCostUsd: gasCostUsd(gasUsed * receipt.gasPriceWei, ethPriceE8),
-    units: success ? movedUnits(chain, operation, log, receipt) : undefined,
+    units: moved?.units,
+    messageSent: moved?.message,
   }
+}
+
+/** What a stranger mints costs us nothing. */
+function gasOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
+  if (kind === 'fund') return receipt.gasUsed
+  if (kind !== 'mint') return gasShare(receipt, own)
+  return isOurs ? receipt.gasUsed : 0n
 }
 
 /**
@@ -80,13 +118,32 @@ function gasShare(receipt: Receipt, own: Log): bigint {
   return (used[index] ?? 0n) + equalPart + remainder
 }
 
-function movedUnits(chain: Chain, operation: WatchedOperation, own: Log, receipt: Receipt): bigint {
-  if (operation.kind === 'fund') return transferredUnits(chain, operation, own, receipt.logs)
-  const logs = ownLogs(receipt.logs, own)
-  return chain.markets.reduce(
-    (sum, market) => sum + lendingProtocol(market).depositedUnits(market, operation.wallet, logs),
-    0n,
-  )
+/** Base units that an operation has moved, from its own logs; of a burn its message too. */
+type Moved = { units: bigint; message?: string | undefined }
+
+function readMoved(
+  chain: Chain,
+  { kind, wallet }: WatchedOperation,
+  own: Log,
+  { logs: all }: Receipt,
+): Moved {
+  const logs = ownLogs(all, own)
+  const sumMarkets = (unitsOf: (market: Market) => bigint) =>
+    chain.markets.reduce((sum, market) => sum + unitsOf(market), 0n)
+  switch (kind) {
+    case 'fund':
+      return { units: transferredUnits(chain, wallet, own, all) }
+    case 'mint':
+      return { units: mintedUnits(chain, wallet, all, own) }
+    case 'bridge':
+      return readBurn(chain, wallet, logs)
+    case 'swap':
+      return { units: swappedUnits(chain, wallet, logs) }
+    case 'deposit':
+      return { units: sumMarkets((m) => lendingProtocol(m).depositedUnits(m, wallet, logs)) }
+    case 'withdraw':
+      return { units: sumMarkets((m) => lendingProtocol(m).withdrawnUnits(m, wallet, logs)) }
+  }
 }
 
 /**
@@ -108,11 +165,11 @@ const isUserOperationEvent = (log: Log) =>
   log.topics[0] === userOperationTopic && same(log.address, entryPointAddress)
 
 /** The transfer that follows the authorization's own log. */
-function transferredUnits(chain: Chain, operation: WatchedOperation, own: Log, logs: Log[]) {
+function transferredUnits(chain: Chain, wallet: string, own: Log, logs: Log[]) {
   const transfer = logs
     .filter((log) => log.logIndex > own.logIndex && same(log.address, chain.usdc.address))
     .map((log) => token.parseLog(log))
-    .find((event) => event?.name === 'Transfer' && event.args.to === operation.wallet)
+    .find((event) => event?.name === 'Transfer' && event.args.to === wallet)
   return (transfer?.args.value as bigint | undefined) ?? 0n
 }
 

@@ -1,14 +1,13 @@
 import { Interface } from 'ethers'
-import { assertAllowed } from '../custody/policy.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
-import { delegateAddress, entryPointAddress } from '../chains/registry.js'
+import { delegateAddress, entryPointAddress, type Registry } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
+import { findBurn } from '../db/burns.js'
 import { findFunding } from '../db/fundings.js'
-import { findPlan } from '../db/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { toUnits } from '../domain/money.js'
-import { getMarket, lendingProtocol } from '../protocols/markets.js'
+import { decodeMessage, encodeMint, messageTransmitter } from '../protocols/cctp.js'
+import { rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
   bundledGas,
@@ -44,13 +43,22 @@ export type Prepared =
       gas: bigint
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
+  | { kind: 'mint'; operation: Operation; call: Call; gas: bigint }
 
 /** Why an operation was not prepared. `spent`: its key is used, its log is on its way to the driver. */
 export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
-export type Site = { db: Db; client: ChainClient; treasury: string; block: bigint }
+export type Site = {
+  db: Db
+  client: ChainClient
+  registry: Registry
+  treasury: string
+  /** Who sends what goes to a contract directly. */
+  lane: string
+  block: bigint
+}
 
 /**
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
@@ -62,12 +70,12 @@ export async function prepare(site: Site, operation: Operation): Promise<Prepare
   const { intentId, sequence, kind, chainKey } = operation
   const id = operationId(intentId, sequence, kind)
   // The key makes an effect happen once: it follows from the effect, not from what the row says.
-  if (operation.id !== id || chainKey !== chainKeyOf(kind, id)) {
+  if (operation.id !== id || (kind !== 'mint' && chainKey !== chainKeyOf(kind, id))) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the key is not that of the effect.')
   }
-  return operation.kind === 'fund'
-    ? prepareFunding(site, operation)
-    : prepareUserOperation(site, operation)
+  if (kind === 'fund') return prepareFunding(site, operation)
+  if (kind === 'mint') return prepareMint(site, operation)
+  return prepareUserOperation(site, operation)
 }
 
 async function prepareUserOperation(
@@ -98,26 +106,6 @@ async function prepareUserOperation(
 /** EIP-7702: the code of a delegated account is 0xef0100 and the delegate's address. */
 const isDelegated = (code: string) =>
   code.toLowerCase() === `0xef0100${delegateAddress.slice(2)}`.toLowerCase()
-
-/** There is no free-form call: what is signed follows from the plan's step and the arrived units. */
-async function rebuildCalls({ db, client }: Site, operation: Operation, wallet: string) {
-  const { chain } = client
-  const plan = await findPlan(db, operation.intentId, operation.walletId)
-  const step = plan?.steps.find(({ sequence }) => sequence === operation.sequence)
-  if (step?.type !== operation.kind || step.chain !== chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
-  }
-  const market = getMarket(chain, step.market)
-  const units = BigInt(operation.input.units)
-  const calls = lendingProtocol(market).encodeDeposit(market, wallet, units)
-  assertAllowed(calls, {
-    wallet,
-    token: chain.usdc.address,
-    market: market.address,
-    units: toUnits(step.amount, chain.usdc.decimals),
-  })
-  return calls
-}
 
 const delegateCode = new WeakMap<ChainClient, Promise<string>>()
 
@@ -182,3 +170,39 @@ async function prepareFunding(site: Site, operation: Operation): Promise<Prepare
   }
   return { kind: 'funding', operation, to: wallet.address, units, gas: FUNDING_GAS }
 }
+
+/** The key of a mint is the nonce of its message, which says where the money goes. */
+async function prepareMint(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+  const { db, client, lane } = site
+  const { cctp } = client.chain
+  const { intentId, sequence, chainKey } = operation
+  const [burn, wallet] = await Promise.all([
+    findBurn(db, operationId(intentId, sequence, 'bridge')),
+    getWalletSecret(db, operation.walletId),
+  ])
+  if (!burn?.message || !burn.attestation) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
+  }
+  const { nonce, destinationDomain, recipient, mintRecipient } = decodeMessage(burn.message)
+  const isOurs = mintRecipient === wallet.address && nonce === chainKey
+  if (
+    !isOurs ||
+    destinationDomain !== cctp.domain ||
+    !sameAddress(recipient, cctp.tokenMessenger)
+  ) {
+    throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
+  }
+  const transmitter = cctp.messageTransmitter
+  const [used] = await readContract(client, transmitter, messageTransmitter, 'usedNonces', [nonce])
+  if (used !== 0n) return { kind: 'spent', operation }
+  const call = encodeMint(cctp, burn.message, burn.attestation)
+  try {
+    const gas = await client.send<string>('eth_estimateGas', [{ from: lane, ...call }, 'latest'])
+    return { kind: 'mint', operation, call, gas: (BigInt(gas) * CALL_GAS_PERCENT) / 100n }
+  } catch (error) {
+    if (isRevert(error)) return { kind: 'refused', operation, reason: String(error.details.reason) }
+    throw error
+  }
+}
+
+const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

@@ -11,15 +11,18 @@ import {
   type Refusal,
 } from '../db/signing.js'
 import { ServiceError } from '../domain/errors.js'
+import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { BUNDLE_GAS, signAndStore, storeAgain, type Keyring, type Site } from './store.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
+import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
 import type { Operation } from '../db/operations.js'
 
 export type SignerTools = {
   db: Db
   chains: Chains
+  registry: Registry
   keyring: Keyring
   log: SignerLog
 }
@@ -100,7 +103,7 @@ async function signTaken(
 ): Promise<void> {
   const site = await readSite(client, lane)
   const fresh = taken.filter(({ state }) => state === 'queued')
-  const prepared = await prepareAll(tools, client, site, fresh)
+  const prepared = await prepareAll(tools, client, lane, site, fresh)
   for (const group of groupByTransaction(prepared)) await signGroup(tools, lane, site, group)
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
   for (const operation of carriedAgain) await signAgain(tools, lane, site, operation)
@@ -154,13 +157,14 @@ async function readSite(client: ChainClient, lane: Lane): Promise<Site> {
 async function prepareAll(
   tools: SignerTools,
   client: ChainClient,
+  lane: Lane,
   site: Site,
   operations: Operation[],
 ): Promise<Prepared[]> {
   const results = await Promise.all(
     operations.map(async (operation) => {
       try {
-        return await prepareOne(tools, client, site, operation)
+        return await prepareOne(tools, client, lane, site, operation)
       } catch (error) {
         tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
         await giveBack(tools, operation, error)
@@ -174,10 +178,11 @@ async function prepareAll(
 async function prepareOne(
   tools: SignerTools,
   client: ChainClient,
+  lane: Lane,
   site: Site,
   operation: Operation,
 ): Promise<Prepared | undefined> {
-  const { db, keyring } = tools
+  const { db, keyring, registry } = tools
   if (operation.lostLeases >= LOST_LEASES) {
     const message = 'It was taken five times without a verdict.'
     const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
@@ -189,20 +194,26 @@ async function prepareOne(
   if (site.head < operation.minBlock) {
     throw new ServiceError('RPC_ERROR', `The node of ${site.chain.name} is behind.`)
   }
-  const at = { db, client, treasury: keyring.treasury.address, block: site.head }
+  const accounts = { treasury: keyring.treasury.address, lane: lane.sender }
+  const at = { db, client, registry, ...accounts, block: site.head }
   const timer = new AbortController()
   const late = sleep(PREPARE_MS, undefined, { signal: timer.signal }).catch(() => undefined)
   const result = await Promise.race([prepare(at, operation), late]).finally(() => {
     timer.abort()
   })
   if (!result) throw new ServiceError('RPC_ERROR', `${site.chain.name} answers too slowly.`)
-  if (result.kind === 'userOperation' || result.kind === 'funding') return result
+  if (result.kind !== 'spent' && result.kind !== 'refused') return result
   await writeNotPrepared(tools, site, result)
   return undefined
 }
 
 async function writeNotPrepared(tools: SignerTools, site: Site, result: NotPrepared) {
   const { operation } = result
+  if (result.kind === 'spent' && operation.kind === 'mint') {
+    const message = 'Somebody has minted it already, its log is looked up.'
+    await refuse(tools, operation, deferral(MINTED, message, RETRY_MS))
+    return
+  }
   if (result.kind === 'spent') {
     tools.log.warn({ operation: operation.id }, 'executed already, its log is awaited')
     await returnOperation(tools.db, operation.id, tools.keyring.taker, 5 * RETRY_MS)
@@ -210,18 +221,20 @@ async function writeNotPrepared(tools: SignerTools, site: Site, result: NotPrepa
   }
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
   const again = operation.refusedBlock !== null && operation.refusedBlock < site.head
+  // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
+  const isOver = again && operation.kind !== 'mint'
   await refuse(tools, operation, {
-    state: again ? 'rejected' : 'deferred',
-    code: operation.kind === 'fund' ? 'FUNDING_FAILED' : 'DEPOSIT_FAILED',
+    state: isOver ? 'rejected' : 'deferred',
+    code: failureCodes[operation.kind],
     message: `The call would fail: ${result.reason}`,
     retryAfterMs: RETRY_MS,
     refusedBlock: operation.refusedBlock ?? site.head,
   })
 }
 
-/** User operations share a transaction as far as its gas reaches; a funding has one of its own. */
+/** User operations share a transaction as far as its gas reaches; any other call has one of its own. */
 function groupByTransaction(prepared: Prepared[]): Prepared[][] {
-  const groups = prepared.filter(({ kind }) => kind === 'funding').map((funding) => [funding])
+  const groups = prepared.filter(({ kind }) => kind !== 'userOperation').map((direct) => [direct])
   let bundle: Prepared[] | undefined
   let gas = 0n
   for (const one of prepared.filter(({ kind }) => kind === 'userOperation')) {

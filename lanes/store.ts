@@ -148,6 +148,7 @@ function callOf(lane: Lane, signed: Signed[]): Call {
 async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared): Promise<Signed> {
   const { id } = prepared.operation
   const gas = prepared.gas.toString()
+  if (prepared.kind === 'mint') return { id, payload: { gas, call: prepared.call } }
   if (prepared.kind === 'funding') {
     const call = await signFunding(keyring, chain.usdc, chain.chainId, prepared)
     return { id, payload: { gas, call } }

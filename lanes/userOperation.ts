@@ -49,7 +49,7 @@ export const operationId = (intentId: string, sequence: number, kind: OperationK
  * The key of an operation on the chain: the EIP-3009 nonce of a funding, else the 2D nonce key of a user
  * operation, which is the low 192 bits of the id.
  */
-export const chainKeyOf = (kind: OperationKind, operation: string) =>
+export const chainKeyOf = (kind: Exclude<OperationKind, 'mint'>, operation: string) =>
   kind === 'fund' ? operation : dataSlice(operation, 8)
 const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 

@@ -139,7 +139,7 @@ async function readOutcomeLogs(client: ChainClient, db: Db, ranges: LogRange[]):
   if (!(await hasUnfinalOperations(db, chain.chainId))) return []
   const logs = await Promise.all(
     ranges.map(async (range) => {
-      const found = await readLogs(client, range, outcomeEmitters(chain), outcomeTopics)
+      const found = await readLogs(client, range, outcomeEmitters(chain), [outcomeTopics])
       if ('from' in range || found.every(({ blockHash }) => blockHash === range.blockHash)) {
         return found
       }
@@ -150,7 +150,7 @@ async function readOutcomeLogs(client: ChainClient, db: Db, ranges: LogRange[]):
 }
 
 /** The operations whose outcomes are among the logs, or among those of our own transactions. */
-async function matchOutcomes(
+export async function matchOutcomes(
   { db, client, log: report }: WatchTools,
   logs: Log[],
   carried: Carried[],
@@ -180,7 +180,8 @@ async function matchOutcomes(
       if (receipt?.blockHash !== blockHash) {
         throw new Error('The receipt belongs to another block than the log.')
       }
-      return toMined(chain, operation, outcome, receipt, ethPrice)
+      const carrier = { receipt, isOurs: known.has(transactionHash) }
+      return toMined(chain, operation, outcome, carrier, ethPrice)
     }),
   )
 }
@@ -243,43 +244,6 @@ async function readCarriedUpTo(client: ChainClient, db: Db, to: bigint): Promise
     const receipt = receipts[i]
     return receipt && receipt.blockNumber <= to ? [{ send, receipt }] : []
   })
-}
-
-/**
- * Books one of our transactions that is mined in a block which was booked without it: a node that was
- * restored from an older state may have mined it where this database had looked already.
- *
- * @returns True when the transaction is mined, so that there is no use in sending it again.
- */
-export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boolean> {
-  const { db, client, log } = tools
-  const { chain } = client
-  const receipt = await readReceipt(client, send.hash)
-  if (!receipt) return false
-  const state = await findChainState(db, chain.chainId)
-  if (!state || receipt.blockNumber > state.booked.number) return true
-  if (!(await isOwnBlock(tools, receipt, state.finalizedBlock))) return false
-  const mined = await matchOutcomes(tools, [], [{ send, receipt }])
-  await db.transaction(async (trx) => {
-    for (const operation of mined) await setMined(trx, operation)
-    await setTransactionMined(trx, send, receipt)
-  })
-  log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
-  return true
-}
-
-/** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
-async function isOwnBlock(
-  { db, client }: WatchTools,
-  { blockNumber, blockHash }: Receipt,
-  finalized: bigint,
-): Promise<boolean> {
-  const kept = (await readHeaders(db, client.chain.chainId)).find(
-    ({ number }) => number === blockNumber,
-  )
-  if (kept) return kept.hash === blockHash
-  // Headers below the finalized block are not kept. There the node's own word is final.
-  return blockNumber < finalized && (await readBlock(client, { blockNumber }))?.hash === blockHash
 }
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */

@@ -1,37 +1,47 @@
-import { insertIntent, lockIntent, requestOf, setPlan, type Intent } from '../db/intents.js'
-import { insertReservation, lockWallet } from '../db/reservations.js'
+import { insertIntent, lockIntent, requestOf, type Intent, type Owner } from '../db/intents.js'
+import { setPlan } from '../db/intentStatus.js'
+import { insertReservation, lockWallet, type Reservation } from '../db/reservations.js'
 import { scopeTransaction } from '../db/scope.js'
 import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
-import { isTerminal } from '../domain/intent.js'
+import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
-import { planWithReservations, readMarket, type Market } from './market.js'
+import { getMarket } from '../protocols/markets.js'
+import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
 import type { Chains } from '../chains/connect.js'
-import type { Registry } from '../chains/registry.js'
+import { getToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
-import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
+import type { Attestations } from '../protocols/attestations.js'
 
-export type PlanningTools = { db: Db; chains: Chains; registry: Registry }
-
-export type Owner = { accountId: string; walletId: string; requestId: string }
+export type PlanningTools = {
+  db: Db
+  chains: Chains
+  registry: Registry
+  attestations: Attestations
+}
 
 /**
  * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains
  * did not answer, the intent is stored `pending` and its workflow plans later.
  *
  * @param market - Read before the transaction began: it holds no answer of a chain up.
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; nothing is stored then.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when nobody can tell how much
+ *   everything is. Nothing is stored then.
  */
 export async function storeIntent(
   tools: Pick<PlanningTools, 'registry'>,
   trx: Db,
   owner: Owner,
   request: IntentRequest,
-  market: Market,
+  market: MarketSnapshot,
 ): Promise<Intent> {
   await lockWallet(trx, owner.walletId)
-  const plan = await planWithReservations(trx, owner.walletId, request, market).catch(laterIfSilent)
-  const intent = await insertIntent(trx, owner, request, plan)
+  const { walletId } = owner
+  const plan = await planWithReservations(trx, walletId, request, market).catch((error: unknown) =>
+    laterIfSilent(request, error),
+  )
+  const intent = await insertIntent(trx, owner, request, unitsOf(request, plan), plan)
   if (plan) await reserve(tools, trx, intent, plan)
   return intent
 }
@@ -46,7 +56,7 @@ export async function previewPlan(
   db: Db,
   { accountId, walletId }: Owner,
   request: IntentRequest,
-  market: Market,
+  market: MarketSnapshot,
 ): Promise<ExecutionPlan> {
   try {
     return await db.transaction(async (trx) => {
@@ -54,18 +64,29 @@ export async function previewPlan(
       return planWithReservations(trx, walletId, request, market)
     })
   } catch (error) {
-    if (!isSilence(error)) throw error
-    throw new ServiceError('UNAVAILABLE', `${error.message} Try again.`, {}, { cause: error })
+    throw isSilence(error) ? unavailable(error) : error
   }
 }
 
 const isSilence = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'RPC_ERROR'
 
-function laterIfSilent(error: unknown): undefined {
-  if (isSilence(error)) return undefined
-  throw error
+const unavailable = (cause: ServiceError) =>
+  new ServiceError('UNAVAILABLE', `${cause.message} Try again.`, {}, { cause })
+
+function laterIfSilent(request: IntentRequest, error: unknown): undefined {
+  if (!isSilence(error)) throw error
+  if (request.amountUnits === 'max') throw unavailable(error)
 }
+
+/** What an intent moves: what was asked for, or what everything is worth. */
+function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined): bigint {
+  if (amountUnits !== 'max') return amountUnits
+  return plan ? plannedWithdrawal(plan, DECIMALS) : 0n
+}
+
+/** Every asset of the service has the decimals of USDC. */
+const DECIMALS = 6
 
 /**
  * Plans an intent that was stored without a plan. Safe to repeat: a plan that is there is returned.
@@ -73,16 +94,17 @@ function laterIfSilent(error: unknown): undefined {
  * @throws {ServiceError} CANCELLED when the intent is over; RPC_ERROR while the chains do not answer.
  */
 export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
-  const { db, chains } = tools
+  const { db } = tools
   const known = await db.transaction((trx) => lockIntent(trx, intentId))
   if (isSettled(known)) return planOf(known)
   const wallet = await getWalletById(db, known.walletId)
-  const market = await readMarket(db, chains, wallet.address)
+  const request = requestOf(known)
+  const market = await readMarket(tools, wallet.address, request)
   return db.transaction(async (trx) => {
     await lockWallet(trx, known.walletId)
     const intent = await lockIntent(trx, intentId)
     if (isSettled(intent)) return planOf(intent)
-    const plan = await planWithReservations(trx, intent.walletId, requestOf(intent), market)
+    const plan = await planWithReservations(trx, intent.walletId, request, market)
     await setPlan(trx, intentId, plan)
     await reserve(tools, trx, intent, plan)
     return plan
@@ -104,14 +126,30 @@ async function reserve(
   plan: ExecutionPlan,
 ): Promise<void> {
   for (const step of plan.steps) {
-    const { chainId, usdc } = registry.get(step.chain)
+    const fedBy = feederOf(plan, step)?.sequence
     await insertReservation(trx, {
       intentId: intent.id,
-      sequence: step.sequence,
       walletId: intent.walletId,
-      chainId,
-      token: usdc.address,
-      units: toUnits(step.amount, usdc.decimals),
+      sequence: step.sequence,
+      ...spendingOf(registry, step),
+      ...(fedBy === undefined ? {} : { fedBy }),
     })
   }
+}
+
+/** What a step spends: a withdrawal spends what stands for the money in its market. */
+function spendingOf(
+  registry: Registry,
+  step: Step,
+): Pick<Reservation, 'chainId' | 'token' | 'units' | 'market' | 'everything'> {
+  const chain = registry.get(spendingChain(step))
+  const { chainId } = chain
+  const units = toUnits(step.amount, DECIMALS)
+  if (step.type === 'withdraw') {
+    const { receiptToken } = getMarket(chain, step.market)
+    const everything = step.everything === true
+    return { chainId, token: receiptToken, units, market: step.market, everything }
+  }
+  const token = getToken(chain, step.asset).address
+  return { chainId, token, units, ...(step.type === 'deposit' ? { market: step.market } : {}) }
 }

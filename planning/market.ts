@@ -3,102 +3,255 @@ import { readEthPrice } from '../chains/prices.js'
 import {
   isStillBooked,
   readBookedBlocks,
+  readMarketUse,
   readReserved,
   type BookedBlock,
 } from '../db/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
-import { planIntent, type ChainState } from '../domain/plan.js'
-import { readRates } from '../protocols/markets.js'
+import { planIntent } from '../domain/plan.js'
+import { lendingProtocol, readRates } from '../protocols/markets.js'
+import { readQuotes } from './quotes.js'
+import { readRoutes } from './routes.js'
+import type { Attestations } from '../protocols/attestations.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
+import type { Market } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
+import type {
+  BridgeRoute,
+  ChainState,
+  GasKind,
+  PositionState,
+  SwapQuote,
+} from '../domain/market.js'
 import type { Rate } from '../domain/yields.js'
 
-/** First deposit of a wallet through the EntryPoint, delegation included, measured on the devnet. */
-const DEPOSIT_GAS = 253_639n
+/** Gas of one operation through the EntryPoint, a first delegation included, measured on the devnet. */
+const gas: Record<GasKind, bigint> = {
+  deposit: 283_506n,
+  withdraw: 260_000n,
+  swap: 240_000n,
+  burn: 190_000n,
+  mint: 120_000n,
+}
 
-/** What one chain said: the wallet's balance at the block whose outcomes the database knows. */
+/** What a wallet has in a market, and what the market could pay out. Units of the underlying. */
+type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
+
+/** What one chain said: the wallet's money at the block whose outcomes the database knows. */
 type ChainSnapshot = {
   client: ChainClient
   booked: BookedBlock
   balanceUnits: bigint
-  depositGasUsd: number
+  holdings: MarketHolding[]
+  gasUsd: Record<GasKind, number>
   rates: Rate[]
+  swaps: SwapQuote[]
 }
 
-export type Market = { snapshots: ChainSnapshot[]; silent: string[] }
+/** What the chains and the bridge said. `silent`: names of chains without an answer. */
+export type MarketSnapshot = {
+  snapshots: ChainSnapshot[]
+  silent: string[]
+  routes: BridgeRoute[]
+}
+
+export type MarketTools = { db: Db; chains: Chains; attestations: Attestations }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
  * money that an operation has just moved would count twice or not at all.
  */
-export async function readMarket(db: Db, chains: Chains, wallet: string): Promise<Market> {
+export async function readMarket(
+  { db, chains, attestations }: MarketTools,
+  wallet: string,
+  request: IntentRequest,
+): Promise<MarketSnapshot> {
   const booked = await readBookedBlocks(db)
-  const answers = await Promise.all(
-    chains.list.map(async (client) => {
-      const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
-      if (!at) return client.chain.name
-      // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-      return readSnapshot(client, wallet, at).catch(() => client.chain.name)
-    }),
-  )
+  const [answers, routes] = await Promise.all([
+    Promise.all(
+      chains.list.map(async (client) => {
+        const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+        if (!at) return client.chain.name
+        // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
+        return readSnapshot(client, wallet, request, at).catch(() => client.chain.name)
+      }),
+    ),
+    request.action === 'withdraw' ? [] : readRoutes(chains, attestations),
+  ])
   return {
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
+    routes,
   }
 }
 
 async function readSnapshot(
   client: ChainClient,
   wallet: string,
+  request: IntentRequest,
   booked: BookedBlock,
 ): Promise<ChainSnapshot> {
   const { chain } = client
-  const [balanceUnits, rates, head, ethPrice] = await Promise.all([
+  const [balanceUnits, holdings, rates, gasUsd] = await Promise.all([
     readBalance(client, chain.usdc.address, wallet, { blockHash: booked.hash }),
-    readRates(client),
-    readBlock(client, 'latest'),
-    readEthPrice(client),
+    request.action === 'withdraw' ? readHoldings(client, wallet, booked) : [],
+    request.action === 'bridge' ? [] : readRates(client),
+    readGasUsd(client),
   ])
-  const wei = DEPOSIT_GAS * ((head?.baseFeeWei ?? 0n) + chain.priorityFeeWei)
-  return { client, booked, balanceUnits, rates, depositGasUsd: gasCostUsd(wei, ethPrice) }
+  const swaps = await readQuotes(client, request, holdings)
+  return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
+}
+
+async function readHoldings(
+  client: ChainClient,
+  wallet: string,
+  booked: BookedBlock,
+): Promise<MarketHolding[]> {
+  return Promise.all(
+    client.chain.markets.map(async (market) => {
+      const protocol = lendingProtocol(market)
+      const [units, liquidityUnits] = await Promise.all([
+        protocol.readPosition(client, market, wallet, { blockHash: booked.hash }),
+        protocol.readLiquidity(client, market),
+      ])
+      return { market, units, liquidityUnits }
+    }),
+  )
+}
+
+async function readGasUsd(client: ChainClient): Promise<Record<GasKind, number>> {
+  const [head, ethPrice] = await Promise.all([readBlock(client, 'latest'), readEthPrice(client)])
+  const weiPerGas = (head?.baseFeeWei ?? 0n) + client.chain.priorityFeeWei
+  const costs = Object.entries(gas).map(([kind, units]) => [
+    kind,
+    gasCostUsd(units * weiPerGas, ethPrice),
+  ])
+  return Object.fromEntries(costs) as Record<GasKind, number>
 }
 
 /**
  * Plans a request with what is left after the reservations. The caller holds the wallet's row, so that
  * two intents never count on the same money.
  *
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says; RPC_ERROR when a
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says, or with the reason
+ *   `market_busy` while another intent takes everything out of a market of the plan; RPC_ERROR when a
  *   chain that is silent might hold the answer.
  */
 export async function planWithReservations(
   trx: Db,
   walletId: string,
   request: IntentRequest,
-  market: Market,
+  market: MarketSnapshot,
 ): Promise<ExecutionPlan> {
   const { snapshots, silent } = await dropReorganised(trx, market)
-  const missing = silent.filter((name) => !request.chain || name === request.chain)
-  if (missing.length > 0 && (request.chain || snapshots.length === 0)) throw noAnswer(missing)
+  const named = chainsNamedBy(request)
+  // Money for a lending may lie on any chain.
+  const missing = silent.filter((name) => request.action === 'lend' || named.includes(name))
+  if (missing.some((name) => named.includes(name)) || snapshots.length === 0) {
+    throw noAnswer(missing)
+  }
   const chains: ChainState[] = []
-  for (const { client, booked, balanceUnits, depositGasUsd } of snapshots) {
-    const { name, usdc, stepSeconds } = client.chain
-    const reserved = await readReserved(trx, walletId, usdc.address, booked)
-    const availableUnits = balanceUnits > reserved ? balanceUnits - reserved : 0n
-    chains.push({ chain: name, availableUnits, depositGasUsd, stepSeconds })
+  const positions: PositionState[] = []
+  for (const snapshot of snapshots) {
+    chains.push(await toChainState(trx, walletId, snapshot))
+    positions.push(...(await toPositions(trx, walletId, snapshot)))
   }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
+  const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const decimals = snapshots[0]?.client.chain.usdc.decimals ?? 0
+  const state = { decimals, chains, rates, routes: market.routes, swaps, positions }
+  const plan = planOrSilence(request, state, missing)
+  await assertNotBusy(trx, walletId, plan, snapshots)
+  return plan
+}
+
+function planOrSilence(
+  request: IntentRequest,
+  state: Parameters<typeof planIntent>[1],
+  missing: string[],
+): ExecutionPlan {
   try {
-    return planIntent(request, { decimals, chains, rates })
+    return planIntent(request, state)
   } catch (error) {
     throw missing.length > 0 ? noAnswer(missing) : error
   }
 }
 
+/** Chains without which a request cannot be planned. */
+function chainsNamedBy(request: IntentRequest): string[] {
+  switch (request.action) {
+    case 'lend':
+      return request.chain ? [request.chain] : []
+    case 'withdraw':
+      return [request.chain]
+    case 'bridge':
+      return [request.fromChain, request.toChain]
+  }
+}
+
+async function toChainState(
+  trx: Db,
+  walletId: string,
+  { client, booked, balanceUnits, gasUsd }: ChainSnapshot,
+): Promise<ChainState> {
+  const { name, usdc, stepSeconds } = client.chain
+  const reserved = await readReserved(trx, walletId, usdc.address, booked)
+  return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
+}
+
+async function toPositions(
+  trx: Db,
+  walletId: string,
+  { client, booked, holdings }: ChainSnapshot,
+): Promise<PositionState[]> {
+  const { chain } = client
+  const positions: PositionState[] = []
+  for (const { market, units, liquidityUnits } of holdings) {
+    if (units === 0n) continue
+    const { address, receiptToken, protocol, underlying } = market
+    const at = { walletId, chainId: chain.chainId, market: address }
+    const { open } = await readMarketUse(trx, at)
+    const reserved = await readReserved(trx, walletId, receiptToken, booked)
+    const asset = chain.tokens.find((token) => token.address === underlying)?.symbol ?? ''
+    positions.push({
+      ...{ chain: chain.name, protocol, market: address, asset, liquidityUnits },
+      availableUnits: less(units, reserved),
+      isBusy: open,
+    })
+  }
+  return positions
+}
+
+const less = (units: bigint, reserved: bigint) => (units > reserved ? units - reserved : 0n)
+
+/** Where everything is being taken out, a step of another intent would be taken out with it. */
+async function assertNotBusy(
+  trx: Db,
+  walletId: string,
+  { steps }: ExecutionPlan,
+  snapshots: ChainSnapshot[],
+): Promise<void> {
+  for (const step of steps) {
+    if (step.type !== 'deposit' && step.type !== 'withdraw') continue
+    const at = snapshots.find(({ client }) => client.chain.name === step.chain)
+    const chainId = at?.client.chain.chainId ?? 0
+    const { everything } = await readMarketUse(trx, { walletId, chainId, market: step.market })
+    if (!everything) continue
+    const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
+    throw new ServiceError('INVALID_REQUEST', message, {
+      reason: 'market_busy',
+      issues: [{ path: 'chain', message }],
+    })
+  }
+}
+
 /** A balance from a block that has gone meanwhile is no answer: money in it might count twice. */
-async function dropReorganised(trx: Db, { snapshots, silent }: Market): Promise<Market> {
+async function dropReorganised(
+  trx: Db,
+  { snapshots, silent }: MarketSnapshot,
+): Promise<Pick<MarketSnapshot, 'snapshots' | 'silent'>> {
   const kept: ChainSnapshot[] = []
   const gone: string[] = []
   for (const snapshot of snapshots) {

@@ -4,7 +4,8 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
-import { setDispatched, type Intent } from '../db/intents.js'
+import { setDispatched } from '../db/intentStatus.js'
+import type { Intent } from '../db/intents.js'
 import { fromUnits } from '../domain/money.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'

@@ -9,6 +9,7 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
+import { feederOf, lastKind } from '../domain/intent.js'
 import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
 
 export type ExecuteIntentInput = {
@@ -29,7 +30,9 @@ const { planIntent } = proxyActivities<Activities>({
 })
 
 /** No scheduleToClose: an end by the server's clock would leave open whether money has moved. */
-const steps = proxyActivities<Pick<Activities, 'deposit'>>({
+const steps = proxyActivities<
+  Pick<Activities, 'deposit' | 'withdraw' | 'swap' | 'bridge' | 'awaitAttestation' | 'mint'>
+>({
   startToCloseTimeout: '75s',
   heartbeatTimeout: '15s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
@@ -67,7 +70,7 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
       step = next.sequence
       progress.status = 'executing'
       progress.waitingFor = summaryOf(next)
-      hashes.push(await executeStep(input, next))
+      hashes.push(await executeStep(input, plan, next, progress))
       progress.completedSteps += 1
       describe(plan, hashes)
     }
@@ -88,18 +91,50 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
   return { status }
 }
 
-async function executeStep(input: ExecuteIntentInput, step: Step): Promise<string> {
+/** @returns Hash of the transaction with which the step is over. */
+async function executeStep(
+  input: ExecuteIntentInput,
+  plan: ExecutionPlan,
+  step: Step,
+  progress: Progress,
+): Promise<string> {
   const { intentId, accountId, walletId } = input
+  const feeder = feederOf(plan, step)
+  const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
   const deadlineMs = Date.now() + STEP_DEADLINE_MS
+  const shared = { intentId, accountId, walletId, deadlineMs, ...(fedBy && { fedBy }) }
   const options = { summary: summaryOf(step) }
-  const result = await steps[step.type].executeWithOptions(options, [
-    { intentId, accountId, walletId, step, deadlineMs },
-  ])
-  return result.txHash
+  switch (step.type) {
+    case 'deposit':
+      return (await steps.deposit.executeWithOptions(options, [{ ...shared, step }])).txHash
+    case 'withdraw':
+      return (await steps.withdraw.executeWithOptions(options, [{ ...shared, step }])).txHash
+    case 'swap':
+      return (await steps.swap.executeWithOptions(options, [{ ...shared, step }])).txHash
+    case 'bridge': {
+      await steps.bridge.executeWithOptions(options, [{ ...shared, step }])
+      progress.waitingFor = `attestation of ${summaryOf(step)}`
+      const wait = { summary: progress.waitingFor }
+      const { nonce } = await steps.awaitAttestation.executeWithOptions(wait, [{ ...shared, step }])
+      const end = { summary: `mint ${step.asset} on ${step.to}` }
+      return (await steps.mint.executeWithOptions(end, [{ ...shared, step, nonce }])).txHash
+    }
+  }
 }
 
-const summaryOf = ({ type, amount, asset, protocol, chain }: Step) =>
-  `${type} ${amount} ${asset} in ${protocol} on ${chain}`
+function summaryOf(step: Step): string {
+  const { type, amount, asset, protocol } = step
+  switch (type) {
+    case 'deposit':
+      return `deposit ${amount} ${asset} in ${protocol} on ${step.chain}`
+    case 'withdraw':
+      return `withdraw ${amount} ${asset} from ${protocol} on ${step.chain}`
+    case 'swap':
+      return `swap ${amount} ${asset} to ${step.toAsset} on ${step.chain}`
+    case 'bridge':
+      return `bridge ${amount} ${asset} from ${step.from} to ${step.to}`
+  }
+}
 
 /** What an operator reads in the Temporal UI: the steps, how far they are, their transactions. */
 function describe(plan: ExecutionPlan, hashes: string[]): void {

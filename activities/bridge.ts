@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readBlock } from '../chains/read.js'
+import { findBurn, findClaimedNonces, insertBurn, setAttested, type Burn } from '../db/burns.js'
+import { setDelay, setRecovery } from '../db/intentStatus.js'
+import { findOperation, type Operation } from '../db/operations.js'
+import { ServiceError } from '../domain/errors.js'
+import { fromUnits } from '../domain/money.js'
+import { decodeMessage, isSameMessage } from '../protocols/cctp.js'
+import { outcomeOf } from '../lanes/operations.js'
+import { operationId } from '../lanes/userOperation.js'
+import { finalFailure, stillWaiting } from './failures.js'
+import { finalizeIntent } from './status.js'
+import {
+  readSpending,
+  runStep,
+  whileBeating,
+  type StepInput,
+  type StepResult,
+  type Tools,
+} from './step.js'
+import type { BridgeStep } from '../domain/intent.js'
+
+/** An attestation takes seconds or a quarter of an hour: asked for often at first. */
+const polls = [250, 5_000] as const
+const retries = [1_000, 15 * 60_000] as const
+/** Twice the usual time: an attestation that takes longer is late. */
+const PATIENCE = 2
+
+/** Burns the wallet's USDC in favour of the same wallet on another chain. */
+export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promise<StepResult> {
+  const { intentId, accountId, walletId, step, deadlineMs } = input
+  const source = tools.registry.get(step.from)
+  const { chainId: destinationChainId } = tools.registry.get(step.to)
+  const { sequence } = step
+  const { chainId } = source
+  const units = await readSpending(tools, input)
+  return runStep(tools, {
+    effect: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
+    deadlineMs,
+    open: (trx, id) =>
+      insertBurn(trx, { operationId: id, sourceDomain: source.cctp.domain, destinationChainId }),
+  })
+}
+
+/**
+ * Waits for the message of a burn, for as long as it takes, and stores it. What was burned is never given
+ * up: when it is late the intent says so, when it is far too late the intent is told to have failed, and
+ * the wait goes on.
+ *
+ * @returns The nonce of the message.
+ */
+export async function awaitAttestation(
+  tools: Tools,
+  input: StepInput<BridgeStep>,
+): Promise<{ nonce: string }> {
+  const id = operationId(input.intentId, input.step.sequence, 'bridge')
+  return whileBeating(tools, async (signal) => {
+    for (;;) {
+      const burning = await readBurning(tools, id)
+      const nonce = await attest(tools, burning).catch(unlessSilent)
+      if (nonce) {
+        await setDelay(tools.db, input.intentId, null)
+        return { nonce }
+      }
+      await tellDelay(tools, input, burning)
+      if (signal.aborted) {
+        throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))
+      }
+      await sleep(within(ageOf(burning) / 10, polls), undefined, { signal }).catch(() => undefined)
+    }
+  })
+}
+
+/** A service that is silent is asked again, and its silence counts as waiting. */
+function unlessSilent(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'NETWORK_ERROR') return undefined
+  throw error
+}
+
+type Burning = { row: Operation; burn: Burn }
+
+/** Milliseconds since the burn was first seen in a block. */
+const ageOf = ({ burn: { burnedAt } }: Burning) => (burnedAt ? Date.now() - burnedAt.getTime() : 0)
+
+const within = (ms: number, [least, most]: readonly [number, number]) =>
+  Math.min(Math.max(ms, least), most)
+
+/** A burn and its operation. One that failed on the chain ends the step: the money has not left. */
+async function readBurning({ db }: Tools, id: string): Promise<Burning> {
+  const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
+  if (!row || !burn) throw new Error(`There is no burn ${id}.`)
+  const outcome = outcomeOf(row)
+  if (outcome.kind === 'failed') throw finalFailure('BRIDGE_FAILED', outcome.message)
+  return { row, burn }
+}
+
+/** The nonce of the burn's message once it is attested, and stored. */
+async function attest(
+  { db, attestations }: Tools,
+  { row: { id, txHash, state }, burn }: Burning,
+): Promise<string | undefined> {
+  const { sent } = burn
+  // Its block may have vanished: then it is mined again, maybe in another transaction.
+  if (!sent || !txHash || (state !== 'confirmed' && state !== 'final')) return undefined
+  const messages = await attestations.readMessages(burn.sourceDomain, txHash)
+  const found = messages.flatMap(({ message, attestation }) => {
+    if (!message || !attestation || !isSameMessage(sent, message)) return []
+    return [{ eventNonce: decodeMessage(message).nonce, message, attestation }]
+  })
+  // Two burns of one transaction may be alike: each has a message of its own.
+  const nonces = found.map(({ eventNonce }) => eventNonce)
+  const claimed = await findClaimedNonces(db, burn, nonces)
+  const own = found.find(({ eventNonce }) => !claimed.includes(eventNonce))
+  if (own) await setAttested(db, id, own)
+  return own?.eventNonce
+}
+
+/** Says that the money is late, and where it is. */
+async function tellDelay(
+  { db, registry, bridgeGiveUpMs }: Tools,
+  { intentId, step }: StepInput<BridgeStep>,
+  burning: Burning,
+): Promise<void> {
+  const [, usualSeconds] = registry.get(step.from).cctp.seconds[step.speed]
+  const ageMs = ageOf(burning)
+  if (ageMs < usualSeconds * PATIENCE * 1_000) return
+  const { asset, amount, from, to } = step
+  const message = `${amount} ${asset} was burned on ${from} in ${burning.row.txHash} and waits to be attested. It comes out on ${to} by itself.`
+  const since = new Date(Date.now() - ageMs).toISOString()
+  const funds = [{ chain: 'bridge', asset, amount }]
+  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
+  if (ageMs < bridgeGiveUpMs) return
+  const failure = { code: 'BRIDGE_TIMEOUT', message, step: step.sequence }
+  await finalizeIntent(db, { intentId, failure })
+}
+
+/** Brings the burned money out on the other chain, whatever has become of its intent. */
+export async function mint(
+  tools: Tools,
+  input: StepInput<BridgeStep> & { nonce: string },
+): Promise<StepResult> {
+  const { intentId, accountId, walletId, step, nonce } = input
+  const { sequence, asset, to } = step
+  const { chainId, usdc } = tools.registry.get(to)
+  const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
+  if (!known || known.state === 'deferred') {
+    await renewWhenExpired(tools, operationId(intentId, sequence, 'bridge'), to)
+  }
+  const units = await readSpending(tools, input)
+  const effect = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
+  const result = await runStep(tools, {
+    effect: { ...effect, input: { units } },
+    deadlineMs: Infinity,
+  })
+  const { txHash } = result
+  const arrived = fromUnits(BigInt(result.units), usdc.decimals)
+  await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
+  return result
+}
+
+/** A fast message expires. It is attested anew, with the same nonce. */
+async function renewWhenExpired(tools: Tools, burnId: string, to: string): Promise<void> {
+  const { chains, registry, attestations } = tools
+  const known = await readBurning(tools, burnId)
+  if (!mayExpire(known)) return
+  const head = await readBlock(chains.byId(registry.get(to).chainId), 'latest')
+  if (!head || !isExpired(known, head.number)) return
+  const nonce = await attest(tools, known)
+  if (!nonce || !isExpired(await readBurning(tools, burnId), head.number)) return
+  await attestations.reattest(nonce)
+  throw stillWaiting('The message has expired and is attested anew.', polls[0])
+}
+
+const expirationOf = ({ burn: { message } }: Burning) =>
+  message ? decodeMessage(message).expirationBlock : 0n
+const mayExpire = (burning: Burning) => expirationOf(burning) !== 0n
+const isExpired = (burning: Burning, head: bigint) =>
+  mayExpire(burning) && head >= expirationOf(burning)

@@ -1,0 +1,23 @@
+import { readSpending, runStep, type StepInput, type StepResult, type Tools } from './step.js'
+import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
+
+/** Deposits into the step's market for the wallet itself. */
+export const deposit = (tools: Tools, input: StepInput<DepositStep>) => runOnChain(tools, input)
+
+/** Takes money out of the step's market, into the wallet. */
+export const withdraw = (tools: Tools, input: StepInput<WithdrawStep>) => runOnChain(tools, input)
+
+/** Swaps in the wallet. */
+export const swap = (tools: Tools, input: StepInput<SwapStep>) => runOnChain(tools, input)
+
+async function runOnChain(
+  tools: Tools,
+  input: StepInput<DepositStep | WithdrawStep | SwapStep>,
+): Promise<StepResult> {
+  const { intentId, accountId, walletId, step, deadlineMs } = input
+  const { type, sequence, chain } = step
+  const { chainId } = tools.registry.get(chain)
+  const effect = { intentId, sequence, kind: type, accountId, walletId, chainId }
+  const units = await readSpending(tools, input)
+  return runStep(tools, { effect: { ...effect, input: { units } }, deadlineMs })
+}

@@ -1,0 +1,88 @@
+import { MINTED } from '../domain/operation.js'
+import type { Db } from './connect.js'
+
+/** A burn's message, as far as it is known. All bytes are hex text. */
+export type Burn = {
+  operationId: string
+  sourceDomain: number
+  /** Booked block of the destination when the money was burned: no mint of it is before. */
+  destinationBlock: bigint
+  sent: string | null
+  burnedAt: Date | null
+  eventNonce: string | null
+  message: string | null
+  attestation: string | null
+}
+
+const columns = {
+  operationId: 'operation_id',
+  sourceDomain: 'source_domain',
+  destinationBlock: 'destination_block',
+  sent: 'sent',
+  burnedAt: 'burned_at',
+  eventNonce: 'event_nonce',
+  message: 'message',
+  attestation: 'attestation',
+}
+const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
+
+/** Opens the account of a burn, together with its operation. A second call changes nothing. */
+export async function insertBurn(
+  trx: Db,
+  burn: { operationId: string; sourceDomain: number; destinationChainId: number },
+): Promise<void> {
+  await trx('burn')
+    .insert({
+      operation_id: burn.operationId,
+      source_domain: burn.sourceDomain,
+      destination_block: trx.raw('coalesce((select booked_block from chain where id = ?), 0)', [
+        burn.destinationChainId,
+      ]),
+    })
+    .onConflict('operation_id')
+    .ignore()
+}
+
+export async function findBurn(db: Db, operationId: string): Promise<Burn | undefined> {
+  return db('burn').where({ operation_id: operationId }).first<Burn | undefined>(returning)
+}
+
+/** Of some messages, those that other burns have claimed: their nonces. */
+export async function findClaimedNonces(
+  db: Db,
+  { operationId, sourceDomain }: Burn,
+  nonces: string[],
+): Promise<string[]> {
+  return db('burn')
+    .where({ source_domain: sourceDomain })
+    .whereNot({ operation_id: operationId })
+    .whereIn('event_nonce', nonces)
+    .pluck<string[]>('event_nonce')
+}
+
+/** Stores the attested message of a burn; one that was attested anew replaces it. */
+export async function setAttested(
+  db: Db,
+  operationId: string,
+  attested: { eventNonce: string; message: string; attestation: string },
+): Promise<void> {
+  const changed = await db('burn').where({ operation_id: operationId }).update({
+    event_nonce: attested.eventNonce,
+    message: attested.message,
+    attestation: attested.attestation,
+  })
+  if (changed !== 1) throw new Error(`There is no burn ${operationId}.`)
+}
+
+/** A mint whose nonce is used, though none of our transactions used it. */
+export type ForeignMint = { nonce: string; fromBlock: bigint }
+
+export async function findForeignMints(db: Db, chainId: number): Promise<ForeignMint[]> {
+  return db('operation as o')
+    .join('operation as b', (on) => {
+      on.on('b.intent_id', 'o.intent_id').andOn('b.sequence', 'o.sequence')
+    })
+    .join('burn', 'burn.operation_id', 'b.id')
+    .where({ 'o.chain_id': chainId, 'o.kind': 'mint', 'o.state': 'deferred', 'o.code': MINTED })
+    .select<ForeignMint[]>('o.chain_key as nonce', 'burn.destination_block as fromBlock')
+}

@@ -1,0 +1,94 @@
+import { readBlock, readLogs, readReceipt, type Log, type Receipt } from '../chains/read.js'
+import {
+  findChainState,
+  readHeaders,
+  setMined,
+  setTransactionMined,
+  type ChainState,
+  type OpenSend,
+} from '../db/booking.js'
+import { findForeignMints, type ForeignMint } from '../db/burns.js'
+import { receivedTopic } from './outcome.js'
+import { matchOutcomes, type WatchTools } from './watch.js'
+
+/** Blocks whose logs are read in one go; public endpoints answer no more. */
+const LOG_BLOCKS = 2_000n
+
+/**
+ * Books one of our transactions that is mined in a block which was booked without it: a node that was
+ * restored from an older state may have mined it where this database had looked already.
+ *
+ * @returns True when the transaction is mined, so that there is no use in sending it again.
+ */
+export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boolean> {
+  const { db, client, log } = tools
+  const { chain } = client
+  const receipt = await readReceipt(client, send.hash)
+  if (!receipt) return false
+  const state = await findChainState(db, chain.chainId)
+  if (!state || receipt.blockNumber > state.booked.number) return true
+  if (!(await isOwnBlock(tools, receipt, state))) return false
+  const mined = await matchOutcomes(tools, [], [{ send, receipt }])
+  await db.transaction(async (trx) => {
+    for (const operation of mined) await setMined(trx, operation)
+    await setTransactionMined(trx, send, receipt)
+  })
+  log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
+  return true
+}
+
+/**
+ * Books mints that somebody else has done before we knew the message: their blocks were booked while
+ * there was no row of them.
+ */
+export async function bookForeignMints(tools: WatchTools): Promise<void> {
+  const { db, client } = tools
+  const mints = await findForeignMints(db, client.chain.chainId)
+  for (const mint of mints) await bookForeignMint(tools, mint)
+}
+
+async function bookForeignMint(tools: WatchTools, mint: ForeignMint): Promise<void> {
+  const { db, client, log } = tools
+  const { chain } = client
+  const state = await findChainState(db, chain.chainId)
+  const received = state && (await findReceived(tools, mint, state.booked.number))
+  const receipt = received && (await readReceipt(client, received.transactionHash))
+  if (!receipt || !(await isOwnBlock(tools, receipt, state))) return
+  const mined = await matchOutcomes(tools, [received], [])
+  await db.transaction(async (trx) => {
+    for (const operation of mined) await setMined(trx, operation)
+  })
+  log.info({ chain: chain.name, hash: receipt.transactionHash }, 'minted by somebody else')
+}
+
+async function findReceived(
+  { client }: WatchTools,
+  { nonce, fromBlock }: ForeignMint,
+  last: bigint,
+): Promise<Log | undefined> {
+  const { messageTransmitter } = client.chain.cctp
+  // A nonce is the third topic, behind the caller, whoever that is.
+  const topics = [[receivedTopic], null, [nonce]]
+  for (let from = fromBlock; from <= last; from += LOG_BLOCKS) {
+    const to = from + LOG_BLOCKS - 1n < last ? from + LOG_BLOCKS - 1n : last
+    const [found] = await readLogs(client, { from, to }, [messageTransmitter], topics)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
+async function isOwnBlock(
+  { db, client }: WatchTools,
+  { blockNumber, blockHash }: Receipt,
+  { finalizedBlock }: ChainState,
+): Promise<boolean> {
+  const kept = (await readHeaders(db, client.chain.chainId)).find(
+    ({ number }) => number === blockNumber,
+  )
+  if (kept) return kept.hash === blockHash
+  // Headers below the finalized block are not kept. There the node's own word is final.
+  return (
+    blockNumber < finalizedBlock && (await readBlock(client, { blockNumber }))?.hash === blockHash
+  )
+}
