@@ -11,6 +11,7 @@ import { operationId } from '../lanes/userOperation.js'
 import { finalFailure, stillWaiting } from './failures.js'
 import { finalizeIntent } from './status.js'
 import {
+  failIfSimulated,
   readSpending,
   runStep,
   whileBeating,
@@ -29,6 +30,7 @@ const PATIENCE = 2
 /** Burns the wallet's USDC in favour of the same wallet on another chain. */
 export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promise<StepResult> {
   const { intentId, accountId, walletId, step, deadlineMs } = input
+  failIfSimulated(input)
   const source = tools.registry.get(step.from)
   const { chainId: destinationChainId } = tools.registry.get(step.to)
   const { sequence } = step
@@ -57,6 +59,7 @@ export async function awaitAttestation(
   return whileBeating(tools, async (signal) => {
     for (;;) {
       const burning = await readBurning(tools, id)
+      if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, burning)
       const nonce = await attest(tools, burning).catch(unlessSilent)
       if (nonce) {
         await setDelay(tools.db, input.intentId, null)
@@ -124,12 +127,24 @@ async function tellDelay(
   const [, usualSeconds] = registry.get(step.from).cctp.seconds[step.speed]
   const ageMs = ageOf(burning)
   if (ageMs < usualSeconds * PATIENCE * 1_000) return
-  const { asset, amount, from, to } = step
-  const message = `${amount} ${asset} was burned on ${from} in ${burning.row.txHash} and waits to be attested. It comes out on ${to} by itself.`
+  const { asset, amount } = step
   const since = new Date(Date.now() - ageMs).toISOString()
   const funds = [{ chain: 'bridge', asset, amount }]
+  const message = whereabouts(step, burning)
   await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
-  if (ageMs < bridgeGiveUpMs) return
+  if (ageMs >= bridgeGiveUpMs) await giveUp({ db }, { intentId, step }, burning)
+}
+
+const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
+  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It comes out on ${to} by itself.`
+
+/** Tells that the intent has failed. What was burned is waited for all the same. */
+async function giveUp(
+  { db }: Pick<Tools, 'db'>,
+  { intentId, step }: Pick<StepInput<BridgeStep>, 'intentId' | 'step'>,
+  burning: Burning,
+): Promise<void> {
+  const message = whereabouts(step, burning)
   const failure = { code: 'BRIDGE_TIMEOUT', message, step: step.sequence }
   await finalizeIntent(db, { intentId, failure })
 }

@@ -1,4 +1,11 @@
-import { readSpending, runStep, type StepInput, type StepResult, type Tools } from './step.js'
+import {
+  failIfSimulated,
+  readSpending,
+  runStep,
+  type StepInput,
+  type StepResult,
+  type Tools,
+} from './step.js'
 import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
 
 /** Deposits into the step's market for the wallet itself. */
@@ -15,6 +22,7 @@ async function runOnChain(
   input: StepInput<DepositStep | WithdrawStep | SwapStep>,
 ): Promise<StepResult> {
   const { intentId, accountId, walletId, step, deadlineMs } = input
+  failIfSimulated(input)
   const { type, sequence, chain } = step
   const { chainId } = tools.registry.get(chain)
   const effect = { intentId, sequence, kind: type, accountId, walletId, chainId }

@@ -1,4 +1,5 @@
-import { lockIntent, readEffects, type Intent } from '../db/intents.js'
+import { readEffects } from '../db/effects.js'
+import { lockIntent, type Intent } from '../db/intents.js'
 import { setCompleted, setFailed } from '../db/intentStatus.js'
 import { expireOperation, readOperations } from '../db/operations.js'
 import { releaseUnsigned } from '../db/reservations.js'

@@ -11,6 +11,7 @@ import {
 import { findOperation, type Operation } from '../db/operations.js'
 import { toUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
+import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { operationId } from '../lanes/userOperation.js'
 import { finalFailure, stillWaiting } from './failures.js'
 import type { Chains } from '../chains/connect.js'
@@ -40,6 +41,14 @@ export type StepInput<Step> = {
   /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
+  /** A failure that the caller asked for, to try how he handles it. */
+  simulate?: Fault
+}
+
+/** Ends a step of which nothing is sent yet, because its caller asked for its failure. */
+export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
+  if (!simulate || !isFaultOf(simulate, step)) return
+  throw finalFailure(simulate, `${simulate} was asked for. Nothing of the ${step.type} was sent.`)
 }
 
 /** What a step did. `units` are base units of what its own logs show as moved. */

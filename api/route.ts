@@ -132,9 +132,10 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
         const sent = await answerOnce(
           { db, admission: account, requestId, tariff, idempotency: idempotency || undefined },
           (commit) =>
-            handler(services, input, (work) => {
+            handler(services, input, async (work) => {
+              const answer = await commit(work)
               committed = true
-              return commit(work)
+              return answer
             }),
         )
         // An answer that came too late has been given already, with its headers.

@@ -3,6 +3,7 @@ import { cancelRoutes } from './cancelIntent.js'
 import { dashboardRoutes } from './dashboard.js'
 import { demoRoutes } from './demo.js'
 import { intentRoutes } from './intents.js'
+import { retryRoutes } from './retryIntent.js'
 import { positionRoutes } from './positions.js'
 import { walletRoutes } from './wallets.js'
 import { yieldHistoryRoutes } from './yieldHistory.js'
@@ -18,6 +19,7 @@ export const endpoints: Endpoints = {
     ...yieldHistoryRoutes,
     ...intentRoutes,
     ...cancelRoutes,
+    ...retryRoutes,
     ...positionRoutes,
     ...demoRoutes,
   ],

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { EFFECTS, toEffect, type EffectRow } from './effects.js'
 import { newId } from './ids.js'
 import { selectScoped } from './scope.js'
 import { sliced, type Slice } from './slice.js'
@@ -140,6 +141,17 @@ export async function listIntents(
   return rows.map(({ effects, ...row }) => ({ ...row, effects: (effects ?? []).map(toEffect) }))
 }
 
+/** The intent that retries another one, undefined when none does. */
+export async function findRetry(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<Intent | undefined> {
+  const query = db('intent').where({ account_id: accountId, retry_of: id }).select(returning)
+  const [retry] = await selectScoped<Intent>(db, accountId, query)
+  return retry
+}
+
 const withEffects = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
@@ -248,49 +260,4 @@ async function findStartable(
   return rows.map(({ accountPlan, ...intent }) => ({ intent, plan: accountPlan }))
 }
 
-/** The mined effects of an intent, in the order of its steps. */
-export async function readEffects(db: Db, intentId: string): Promise<Effect[]> {
-  const rows = await db('operation as o')
-    .join('chain as c', 'c.id', 'o.chain_id')
-    .where('o.intent_id', intentId)
-    .whereIn('o.state', ['mined', 'confirmed', 'final'])
-    .orderBy('o.sequence')
-    .orderBy('o.created_at')
-    .select<EffectRow[]>(
-      'o.sequence',
-      'o.kind',
-      'c.name as chain',
-      'o.state',
-      'o.success',
-      'o.tx_hash as txHash',
-      'o.gas_used as gasUsed',
-      'o.gas_cost_usd as gasCostUsd',
-      'o.units',
-    )
-  return rows.map(toEffect)
-}
-
-/** The same rows as JSON, for a statement that reads them together with their intent. */
-const EFFECTS = `select json_agg(json_build_object(
-    'sequence', o.sequence, 'kind', o.kind, 'chain', c.name, 'state', o.state, 'success', o.success,
-    'txHash', o.tx_hash, 'gasUsed', o.gas_used::text, 'gasCostUsd', o.gas_cost_usd::text,
-    'units', o.units::text) order by o.sequence, o.created_at)
-  from operation o join chain c on c.id = o.chain_id
-  where o.intent_id = i.id and o.state in ('mined', 'confirmed', 'final')`
-
-const toEffect = ({ state, units, ...row }: EffectRow): Effect => ({
-  ...row,
-  confirmed: state !== 'mined',
-  gasUsed: BigInt(row.gasUsed),
-  gasCostUsd: Number(row.gasCostUsd),
-  ...(units === null ? {} : { units: BigInt(units) }),
-})
-
 type IntentRow = Intent & { effects: EffectRow[] | null }
-
-type EffectRow = Omit<Effect, 'confirmed' | 'gasUsed' | 'gasCostUsd' | 'units'> & {
-  state: string
-  gasUsed: string
-  gasCostUsd: string
-  units: string | null
-}

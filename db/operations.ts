@@ -1,3 +1,4 @@
+import { selectScoped } from './scope.js'
 import type { Db } from './connect.js'
 import type { OperationKind, OperationState } from '../domain/operation.js'
 
@@ -122,4 +123,24 @@ export async function readOperations(db: Db, intentId: string): Promise<Operatio
     .where({ intent_id: intentId })
     .orderBy(['sequence', 'created_at'])
     .select<Operation[]>(operationColumns)
+}
+
+/**
+ * True while something of an intent that was signed is not over for good: its log may still come, go, or
+ * say something else.
+ */
+export async function hasUnsettledOperations(
+  db: Db,
+  accountId: string,
+  intentId: string,
+): Promise<boolean> {
+  const query = db('operation')
+    .where({ account_id: accountId, intent_id: intentId })
+    .where((open) => {
+      void open
+        .whereIn('state', ['signed', 'mined'])
+        .orWhere((confirmed) => void confirmed.where({ state: 'confirmed', success: false }))
+    })
+    .select('id')
+  return (await selectScoped<{ id: string }>(db, accountId, query)).length > 0
 }

@@ -31,6 +31,7 @@ export const prices = {
   readIntent: 1,
   listIntents: 1,
   cancelIntent: 0,
+  retryIntent: 5,
   fundWallet: 0,
   readCredits: 0,
 } as const

@@ -6,6 +6,7 @@ import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
+import { assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
 import type { Chains } from '../chains/connect.js'
@@ -37,11 +38,15 @@ export async function storeIntent(
   market: MarketSnapshot,
 ): Promise<Intent> {
   await lockWallet(trx, owner.walletId)
-  const { walletId } = owner
-  const plan = await planWithReservations(trx, walletId, request, market).catch((error: unknown) =>
-    laterIfSilent(request, error),
+  const { walletId, metadata } = owner
+  const fault = faultIn(metadata)
+  const planned = await planWithReservations(trx, walletId, request, market).catch(
+    (error: unknown) => laterIfSilent(request, error),
   )
-  const intent = await insertIntent(trx, owner, request, unitsOf(request, plan), plan)
+  if (fault && planned) assertFaultPossible(fault, planned)
+  // A shortage is found late only where no plan could be made at once.
+  const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
+  const intent = await insertIntent(trx, owner, request, unitsOf(request, planned), plan)
   if (plan) await reserve(tools, trx, intent, plan)
   return intent
 }
@@ -104,6 +109,9 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
     await lockWallet(trx, known.walletId)
     const intent = await lockIntent(trx, intentId)
     if (isSettled(intent)) return planOf(intent)
+    if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
+      throw new ServiceError('INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS was asked for.')
+    }
     const plan = await planWithReservations(trx, intent.walletId, request, market)
     await setPlan(trx, intentId, plan)
     await reserve(tools, trx, intent, plan)

@@ -93,15 +93,25 @@ async function readSnapshot(
   request: IntentRequest,
   booked: BookedBlock,
 ): Promise<ChainSnapshot> {
-  const { chain } = client
   const [balanceUnits, holdings, rates, gasUsd] = await Promise.all([
-    readBalance(client, chain.usdc.address, wallet, { blockHash: booked.hash }),
+    readAsset(client, wallet, request.asset, booked),
     request.action === 'withdraw' ? readHoldings(client, wallet, booked) : [],
     request.action === 'bridge' ? [] : readRates(client),
     readGasUsd(client),
   ])
   const swaps = await readQuotes(client, request, holdings)
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
+}
+
+/** What the wallet holds of the asset; nothing where the chain does not list it. */
+async function readAsset(
+  client: ChainClient,
+  wallet: string,
+  asset: string,
+  booked: BookedBlock,
+): Promise<bigint> {
+  const token = client.chain.tokens.find(({ symbol }) => symbol === asset)
+  return token ? readBalance(client, token.address, wallet, { blockHash: booked.hash }) : 0n
 }
 
 async function readHoldings(
@@ -155,7 +165,7 @@ export async function planWithReservations(
   const chains: ChainState[] = []
   const positions: PositionState[] = []
   for (const snapshot of snapshots) {
-    chains.push(await toChainState(trx, walletId, snapshot))
+    chains.push(await toChainState(trx, walletId, request.asset, snapshot))
     positions.push(...(await toPositions(trx, walletId, snapshot)))
   }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
@@ -194,10 +204,12 @@ function chainsNamedBy(request: IntentRequest): string[] {
 async function toChainState(
   trx: Db,
   walletId: string,
+  asset: string,
   { client, booked, balanceUnits, gasUsd }: ChainSnapshot,
 ): Promise<ChainState> {
-  const { name, usdc, stepSeconds } = client.chain
-  const reserved = await readReserved(trx, walletId, usdc.address, booked)
+  const { name, tokens, stepSeconds } = client.chain
+  const token = tokens.find(({ symbol }) => symbol === asset)
+  const reserved = token ? await readReserved(trx, walletId, token.address, booked) : 0n
   return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
 }
 

@@ -7,12 +7,13 @@ import {
 import { setDispatched } from '../db/intentStatus.js'
 import type { Intent } from '../db/intents.js'
 import { fromUnits } from '../domain/money.js'
+import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { PlanName } from '../domain/tiers.js'
 import type { Db } from '../db/connect.js'
 import type { Funding } from '../db/fundings.js'
-import type { executeIntent } from '../workflows/executeIntent.js'
+import type { ExecuteIntentInput, executeIntent } from '../workflows/executeIntent.js'
 import type { fundWallet } from '../workflows/fundWallet.js'
 
 /** The row is durable before its workflow is started: a start that is late is the sweeper's. */
@@ -44,7 +45,7 @@ export async function startIntent(
       workflowId: id,
       taskQueue: TASK_QUEUE,
       workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [{ intentId: id, accountId, walletId, ...(intent.plan ? { plan: intent.plan } : {}) }],
+      args: [inputOf(intent)],
       priority: { priorityKey: priorityOf[plan], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
@@ -57,6 +58,12 @@ export async function startIntent(
     }),
   )
   await setDispatched(db, id)
+}
+
+function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {
+  const simulate = faultIn(metadata)
+  const shared = { intentId: id, accountId, walletId }
+  return { ...shared, ...(plan && { plan }), ...(simulate && { simulate }) }
 }
 
 /** Starts the workflow of a funding, whose id is the funding's. */

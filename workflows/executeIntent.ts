@@ -11,6 +11,7 @@ import {
 import type { Activities } from '../activities/index.js'
 import { feederOf, lastKind } from '../domain/intent.js'
 import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
+import type { Fault } from '../domain/simulate.js'
 
 export type ExecuteIntentInput = {
   intentId: string
@@ -18,6 +19,8 @@ export type ExecuteIntentInput = {
   walletId: string
   /** Absent when no chain answered at creation: planned here then. */
   plan?: ExecutionPlan
+  /** A failure that the caller asked for. */
+  simulate?: Fault
 }
 
 const progressQuery = defineQuery<Progress>('progress')
@@ -98,11 +101,15 @@ async function executeStep(
   step: Step,
   progress: Progress,
 ): Promise<string> {
-  const { intentId, accountId, walletId } = input
+  const { intentId, accountId, walletId, simulate } = input
   const feeder = feederOf(plan, step)
   const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
   const deadlineMs = Date.now() + STEP_DEADLINE_MS
-  const shared = { intentId, accountId, walletId, deadlineMs, ...(fedBy && { fedBy }) }
+  const shared = {
+    ...{ intentId, accountId, walletId, deadlineMs },
+    ...(fedBy && { fedBy }),
+    ...(simulate && { simulate }),
+  }
   const options = { summary: summaryOf(step) }
   switch (step.type) {
     case 'deposit':

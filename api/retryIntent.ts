@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { findRetry, getIntent, requestOf, type Intent } from '../db/intents.js'
+import { hasUnsettledOperations } from '../db/operations.js'
+import { getWallet } from '../db/wallets.js'
+import { ServiceError } from '../domain/errors.js'
+import { remainingRequest } from '../domain/retry.js'
+import { prices } from '../domain/tiers.js'
+import { storeIntent } from '../planning/intents.js'
+import { readMarket } from '../planning/market.js'
+import { startIntent } from '../temporal/start.js'
+import { plannedIntent } from './examples.js'
+import { intentBody } from './intentBody.js'
+import { decimalsOf } from './intents.js'
+import { intentIdInput } from './parameters.js'
+import { noBody, noQuery, writeRoute } from './route.js'
+import { intent as intentResource } from './schemas.js'
+
+class RetriedMeanwhile extends Error {}
+
+/** A failure is final when no reorg can turn it round any more. */
+const NOT_FINAL_SECONDS = 30
+
+const retriedIntent = {
+  ...plannedIntent,
+  id: 'intent_01m7y67zz9v3vkb2n7q6p4yh8c',
+  retryOf: plannedIntent.id,
+}
+
+const retry = writeRoute(
+  {
+    path: '/intents/:intentId/retry',
+    credits: prices.retryIntent,
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    body: noBody,
+    docs: {
+      operationId: 'retryIntent',
+      tag: 'Intents',
+      summary: 'Retry a failed intent',
+      description:
+        "Creates a new intent that reaches the goal of the failed one from where the money is now. An intent is retried once: a second call answers with the first one's, at no charge; a retry that fails is retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still turn the failure round: see `retryAfter`), `funds_in_bridge` or `nothing_left`.",
+      responses: {
+        200: {
+          description: 'The intent was retried before: that retry.',
+          schema: intentResource,
+          examples: { before: retriedIntent },
+        },
+        201: {
+          description: 'The new intent, which is being executed.',
+          schema: intentResource,
+          examples: { retried: retriedIntent },
+        },
+      },
+      errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
+    },
+  },
+  async (services, { account, requestId, params }, commit) => {
+    const { db, temporal, log } = services
+    const { accountId, plan } = account
+    const decimals = decimalsOf(services)
+    const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
+    const known = await findRetry(db, accountId, failed.id)
+    if (known) return { status: 200, body: intentBody(known, [], undefined, decimals) }
+    await assertSettled(services, failed)
+    const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
+    const wallet = await getWallet(db, accountId, failed.walletId)
+    const market = await readMarket(services, wallet.address, request)
+    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
+    let intent: Intent | undefined
+    const answer = await commit(async (trx) => {
+      // The charge holds the account: nobody else retries meanwhile.
+      if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+      intent = await storeIntent(services, trx, owner, request, market)
+      return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+    }).catch(async (error: unknown) => {
+      const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
+      if (!twin) throw error
+      return { status: 200, body: intentBody(twin, [], undefined, decimals) } as const
+    })
+    if (intent) {
+      await startIntent(temporal, db, { intent, plan, decimals }).catch((error: unknown) => {
+        log.warn({ err: error, intent: intent?.id, requestId }, 'workflow not started yet')
+      })
+    }
+    return answer
+  },
+)
+
+export const retryRoutes = [retry]
+
+async function assertSettled(
+  { db }: Parameters<typeof readMarket>[0],
+  { accountId, id, status }: Intent,
+) {
+  if (status !== 'failed') throw refused('not_failed', 'Only a failed intent is retried.')
+  if (!(await hasUnsettledOperations(db, accountId, id))) return
+  const message = 'The failure is not final yet: a reorg could still turn it round. Try again.'
+  throw refused('not_final', message, { retryAfter: NOT_FINAL_SECONDS })
+}
+
+function refused(reason: string, message: string, more: object = {}): ServiceError {
+  const issues = [{ path: 'intentId', message }]
+  return new ServiceError('INVALID_REQUEST', message, { reason, ...more, issues })
+}

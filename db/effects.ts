@@ -1,0 +1,47 @@
+import type { Db } from './connect.js'
+import type { Effect } from '../domain/intent.js'
+
+/** The mined effects of an intent, in the order of its steps. */
+export async function readEffects(db: Db, intentId: string): Promise<Effect[]> {
+  const rows = await db('operation as o')
+    .join('chain as c', 'c.id', 'o.chain_id')
+    .where('o.intent_id', intentId)
+    .whereIn('o.state', ['mined', 'confirmed', 'final'])
+    .orderBy('o.sequence')
+    .orderBy('o.created_at')
+    .select<EffectRow[]>(
+      'o.sequence',
+      'o.kind',
+      'c.name as chain',
+      'o.state',
+      'o.success',
+      'o.tx_hash as txHash',
+      'o.gas_used as gasUsed',
+      'o.gas_cost_usd as gasCostUsd',
+      'o.units',
+    )
+  return rows.map(toEffect)
+}
+
+/** The same rows as JSON, for a statement that reads them together with their intent. */
+export const EFFECTS = `select json_agg(json_build_object(
+    'sequence', o.sequence, 'kind', o.kind, 'chain', c.name, 'state', o.state, 'success', o.success,
+    'txHash', o.tx_hash, 'gasUsed', o.gas_used::text, 'gasCostUsd', o.gas_cost_usd::text,
+    'units', o.units::text) order by o.sequence, o.created_at)
+  from operation o join chain c on c.id = o.chain_id
+  where o.intent_id = i.id and o.state in ('mined', 'confirmed', 'final')`
+
+export const toEffect = ({ state, units, ...row }: EffectRow): Effect => ({
+  ...row,
+  confirmed: state !== 'mined',
+  gasUsed: BigInt(row.gasUsed),
+  gasCostUsd: Number(row.gasCostUsd),
+  ...(units === null ? {} : { units: BigInt(units) }),
+})
+
+export type EffectRow = Omit<Effect, 'confirmed' | 'gasUsed' | 'gasCostUsd' | 'units'> & {
+  state: string
+  gasUsed: string
+  gasCostUsd: string
+  units: string | null
+}

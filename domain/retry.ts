@@ -1,0 +1,64 @@
+import { ServiceError } from './errors.js'
+import {
+  completionOf,
+  feederOf,
+  type Effect,
+  type ExecutionPlan,
+  type IntentRequest,
+  type Step,
+  type WithdrawRequest,
+} from './intent.js'
+
+/** A failed intent: what it was asked for, and how far it came. */
+export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
+
+/**
+ * What is left to do of a failed intent, from where its money is now: what its confirmed steps have brought
+ * is not brought again.
+ *
+ * @throws {ServiceError} INVALID_REQUEST with the reason `funds_in_bridge` while burned money has not come
+ *   out, or `nothing_left`.
+ */
+export function remainingRequest({ request, plan, effects }: Failed): IntentRequest {
+  if (!plan) return request
+  const done = plan.steps.filter((step) => completionOf(step, effects))
+  assertNotInBridge(plan, effects)
+  if (request.action === 'withdraw') return remainingWithdrawal(request, plan, effects)
+  const last = done.at(-1)
+  const units = last && completionOf(last, effects)?.units
+  if (!last || units === undefined) return request
+  if (request.action === 'bridge') throw refusal('nothing_left', 'The money has arrived.')
+  return { action: 'lend', asset: assetOf(last), amountUnits: units, chain: plan.targetChain }
+}
+
+function remainingWithdrawal(
+  request: WithdrawRequest,
+  plan: ExecutionPlan,
+  effects: Effect[],
+): WithdrawRequest {
+  if (request.amountUnits === 'max') return request
+  const spent = plan.steps.flatMap((step) => feederOf(plan, step)?.sequence ?? [])
+  const delivered = plan.steps
+    .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
+    .reduce((sum, step) => sum + (completionOf(step, effects)?.units ?? 0n), 0n)
+  const amountUnits = request.amountUnits - delivered
+  if (amountUnits <= 0n) throw refusal('nothing_left', 'The money has been withdrawn.')
+  return { ...request, amountUnits }
+}
+
+const assetOf = (step: Step) => (step.type === 'swap' ? step.toAsset : step.asset)
+
+function assertNotInBridge(plan: ExecutionPlan, effects: Effect[]): void {
+  const burned = effects.filter(({ kind, success }) => kind === 'bridge' && success)
+  const minted = plan.steps.filter(
+    (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,
+  )
+  if (burned.length <= minted.length) return
+  const message = 'The money is in the bridge. It comes out by itself: retry when it has.'
+  throw refusal('funds_in_bridge', message)
+}
+
+function refusal(reason: string, message: string): ServiceError {
+  const issues = [{ path: 'intentId', message }]
+  return new ServiceError('INVALID_REQUEST', message, { reason, issues })
+}

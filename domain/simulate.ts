@@ -1,0 +1,54 @@
+import { ServiceError } from './errors.js'
+import type { ExecutionPlan, Step } from './intent.js'
+
+/** Failures that an integrator may ask for on a test network, and the step at which each happens. */
+const stepOfFault = {
+  BRIDGE_FAILED: 'bridge',
+  BRIDGE_TIMEOUT: 'bridge',
+  SWAP_FAILED: 'swap',
+  DEPOSIT_FAILED: 'deposit',
+  WITHDRAW_FAILED: 'withdraw',
+  NETWORK_ERROR: undefined,
+  RPC_ERROR: undefined,
+  INSUFFICIENT_FUNDS: undefined,
+} as const satisfies Record<string, Step['type'] | undefined>
+
+export type Fault = keyof typeof stepOfFault
+const faults = Object.keys(stepOfFault) as Fault[]
+
+/**
+ * The failure that the caller's metadata asks for, undefined when it asks for none.
+ *
+ * @throws {ServiceError} INVALID_REQUEST when there is no such failure.
+ */
+export function faultIn(metadata: Record<string, unknown> | null | undefined): Fault | undefined {
+  const wanted = metadata?.simulate
+  if (wanted === undefined) return undefined
+  const fault = faults.find((code) => code === wanted)
+  if (fault) return fault
+  throw refusal(`must be one of ${faults.join(', ')}`)
+}
+
+/** Throws INVALID_REQUEST when no step of the plan can fail in this way. */
+export function assertFaultPossible(fault: Fault, { steps }: ExecutionPlan): void {
+  const type = stepOfFault[fault]
+  if (type === undefined || steps.some((step) => step.type === type)) return
+  throw refusal(`${fault} cannot happen: the plan has no ${type} step`)
+}
+
+/** True when the step shall fail before anything of it is sent. */
+export function isFaultOf(
+  fault: Fault,
+  { type, sequence }: Pick<Step, 'type' | 'sequence'>,
+): boolean {
+  // What is burned is late, it does not fail.
+  if (fault === 'BRIDGE_TIMEOUT') return false
+  const failing = stepOfFault[fault]
+  return failing === undefined ? sequence === 1 : failing === type
+}
+
+function refusal(message: string): ServiceError {
+  return new ServiceError('INVALID_REQUEST', `metadata.simulate: ${message}.`, {
+    issues: [{ path: 'metadata.simulate', message }],
+  })
+}
