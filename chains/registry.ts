@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
-import type { BridgeSpeed } from '../domain/intent.js'
 
 export const networks = ['devnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
@@ -33,33 +32,17 @@ export type Token = {
 
 /** A lending market: what can be deposited where. `receiptToken` is what the depositor gets. */
 export type Market = {
-  protocol: 'aave-v3' | 'erc4626' | 'compound-v3'
+  protocol: 'aave-v3'
   address: string
   underlying: string
   receiptToken: string
 }
-
-/** Circle's bridge: the chain's number there, its contracts, and what an attestation takes, seconds. */
-export type Cctp = {
-  domain: number
-  tokenMessenger: string
-  messageTransmitter: string
-  seconds: Record<BridgeSpeed, [lower: number, upper: number]>
-}
-
-/** A Uniswap v3 pool of two tokens; `fee` in millionths. */
-export type Pool = { tokens: [string, string]; fee: number }
-export type SwapContracts = { quoter: string; router: string; pools: Pool[] }
 
 export type Chain = {
   name: ChainName
   alias: string
   chainId: number
   usdc: Token
-  /** All tokens that the service works with, USDC first. */
-  tokens: Token[]
-  cctp: Cctp
-  swap?: SwapContracts
   markets: Market[]
   ethUsdFeed: string
   /** Blocks on top of and including an operation's own before it counts as confirmed. */
@@ -159,13 +142,6 @@ function testnetChain(name: ChainName): Chain {
     priorityFeeWei: gwei / 10n,
     maxFeeCapWei: 500n * gwei,
   }
-}
-
-/** The token of a symbol. Throws when the chain lists none: a plan of another deployment. */
-export function getToken({ name, tokens }: Chain, symbol: string): Token {
-  const token = tokens.find((candidate) => candidate.symbol === symbol)
-  if (!token) throw new Error(`No token ${symbol} on ${name} in this deployment.`)
-  return token
 }
 
 /** The chains of a deployment and how callers name them. */
