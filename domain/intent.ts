@@ -65,7 +65,7 @@ export type LendRequest = {
   asset: string
   amountUnits: bigint
   chain?: string
-  /** Present: the plan that is worth most after its costs over so many days, not the best rate. */
+  /** Present: the plan that is worth most after its costs over so many whole days, not the best rate. */
   netOverDays?: number
 }
 export type WithdrawRequest = {
@@ -154,8 +154,10 @@ const rank: Record<IntentStatus, number> = {
 
 export const isTerminal = (status: IntentStatus) => rank[status] === 3
 
-/** Money and where it lies: `amount` is decimal text in whole tokens. */
-export type Funds = { chain: string; asset: string; amount: string }
+/**
+ * Money and where it lies: `amount` is decimal text in whole tokens, `protocol` says where it is lent.
+ */
+export type Funds = { chain: string; protocol?: string; asset: string; amount: string }
 
 /** Why an intent failed: `code` of the error catalog, the step, and where the money is. */
 export type IntentError = { code: string; message: string; step?: number; funds?: Funds[] }
