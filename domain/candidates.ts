@@ -85,7 +85,7 @@ export function ranking({ netOverDays }: LendRequest): (a: Candidate, b: Candida
 }
 
 /** Simple interest over so many days less the costs, in 10^-(decimals + 6) / 36,500 USD. */
-export function netWorth(candidate: Candidate, days: number): bigint {
+function netWorth(candidate: Candidate, days: number): bigint {
   return dailyInterest(candidate) * BigInt(days) - candidate.cost * DAY_PERCENT
 }
 

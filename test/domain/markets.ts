@@ -15,7 +15,7 @@ import type { Rate } from '../../domain/yields.js'
 export const units = (amount: string) => (amount === '0' ? 0n : toUnits(amount, 6))
 
 /** Gas of each kind is another power of two cents, so that a sum tells which ones are in it. */
-export const gasUsd = { deposit: 0.01, withdraw: 0.02, swap: 0.04, burn: 0.08, mint: 0.16 }
+const gasUsd = { deposit: 0.01, withdraw: 0.02, swap: 0.04, burn: 0.08, mint: 0.16 }
 
 export const chainOf = (
   chain: string,

@@ -36,7 +36,7 @@ export function swapped(
   return most
 }
 
-export function firstRoute(
+function firstRoute(
   { chains, routes }: MarketState,
   from: string,
   to: string,
