@@ -19,7 +19,7 @@ export type LendRequest = {
   asset: string
   amountUnits: bigint
   chain?: string
-  /** Present: the plan that is worth most after its costs over so many days, not the best rate. */
+  /** Present: the plan that is worth most after its costs over so many whole days, not the best rate. */
   netOverDays?: number
 }
 export type WithdrawRequest = {

@@ -13,7 +13,7 @@ export type ChainState = {
 }
 export type GasKind = 'deposit' | 'withdraw' | 'swap' | 'burn' | 'mint'
 
-/** A way over a bridge. Of several for one pair of chains the first one is the one to take. */
+/** A way over a bridge. Of several for one pair of chains the first one that can carry the amount is taken. */
 export type BridgeRoute = {
   from: string
   to: string
@@ -26,7 +26,10 @@ export type BridgeRoute = {
   seconds: [lower: number, upper: number]
 }
 
-/** What a swap of `unitsIn` base units of `from` would bring now. Less is swapped in proportion. */
+/**
+ * What a swap of `unitsIn` base units of `from` would bring now. Less is swapped in proportion. Of several
+ * for one pair the one that brings most is taken.
+ */
 export type SwapQuote = {
   chain: string
   protocol: string

@@ -62,6 +62,11 @@ export function toUsd(units: bigint, decimals: number, priceE8: bigint): number 
   return Number(microUsd) / 1e6
 }
 
+/** `a / b`, rounded up. Both are zero or above. */
+export function divideUp(a: bigint, b: bigint): bigint {
+  return (a + b - 1n) / b
+}
+
 /** Sum of values in USD that are exact to a millionth. */
 export function sumUsd(values: number[]): number {
   return values.reduce((sum, value) => sum + Math.round(value * 1e6), 0) / 1e6

@@ -1,0 +1,135 @@
+import { effortOf, sumEfforts, type Effort } from './effort.js'
+import { divideUp } from './money.js'
+import { findQuote, swapOf, type Swap } from './swap.js'
+import { findTransfer, refusalOf, type Transfer } from './transfer.js'
+import type { LendRequest } from './intent.js'
+import type { ChainState, MarketState } from './market.js'
+import type { Rate } from './yields.js'
+
+/** A market that can be lent to, and the way of the money to it. */
+export type Candidate = {
+  rate: Rate
+  transfer: Transfer | undefined
+  swap: Swap | undefined
+  /** Base units of the market's asset that are deposited. */
+  depositUnits: bigint
+  effort: Effort
+  /** Bridge fee, loss of the swap and gas, in 10^-(decimals + 6) USD: exact for tokens and for gas. */
+  cost: bigint
+}
+
+/** Hundredths of a percent, and days of a year: what makes an APY a share of an amount per day. */
+const DAY_PERCENT = 36_500n
+
+/**
+ * The cheapest way to a market, undefined when there is none: money that lies on its chain, else that of
+ * the one other chain from which it comes at the lowest bridge fee and gas.
+ */
+export function findCandidate(
+  request: LendRequest,
+  state: MarketState,
+  rate: Rate,
+): Candidate | undefined {
+  const target = state.chains.find(({ chain }) => chain === rate.chain)
+  if (!target) return undefined
+  if (target.availableUnits >= request.amountUnits) {
+    return candidateOver(request, state, rate, target)
+  }
+  return holders(request, state)
+    .flatMap(({ chain }) => findTransfer(state, chain, rate.chain, request.amountUnits) ?? [])
+    .sort((a, b) => compare(transferCost(a, state), transferCost(b, state)))
+    .map((transfer) => candidateOver(request, state, rate, target, transfer))
+    .find((candidate) => candidate !== undefined)
+}
+
+/** The chains that alone have the amount. */
+export function holders({ amountUnits }: LendRequest, { chains }: MarketState): ChainState[] {
+  return chains.filter(({ availableUnits }) => availableUnits >= amountUnits)
+}
+
+function candidateOver(
+  { asset, amountUnits }: LendRequest,
+  state: MarketState,
+  rate: Rate,
+  target: ChainState,
+  transfer?: Transfer,
+): Candidate | undefined {
+  const isSwapped = rate.asset !== asset
+  const quote = isSwapped ? findQuote(state, rate.chain, asset, rate.asset) : undefined
+  if (isSwapped && !quote) return undefined
+  const arrivesUnits = transfer?.arrivesUnits ?? amountUnits
+  const swap = quote && swapOf(quote, arrivesUnits)
+  const depositUnits = swap?.arrivesUnits ?? arrivesUnits
+  if (depositUnits === 0n) return undefined
+  const effort = sumEfforts([
+    ...(transfer ? [transfer.effort] : []),
+    ...(swap ? [effortOf(target, 'swap')] : []),
+    effortOf(target, 'deposit'),
+  ])
+  const cost = costOf(amountUnits - depositUnits, effort, state)
+  return { rate, transfer, swap, depositUnits, effort, cost }
+}
+
+const transferCost = ({ feeUnits, effort }: Transfer, state: MarketState) =>
+  costOf(feeUnits, effort, state)
+
+function costOf(lossUnits: bigint, { gasUsd }: Effort, { decimals }: MarketState): bigint {
+  return lossUnits * 10n ** 6n + BigInt(Math.round(gasUsd * 1e6)) * 10n ** BigInt(decimals)
+}
+
+/** Whichever pays more, or is worth more over the request's days; among equals the cheaper one first. */
+export function ranking({ netOverDays }: LendRequest): (a: Candidate, b: Candidate) => number {
+  const value = (candidate: Candidate) =>
+    netOverDays === undefined ? candidate.rate.apyPercent : netWorth(candidate, netOverDays)
+  return (a, b) => compare(value(b), value(a)) || compare(a.cost, b.cost)
+}
+
+/** Simple interest over so many days less the costs, in 10^-(decimals + 6) / 36,500 USD. */
+function netWorth(candidate: Candidate, days: number): bigint {
+  return dailyInterest(candidate) * BigInt(days) - candidate.cost * DAY_PERCENT
+}
+
+/** Less than zero when `a` is worth less, in micro-USD, rounded to zero. */
+export function netDifferenceMicroUsd(
+  a: Candidate,
+  b: Candidate,
+  days: number,
+  decimals: number,
+): bigint {
+  return (netWorth(a, days) - netWorth(b, days)) / (DAY_PERCENT * 10n ** BigInt(decimals))
+}
+
+/** After how many days `a` has earned what it costs more than `b`; undefined when that is never. */
+export function daysToRecover(a: Candidate, b: Candidate): bigint | undefined {
+  const dearer = (a.cost - b.cost) * DAY_PERCENT
+  if (dearer <= 0n) return 0n
+  const more = dailyInterest(a) - dailyInterest(b)
+  return more > 0n ? divideUp(dearer, more) : undefined
+}
+
+/** Interest of a day in the scale of `netWorth`. The rate counts to a millionth of a percent. */
+function dailyInterest({ depositUnits, rate }: Candidate): bigint {
+  return depositUnits * BigInt(Math.round(rate.apyPercent * 1e6))
+}
+
+/** Why `findCandidate` finds none: a clause that a sentence can end with. */
+export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate): string {
+  const { asset, amountUnits } = request
+  if (rate.asset !== asset && !findQuote(state, rate.chain, asset, rate.asset)) {
+    return `there is no swap from ${asset} to ${rate.asset}`
+  }
+  const sources = holders(request, state)
+  if (sources.length === 0) return 'no chain alone has the amount'
+  const isThere = sources.some(({ chain }) => chain === rate.chain)
+  if (isThere || sources.some(({ chain }) => findTransfer(state, chain, rate.chain, amountUnits))) {
+    return 'the swap would bring nothing'
+  }
+  const refusals = sources.map(({ chain }) => refusalOf(request, state, chain, rate.chain))
+  const telling = refusals.find(({ reason }) => reason !== 'no_route') ?? refusals[0]
+  return telling?.clause ?? ''
+}
+
+function compare<Value extends bigint | number>(a: Value, b: Value): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

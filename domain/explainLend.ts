@@ -1,0 +1,95 @@
+import { daysToRecover, netDifferenceMicroUsd, obstacleOf, type Candidate } from './candidates.js'
+import { fromUnits } from './money.js'
+import { bestRate, type Rate } from './yields.js'
+import type { LendRequest } from './intent.js'
+import type { MarketState } from './market.js'
+
+/**
+ * Why the first of the candidates was taken, for a person to read.
+ *
+ * @param rates - Every market in question, whether or not it can be reached.
+ * @param ranked - The markets that can be reached, the best one first.
+ */
+export function explainLend(
+  request: LendRequest,
+  state: MarketState,
+  rates: Rate[],
+  ranked: [Candidate, ...Candidate[]],
+): string {
+  const [best, next] = ranked
+  const sentences = [
+    `${nameOf(best.rate)} pays ${percentOf(best.rate)} on ${best.rate.asset}${merit(request, ranked)}.`,
+    ...(best.transfer ? explainMove(request, state, ranked) : []),
+    ...(next ? [explainNext(request, best, next, state.decimals)] : []),
+    ...explainMissed(request, state, rates, ranked),
+  ]
+  return sentences.join(' ')
+}
+
+function merit({ chain, netOverDays }: LendRequest, ranked: Candidate[]): string {
+  if (chain) return '; the request names this chain'
+  if (ranked.length === 1) return ', the only market that can be reached'
+  const of = `of ${ranked.length} that can be reached`
+  if (netOverDays === undefined) return `, the best rate ${of}`
+  return `, worth most after costs over ${netOverDays} days ${of}`
+}
+
+function explainMove(
+  request: LendRequest,
+  { decimals }: MarketState,
+  [best, ...others]: [Candidate, ...Candidate[]],
+): string[] {
+  if (!best.transfer) return []
+  const { route, feeUnits, effort } = best.transfer
+  const fee = `a bridge fee of ${fromUnits(feeUnits, decimals)} ${request.asset}`
+  const move = `The money comes from ${route.from} for ${fee} and ${effort.gasUsd} USD of gas.`
+  return request.chain ? [move] : [move, explainRecovery(best, others)]
+}
+
+function explainRecovery(best: Candidate, others: Candidate[]): string {
+  const stay = others.find(({ transfer }) => !transfer)
+  if (!stay) return 'Nothing pays where the money is.'
+  const compared = `Compared with ${nameOf(stay.rate)}, which needs no bridge, the move`
+  const days = daysToRecover(best, stay)
+  if (days === undefined) return `${compared} does not pay for itself.`
+  if (days === 0n) return `${compared} costs nothing more.`
+  return `${compared} has paid for itself after ${days} ${days === 1n ? 'day' : 'days'}.`
+}
+
+function explainNext(
+  { netOverDays }: LendRequest,
+  best: Candidate,
+  next: Candidate,
+  decimals: number,
+): string {
+  const lead = `Next comes ${nameOf(next.rate)}:`
+  if (netOverDays !== undefined) {
+    const less = fromUnits(netDifferenceMicroUsd(best, next, netOverDays, decimals), 6)
+    return `${lead} worth ${less} USD less over ${netOverDays} days.`
+  }
+  if (next.rate.apyPercent < best.rate.apyPercent) {
+    return `${lead} it pays less, ${percentOf(next.rate)}.`
+  }
+  return `${lead} it pays the same ${next.cost > best.cost ? 'at a higher cost' : 'at the same cost'}.`
+}
+
+/** The best-paying market of those that would have paid more, had there been a way to it. */
+function explainMissed(
+  request: LendRequest,
+  state: MarketState,
+  rates: Rate[],
+  ranked: [Candidate, ...Candidate[]],
+): string[] {
+  const [{ rate: taken }] = ranked
+  const missed = bestRate(
+    rates
+      .filter(({ apyPercent }) => apyPercent > taken.apyPercent)
+      .filter((rate) => !ranked.some((candidate) => candidate.rate === rate)),
+  )
+  if (!missed) return []
+  const why = obstacleOf(request, state, missed)
+  return [`${nameOf(missed)} pays more, ${percentOf(missed)}, but ${why}.`]
+}
+
+const nameOf = ({ protocol, chain }: Rate) => `${protocol} on ${chain}`
+const percentOf = ({ apyPercent }: Rate) => `${apyPercent.toFixed(2)} %`

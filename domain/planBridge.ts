@@ -1,0 +1,46 @@
+import { timeText } from './effort.js'
+import { ServiceError } from './errors.js'
+import { insufficientFunds } from './insufficientFunds.js'
+import { fromUnits } from './money.js'
+import { bridgeStep, numbered } from './steps.js'
+import { findTransfer, refusalOf, type Refusal } from './transfer.js'
+import type { BridgeRequest, ExecutionPlan } from './intent.js'
+import type { MarketState } from './market.js'
+
+/**
+ * Moves money from one chain to another.
+ *
+ * @throws {ServiceError} INVALID_REQUEST with the reason `no_route`, `above_maximum` or `below_fee` when
+ *   no route carries the amount; INSUFFICIENT_FUNDS as `insufficientFunds` says.
+ */
+export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
+  const { asset, amountUnits, fromChain, toChain } = request
+  const transfer = findTransfer(state, fromChain, toChain, amountUnits)
+  if (!transfer) throw refused(refusalOf(request, state, fromChain, toChain))
+  const source = state.chains.filter(({ chain }) => chain === fromChain)
+  if (source.every(({ availableUnits }) => availableUnits < amountUnits)) {
+    throw insufficientFunds(request, state, source)
+  }
+  const { feeUnits, arrivesUnits, effort, route } = transfer
+  const fee = fromUnits(feeUnits, state.decimals)
+  const arrives = fromUnits(arrivesUnits, state.decimals)
+  return {
+    strategy: 'direct-bridge',
+    targetChain: toChain,
+    steps: numbered([bridgeStep(asset, transfer, state.decimals)]),
+    estimatedGasUsd: effort.gasUsd,
+    estimatedTime: timeText(effort),
+    reasoning:
+      `A ${route.speed} transfer from ${fromChain} to ${toChain} for a bridge fee of ${fee} ${asset}; ` +
+      `${arrives} ${asset} arrive.`,
+  }
+}
+
+function refused({ reason, clause }: Refusal): ServiceError {
+  const path = reason === 'no_route' ? 'toChain' : 'amount'
+  const message = `The amount cannot be bridged: ${clause}.`
+  return new ServiceError('INVALID_REQUEST', message, {
+    reason,
+    issues: [{ path, message: clause }],
+  })
+}

@@ -1,0 +1,82 @@
+import { findCandidate, holders, obstacleOf, ranking, type Candidate } from './candidates.js'
+import { timeText } from './effort.js'
+import { ServiceError } from './errors.js'
+import { explainLend } from './explainLend.js'
+import { insufficientFunds } from './insufficientFunds.js'
+import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
+import { findQuote } from './swap.js'
+import { bestRate, type Rate } from './yields.js'
+import type { ExecutionPlan, LendRequest } from './intent.js'
+import type { ChainState, MarketState } from './market.js'
+
+/**
+ * Lends on the named chain, else where the APY is highest, whatever the way costs; with `netOverDays`
+ * where the amount is worth most after its costs. The money comes from one chain: the market's own if it
+ * has enough, else the one from which the transfer costs least.
+ *
+ * @throws {ServiceError} INSUFFICIENT_FUNDS as `insufficientFunds` says, counted over the chains from
+ *   which a market can be reached; INVALID_REQUEST when there is no market for the asset, or when no
+ *   bridge or swap can carry the amount.
+ */
+export function planLend(request: LendRequest, state: MarketState): ExecutionPlan {
+  const rates = state.rates.filter(({ chain }) => !request.chain || chain === request.chain)
+  const offers = rates.filter((rate) => takes(rate, request, state))
+  if (offers.length === 0) throw noMarket(request)
+  const ranked = offers
+    .flatMap((rate) => findCandidate(request, state, rate) ?? [])
+    .sort(ranking(request))
+  const [best, ...others] = ranked
+  if (!best) throw outOfReach(request, state, offers)
+  return {
+    strategy: best.transfer ? 'single-bridge' : 'direct-deposit',
+    targetChain: best.rate.chain,
+    targetProtocol: best.rate.protocol,
+    expectedApy: best.rate.apyPercent,
+    steps: numbered(stepsOf(best, request.asset, state.decimals)),
+    estimatedGasUsd: best.effort.gasUsd,
+    estimatedTime: timeText(best.effort),
+    reasoning: explainLend(request, state, rates, [best, ...others]),
+  }
+}
+
+function takes(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {
+  return rate.asset === asset || !!findQuote(state, rate.chain, asset, rate.asset)
+}
+
+function stepsOf(
+  { transfer, swap, rate, depositUnits }: Candidate,
+  asset: string,
+  decimals: number,
+) {
+  return [
+    ...(transfer ? [bridgeStep(asset, transfer, decimals)] : []),
+    ...(swap ? [swapStep(swap, decimals)] : []),
+    depositStep(rate, depositUnits, decimals),
+  ]
+}
+
+function noMarket({ asset, chain }: LendRequest): ServiceError {
+  const where = chain ?? 'any chain'
+  return new ServiceError('INVALID_REQUEST', `There is no market for ${asset} on ${where}.`, {
+    issues: [{ path: 'chain', message: `no market for ${asset} on ${where}` }],
+  })
+}
+
+/** Money on a chain from which no market is reached is shown in `funds`, but does not count. */
+function outOfReach(request: LendRequest, state: MarketState, offers: Rate[]): ServiceError {
+  const counts = ({ chain }: ChainState, rate: Rate) =>
+    chain === rate.chain || isLinked(state, chain, rate.chain)
+  const counted = state.chains.filter((chain) => offers.some((rate) => counts(chain, rate)))
+  const rich = holders(request, { ...state, chains: counted })
+  const stopped = bestRate(offers.filter((rate) => rich.some((chain) => counts(chain, rate))))
+  if (!stopped) return insufficientFunds(request, state, counted)
+  const obstacle = obstacleOf(request, state, stopped)
+  const message = `The amount cannot be lent on ${stopped.chain}: ${obstacle}.`
+  const issues = [{ path: 'amount', message: obstacle }]
+  return new ServiceError('INVALID_REQUEST', message, { issues })
+}
+
+function isLinked({ chains, routes }: MarketState, from: string, to: string): boolean {
+  const isKnown = chains.some(({ chain }) => chain === to)
+  return isKnown && routes.some((route) => route.from === from && route.to === to)
+}

@@ -1,0 +1,139 @@
+import { effortOf, sumEfforts, timeText } from './effort.js'
+import { ServiceError } from './errors.js'
+import { fromUnits } from './money.js'
+import {
+  canBeEmptied,
+  dustOf,
+  findSources,
+  takeAll,
+  takePart,
+  type Choice,
+  type Source,
+  type Taking,
+} from './sources.js'
+import { numbered, swapStep, withdrawStep } from './steps.js'
+import { swapOf } from './swap.js'
+import type { ExecutionPlan, Funds, WithdrawRequest } from './intent.js'
+import type { MarketState } from './market.js'
+
+/** By so many base units a position may be worth less than what was paid in: markets round down. */
+const ROUNDING_UNITS = 10n
+
+/**
+ * Takes money out of the markets of a chain: out of one if one has enough, else out of the largest first.
+ * An amount that leaves only dust behind takes everything, if that can be.
+ *
+ * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (what is lent where,
+ *   on all chains), all decimal text, and the reason `no_liquidity` when the markets cannot pay it out now;
+ *   INVALID_REQUEST with the reason `market_busy` when it takes everything out of a market that another
+ *   intent takes money out of.
+ */
+export function planWithdraw(request: WithdrawRequest, state: MarketState): ExecutionPlan {
+  const chain = state.chains.find((one) => one.chain === request.chain)
+  const choice = choose(request, state, chain ? findSources(request, state) : [])
+  const [first] = choice.takings
+  if (!chain || !first) throw nothingThere(request, state)
+  const effort = sumEfforts(
+    choice.takings.flatMap(({ source }) => [
+      effortOf(chain, 'withdraw'),
+      ...(source.quote ? [effortOf(chain, 'swap')] : []),
+    ]),
+  )
+  return {
+    strategy: 'direct-withdraw',
+    targetChain: request.chain,
+    targetProtocol: first.source.position.protocol,
+    steps: numbered(choice.takings.flatMap((taking) => stepsOf(taking, state.decimals))),
+    estimatedGasUsd: effort.gasUsd,
+    estimatedTime: timeText(effort),
+    reasoning: explain(request, choice),
+  }
+}
+
+/** Takes from none when everything is asked for and there is nothing. */
+function choose(request: WithdrawRequest, state: MarketState, sources: Source[]): Choice {
+  const { amountUnits } = request
+  const { decimals } = state
+  const held = sources.filter(({ worthUnits }) => worthUnits > 0n)
+  const total = held.reduce((sum, { worthUnits }) => sum + worthUnits, 0n)
+  const payable = held.reduce((sum, { payableUnits }) => sum + payableUnits, 0n)
+  if (amountUnits === 'max') {
+    // Also where nothing is left: what another intent takes out may come back.
+    const busy = sources.find(({ position }) => position.isBusy)
+    if (busy) throw marketBusy(busy)
+    if (!held.every(canBeEmptied)) throw noLiquidity(request, state, total, payable)
+    return takeAll(held)
+  }
+  if (total === 0n || amountUnits > total + ROUNDING_UNITS) {
+    throw tooLittle(request, state, amountUnits, total)
+  }
+  const isNearly = total - amountUnits <= dustOf(total, decimals)
+  if (isNearly && held.every(canBeEmptied)) return takeAll(held)
+  if (amountUnits <= payable) return takePart(amountUnits, held, decimals)
+  const busy = held.find(({ position }) => position.isBusy)
+  if (busy && payable === total) throw marketBusy(busy)
+  throw noLiquidity(request, state, amountUnits, payable)
+}
+
+function stepsOf({ source: { position, quote }, units, isEverything }: Taking, decimals: number) {
+  const withdraw = withdrawStep(position, units, isEverything, decimals)
+  return quote ? [withdraw, swapStep(swapOf(quote, units), decimals)] : [withdraw]
+}
+
+function explain({ asset }: WithdrawRequest, { takings, why }: Choice): string {
+  const names = takings.map(({ source }) => nameOf(source)).join(', ')
+  const swaps = takings
+    .filter(({ source }) => source.quote)
+    .map(({ source }) => `${source.position.asset} is swapped to ${asset}.`)
+  return [`Out of ${names}: ${why}.`, ...swaps].join(' ')
+}
+
+const nameOf = ({ position: { protocol, chain } }: Source) => `${protocol} on ${chain}`
+
+function marketBusy(source: Source): ServiceError {
+  const message =
+    `Another intent is taking money out of ${nameOf(source)}. ` +
+    'Ask again when it is over, or ask for less.'
+  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy' })
+}
+
+function noLiquidity(
+  { asset, chain }: WithdrawRequest,
+  { decimals }: MarketState,
+  requiredUnits: bigint,
+  payableUnits: bigint,
+): ServiceError {
+  const available = fromUnits(payableUnits, decimals)
+  const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
+  const required = fromUnits(requiredUnits, decimals)
+  return new ServiceError('INSUFFICIENT_FUNDS', message, {
+    ...{ reason: 'no_liquidity', required, available },
+  })
+}
+
+function tooLittle(
+  { asset, chain }: WithdrawRequest,
+  state: MarketState,
+  requiredUnits: bigint,
+  totalUnits: bigint,
+): ServiceError {
+  const required = fromUnits(requiredUnits, state.decimals)
+  const available = fromUnits(totalUnits, state.decimals)
+  const message = `There are ${available} ${asset} to withdraw on ${chain}, ${required} are asked for.`
+  const details = { required, available, funds: lentFunds(state) }
+  return new ServiceError('INSUFFICIENT_FUNDS', message, details)
+}
+
+function nothingThere({ chain }: WithdrawRequest, state: MarketState): ServiceError {
+  const details = { required: 'max', available: '0', funds: lentFunds(state) }
+  const message = `There is nothing to withdraw on ${chain}.`
+  return new ServiceError('INSUFFICIENT_FUNDS', message, details)
+}
+
+/** What is lent where, on all chains. */
+function lentFunds({ positions, decimals }: MarketState): Funds[] {
+  return positions.map(({ chain, protocol, asset, availableUnits }) => ({
+    ...{ chain, protocol, asset },
+    amount: fromUnits(availableUnits, decimals),
+  }))
+}

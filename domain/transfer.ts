@@ -1,0 +1,81 @@
+import { effortOf, sumEfforts, type Effort } from './effort.js'
+import { divideUp, fromUnits } from './money.js'
+import type { BridgeRoute, MarketState } from './market.js'
+
+/** Money on its way over a bridge, in base units. `effort` is that of the burn, the way and the mint. */
+export type Transfer = {
+  route: BridgeRoute
+  amountUnits: bigint
+  feeUnits: bigint
+  maxFeeUnits: bigint
+  arrivesUnits: bigint
+  effort: Effort
+}
+
+/** Why no route carries an amount. */
+export type Refusal = { reason: 'no_route' | 'above_maximum' | 'below_fee'; clause: string }
+
+/**
+ * The fee may rise between plan and burn. CCTP does not refuse a burn that allows less than the fee: it
+ * makes a standard transfer of a fast one.
+ */
+const MAX_FEE_PERCENT = 120n
+
+/** Over the first route that can carry the amount and leave something of it, undefined when none can. */
+export function findTransfer(
+  state: MarketState,
+  from: string,
+  to: string,
+  amountUnits: bigint,
+): Transfer | undefined {
+  const source = state.chains.find(({ chain }) => chain === from)
+  const target = state.chains.find(({ chain }) => chain === to)
+  const route = routesOf(state, from, to).find(
+    (one) => one.maxUnits >= amountUnits && feeOf(one, amountUnits) < amountUnits,
+  )
+  if (!source || !target || !route) return undefined
+  const feeUnits = feeOf(route, amountUnits)
+  const allowedUnits = divideUp(feeUnits * MAX_FEE_PERCENT, 100n)
+  // CCTP refuses a burn whose maximum fee is the whole amount.
+  const maxFeeUnits = allowedUnits < amountUnits ? allowedUnits : amountUnits - 1n
+  const way: Effort = { gasUsd: 0, seconds: route.seconds }
+  return {
+    ...{ route, amountUnits, feeUnits, maxFeeUnits, arrivesUnits: amountUnits - feeUnits },
+    effort: sumEfforts([effortOf(source, 'burn'), way, effortOf(target, 'mint')]),
+  }
+}
+
+/** Why `findTransfer` finds none: a clause that a sentence can end with. */
+export function refusalOf(
+  { asset, amountUnits }: { asset: string; amountUnits: bigint },
+  state: MarketState,
+  from: string,
+  to: string,
+): Refusal {
+  const routes = routesOf(state, from, to)
+  const isKnown = [from, to].every((name) => state.chains.some(({ chain }) => chain === name))
+  if (routes.length === 0 || !isKnown) {
+    return { reason: 'no_route', clause: `there is no bridge from ${from} to ${to}` }
+  }
+  const bridge = `the bridge from ${from} to ${to}`
+  const route = routes.find(({ maxUnits }) => maxUnits >= amountUnits)
+  if (!route) {
+    const most = routes.reduce((max, { maxUnits }) => (maxUnits > max ? maxUnits : max), 0n)
+    const clause = `${bridge} moves at most ${fromUnits(most, state.decimals)} ${asset} at once`
+    return { reason: 'above_maximum', clause }
+  }
+  const fee = fromUnits(feeOf(route, amountUnits), state.decimals)
+  return {
+    reason: 'below_fee',
+    clause: `${bridge} takes a fee of ${fee} ${asset}, which leaves nothing`,
+  }
+}
+
+/** At least one base unit where there is a fee at all. */
+function feeOf({ feeMillionths }: BridgeRoute, amountUnits: bigint): bigint {
+  return divideUp(amountUnits * feeMillionths, 1_000_000n)
+}
+
+function routesOf({ routes }: MarketState, from: string, to: string): BridgeRoute[] {
+  return routes.filter((route) => route.from === from && route.to === to)
+}

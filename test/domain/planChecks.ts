@@ -1,0 +1,127 @@
+import { expect } from '@jest/globals'
+import { units } from './markets.js'
+import { feeOf, gasOf, swapped } from './planOracle.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
+import type { GasKind, MarketState } from '../../domain/market.js'
+
+/** What a step hands on, and where. A deposit hands on nothing, a withdrawal what it takes. */
+const handedOn = (step: Step) => {
+  switch (step.type) {
+    case 'bridge':
+      return { chain: step.to, asset: step.asset, amount: step.arrives }
+    case 'swap':
+      return { chain: step.chain, asset: step.toAsset, amount: step.arrives }
+    case 'withdraw':
+      return { chain: step.chain, asset: step.asset, amount: step.amount }
+    case 'deposit':
+      return undefined
+  }
+}
+
+/** Promises of every plan: what it spends, how its steps chain up, what is lost on the way. */
+export function assertSound(plan: ExecutionPlan, request: IntentRequest, state: MarketState): void {
+  expect(plan.steps.map(({ sequence }) => sequence)).toEqual(plan.steps.map((_, i) => i + 1))
+  plan.steps.forEach((step, index) => {
+    assertConserving(step, state)
+    const before = plan.steps[index - 1]
+    if (step.type === 'withdraw') assertCovered(step, state)
+    else if (before) expect(step).toMatchObject({ ...fed(step, before) })
+    else assertFunded(step, request, state)
+  })
+  assertComplete(plan, request)
+  expect(gasMicroUsd(plan)).toBe(gasNeeded(plan, state))
+  expect(plan.estimatedTime).toMatch(/^\d+-\d+ (seconds|minutes)$/)
+}
+
+/** How the step has to look to spend what the one before brings. */
+function fed(step: Step, before: Step) {
+  const { chain, asset, amount } = handedOn(before) ?? {}
+  return step.type === 'bridge' ? { from: chain, asset, amount } : { chain, asset, amount }
+}
+
+/** The first step spends the amount that was asked for, out of what the chain has. */
+function assertFunded(step: Step, request: IntentRequest, { chains }: MarketState): void {
+  const where = step.type === 'bridge' ? step.from : step.chain
+  const amount = units(step.amount)
+  expect(amount).toBe(request.amountUnits)
+  expect(step.asset).toBe(request.asset)
+  const funded = chains.find(({ chain }) => chain === where)
+  expect(funded?.availableUnits).toBeGreaterThanOrEqual(amount)
+}
+
+function assertCovered(step: Step & { type: 'withdraw' }, { positions }: MarketState): void {
+  const { chain, protocol, market, asset } = step
+  const position = positions.find((one) => one.chain === chain && one.market === market)
+  const amount = units(step.amount)
+  expect(position).toMatchObject({ protocol, asset })
+  expect(position?.availableUnits).toBeGreaterThanOrEqual(amount)
+  expect(position?.liquidityUnits).toBeGreaterThanOrEqual(amount)
+  if (!step.everything) return
+  expect(position).toMatchObject({ isBusy: false, availableUnits: amount })
+}
+
+/** Nothing is lost but the fee of a route that takes the amount, and the price of a pool. */
+function assertConserving(step: Step, state: MarketState): void {
+  const amount = units(step.amount)
+  expect(amount).toBeGreaterThan(0n)
+  if (step.type === 'bridge') {
+    const [fee, maxFee] = [amount - units(step.arrives), units(step.maxFee)]
+    const fees = state.routes
+      .filter(({ from, to, speed }) => from === step.from && to === step.to && speed === step.speed)
+      .filter(({ maxUnits }) => maxUnits >= amount)
+      .map((route) => feeOf(route, amount))
+    expect(fees).toContain(fee)
+    expect(maxFee).toBeGreaterThanOrEqual(fee)
+    expect(maxFee).toBeLessThan(amount)
+    if (fee === 0n) expect(maxFee).toBe(0n)
+  }
+  if (step.type === 'swap') {
+    const [arrives, minimum] = [units(step.arrives), units(step.minimum)]
+    expect(arrives).toBe(swapped(state, step.chain, step.asset, step.toAsset, amount))
+    expect(minimum * 1_000n).toBeGreaterThanOrEqual(arrives * 995n)
+    expect((minimum - 1n) * 1_000n).toBeLessThan(arrives * 995n)
+  }
+}
+
+/** Each kind of step where it belongs; no market is taken out of twice. */
+function assertComplete(plan: ExecutionPlan, request: IntentRequest): void {
+  const kinds = plan.steps.map(({ type }) => type).join(' ')
+  const shape = {
+    lend: plan.strategy === 'single-bridge' ? /^bridge (swap )?deposit$/ : /^(swap )?deposit$/,
+    withdraw: /^withdraw( withdraw| swap)*$/,
+    bridge: /^bridge$/,
+  }
+  expect(kinds).toMatch(shape[request.action])
+  const withdrawals = plan.steps.filter((step) => step.type === 'withdraw')
+  expect(new Set(withdrawals.map(({ market }) => market)).size).toBe(withdrawals.length)
+  plan.steps.forEach((step, index) => {
+    if (step.type !== 'withdraw' || step.asset === request.asset) return
+    expect(plan.steps[index + 1]).toMatchObject({ type: 'swap', toAsset: request.asset })
+  })
+}
+
+export const gasMicroUsd = (plan: ExecutionPlan) => BigInt(Math.round(plan.estimatedGasUsd * 1e6))
+
+const kindOf = (step: Step): GasKind[] => (step.type === 'bridge' ? ['burn'] : [step.type])
+
+function gasNeeded({ steps }: ExecutionPlan, state: MarketState): bigint {
+  return steps.reduce((sum, step) => {
+    const where = step.type === 'bridge' ? step.from : step.chain
+    const minted = step.type === 'bridge' ? gasOf(state, step.to, 'mint') : 0n
+    return sum + gasOf(state, where, ...kindOf(step)) + minted
+  }, 0n)
+}
+
+/** Base units that the last step of a plan to lend deposits. */
+export function deposited({ steps }: ExecutionPlan): bigint {
+  const last = steps.at(-1)
+  return last?.type === 'deposit' ? units(last.amount) : 0n
+}
+
+/** Base units of the asset that a plan to withdraw brings into the wallet. */
+export function taken({ steps }: ExecutionPlan, asset: string): bigint {
+  return steps.reduce((sum, step) => {
+    const brought = handedOn(step)
+    return brought?.asset === asset ? sum + units(brought.amount) : sum
+  }, 0n)
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from '@jest/globals'
+import { planIntent } from '../../domain/plan.js'
+import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
+import type { LendRequest } from '../../domain/intent.js'
+
+const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest => ({
+  ...{ action: 'lend', asset: 'USDC', amountUnits: units(amount) },
+  ...changes,
+})
+const dai = (chain: string, apy: number) => rateOf(chain, apy, { asset: 'DAI', market: '0xdai' })
+
+describe('planIntent, lend: over a swap', () => {
+  const state = stateOf({
+    chains: [chainOf('base', '100'), chainOf('arbitrum', '0')],
+    rates: [rateOf('base', 3), dai('base', 4)],
+    swaps: [quoteOf('base', 'USDC', 'DAI', [units('100'), units('99.9')])],
+  })
+
+  test('swaps what lies on the chain, for no less than 99.5 % of the forecast', () => {
+    const plan = planIntent(lend('10'), state)
+    expect(plan).toMatchObject({ strategy: 'direct-deposit', expectedApy: 4 })
+    expect(plan).toMatchObject({ estimatedGasUsd: 0.05, estimatedTime: '2-10 seconds' })
+    expect(plan.steps).toEqual([
+      {
+        ...{ type: 'swap', sequence: 1, chain: 'base', protocol: 'uniswap-v3', asset: 'USDC' },
+        ...{ toAsset: 'DAI', amount: '10', arrives: '9.99', minimum: '9.94005' },
+      },
+      {
+        ...{ type: 'deposit', sequence: 2, chain: 'base', protocol: 'aave-v3', market: '0xdai' },
+        ...{ asset: 'DAI', amount: '9.99' },
+      },
+    ])
+  })
+
+  test('swaps what arrives over a bridge', () => {
+    const bridged = stateOf({
+      chains: [chainOf('base', '100'), chainOf('arbitrum', '0')],
+      rates: [rateOf('base', 3), dai('arbitrum', 4)],
+      routes: [routeOf('base', 'arbitrum')],
+      swaps: [quoteOf('arbitrum', 'USDC', 'DAI', [1_000n, 999n])],
+    })
+    const plan = planIntent(lend('10'), bridged)
+    expect(plan).toMatchObject({ strategy: 'single-bridge', estimatedGasUsd: 0.29 })
+    expect(plan.steps).toMatchObject([
+      { type: 'bridge', sequence: 1, amount: '10', arrives: '9.999' },
+      { type: 'swap', sequence: 2, amount: '9.999', arrives: '9.989001' },
+      { type: 'deposit', sequence: 3, amount: '9.989001', asset: 'DAI' },
+    ])
+  })
+
+  test('takes the quote that brings most', () => {
+    const better = { ...quoteOf('base', 'USDC', 'DAI', [10n, 10n]), protocol: 'curve' }
+    const plan = planIntent(lend('10'), { ...state, swaps: [...state.swaps, better] })
+    expect(plan.steps[0]).toMatchObject({ protocol: 'curve', arrives: '10', minimum: '9.95' })
+  })
+
+  test('leaves a market aside to which no swap leads, and says so', () => {
+    const plan = planIntent(lend('10'), { ...state, swaps: [] })
+    expect(plan).toMatchObject({ expectedApy: 3 })
+    expect(plan.reasoning).toContain(
+      'aave-v3 on base pays more, 4.00 %, but there is no swap from USDC to DAI.',
+    )
+  })
+
+  test('leaves a market aside of which the amount would buy nothing', () => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [2n, 1n])]
+    const plan = planIntent(lend('0.000001'), { ...state, swaps })
+    expect(plan).toMatchObject({ expectedApy: 3 })
+    expect(plan.reasoning).toContain('but the swap would bring nothing.')
+  })
+})
+
+describe('planIntent, lend with netOverDays', () => {
+  const state = stateOf({
+    chains: [chainOf('base', '100'), chainOf('arbitrum', '0')],
+    rates: [rateOf('base', 3), rateOf('arbitrum', 5)],
+    routes: [routeOf('base', 'arbitrum')],
+  })
+
+  // The move costs 0.25 USD more and earns 0.0054789 USD more a day.
+  test('stays when the move has not paid for itself by then', () => {
+    const plan = planIntent(lend('100', { netOverDays: 45 }), state)
+    expect(plan).toMatchObject({ strategy: 'direct-deposit', targetChain: 'base', expectedApy: 3 })
+    expect(plan.reasoning).toBe(
+      'aave-v3 on base pays 3.00 % on USDC, worth most after costs over 45 days of 2 that can be ' +
+        'reached. Next comes aave-v3 on arbitrum: worth 0.003486 USD less over 45 days.',
+    )
+  })
+
+  test('moves when it has', () => {
+    const plan = planIntent(lend('100', { netOverDays: 46 }), state)
+    expect(plan).toMatchObject({ strategy: 'single-bridge', targetChain: 'arbitrum' })
+    expect(plan.reasoning).toContain('has paid for itself after 46 days.')
+    expect(plan.reasoning).toContain('aave-v3 on base: worth 0.001991 USD less over 46 days.')
+  })
+
+  test('compares direct ways too: a rate that gas eats loses', () => {
+    const dear = { ...chainOf('', '0').gasUsd, deposit: 2 }
+    const chains = [chainOf('base', '100'), chainOf('arbitrum', '100', { gasUsd: dear })]
+    const both = { ...state, chains }
+    expect(planIntent(lend('100', { netOverDays: 30 }), both).targetChain).toBe('base')
+    expect(planIntent(lend('100', { netOverDays: 3000 }), both).targetChain).toBe('arbitrum')
+  })
+
+  test('counts what a swap loses', () => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [100n, 99n])]
+    const lossy = stateOf({ ...state, rates: [rateOf('base', 3), dai('base', 4)], swaps })
+    expect(planIntent(lend('100', { netOverDays: 300 }), lossy).expectedApy).toBe(3)
+    expect(planIntent(lend('100', { netOverDays: 500 }), lossy).expectedApy).toBe(4)
+  })
+
+  test('of two that are worth the same the one with the lower cost comes first', () => {
+    const dear = { ...chainOf('', '0').gasUsd, deposit: 0.02 }
+    const chains = [chainOf('base', '100', { gasUsd: dear }), chainOf('arbitrum', '100')]
+    // 0.0365 % of 100 USDC over 100 days are the 0.01 USD of gas that base costs more.
+    const rates = [rateOf('base', 3.0365), rateOf('arbitrum', 3)]
+    const even = stateOf({ chains, rates })
+    expect(planIntent(lend('100', { netOverDays: 100 }), even).targetChain).toBe('arbitrum')
+    expect(planIntent(lend('100', { netOverDays: 101 }), even).targetChain).toBe('base')
+  })
+})
+
+describe('planIntent, lend: what cannot be planned', () => {
+  const rates = [rateOf('arbitrum', 1)]
+  const routes = [routeOf('base', 'arbitrum'), routeOf('ethereum', 'arbitrum')]
+  const chains = [chainOf('ethereum', '0'), chainOf('arbitrum', '9.999999'), chainOf('base', '6')]
+
+  test('error: INSUFFICIENT_FUNDS when one base unit is missing, with what lies where', () => {
+    const { code, message, details } = failureOf(lend('10'), stateOf({ chains, rates, routes }))
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(message).toBe(
+      'The intent needs 10 USDC on one chain, 9.999999 is available. ' +
+        'It is 15.999999 USDC on several chains together.',
+    )
+    expect(details).toEqual({
+      required: '10',
+      available: '9.999999',
+      funds: [
+        { chain: 'ethereum', asset: 'USDC', amount: '0' },
+        { chain: 'arbitrum', asset: 'USDC', amount: '9.999999' },
+        { chain: 'base', asset: 'USDC', amount: '6' },
+      ],
+    })
+  })
+
+  test('error: INSUFFICIENT_FUNDS counts the chains that lead to the named one only', () => {
+    const state = stateOf({ chains, rates: [rateOf('base', 1)], routes })
+    const { code, message, details } = failureOf(lend('7', { chain: 'base' }), state)
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(message).toBe('The intent needs 7 USDC on base, 6 is available.')
+    expect(details).toMatchObject({ required: '7', available: '6' })
+  })
+
+  test('error: INSUFFICIENT_FUNDS when the money lies where nothing leads to a market', () => {
+    const state = stateOf({ chains: [chainOf('base', '1000'), chainOf('arbitrum', '0')], rates })
+    const { code, details } = failureOf(lend('1'), state)
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(details).toMatchObject({ available: '0' })
+  })
+
+  test('error: INVALID_REQUEST when the named chain has no market', () => {
+    const { code, details } = failureOf(lend('1', { chain: 'base' }), stateOf({ chains, rates }))
+    expect(code).toBe('INVALID_REQUEST')
+    expect(details).toMatchObject({ issues: [{ path: 'chain' }] })
+  })
+
+  test('error: INVALID_REQUEST when no chain has a market', () => {
+    expect(failureOf(lend('1'), stateOf({ chains })).code).toBe('INVALID_REQUEST')
+  })
+
+  test('error: INVALID_REQUEST when the only markets are of an asset that no swap leads to', () => {
+    const state = stateOf({ chains, rates: [dai('base', 4)] })
+    expect(failureOf(lend('1'), state).code).toBe('INVALID_REQUEST')
+  })
+
+  test('error: INVALID_REQUEST when the bridge moves less than the amount at once', () => {
+    const narrow = [routeOf('base', 'arbitrum', { maxUnits: units('5') })]
+    const state = stateOf({ chains: [chainOf('base', '6'), chainOf('arbitrum', '0')], rates })
+    const { code, message, details } = failureOf(lend('6'), { ...state, routes: narrow })
+    expect(code).toBe('INVALID_REQUEST')
+    expect(message).toBe(
+      'The amount cannot be lent on arbitrum: the bridge from base to arbitrum moves at most 5 ' +
+        'USDC at once.',
+    )
+    expect(details).toMatchObject({ issues: [{ path: 'amount' }] })
+  })
+})

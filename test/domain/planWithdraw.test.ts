@@ -1,0 +1,239 @@
+import { describe, expect, test } from '@jest/globals'
+import { planIntent } from '../../domain/plan.js'
+import { chainOf, failureOf, positionOf, quoteOf, rateOf, stateOf, units } from './markets.js'
+import type { WithdrawRequest } from '../../domain/intent.js'
+import type { PositionState } from '../../domain/market.js'
+
+const withdraw = (amount: string): WithdrawRequest => ({
+  ...{ action: 'withdraw', asset: 'USDC', chain: 'base' },
+  amountUnits: amount === 'max' ? 'max' : units(amount),
+})
+const compound = { protocol: 'compound-v3', market: '0xcomet' }
+const dai = { asset: 'DAI', market: '0xdai' }
+
+/** On base, where aave-v3 pays 3 % and compound-v3 2 %; 100 DAI bring 99.9 USDC. */
+const market = (...positions: PositionState[]) =>
+  stateOf({
+    chains: [chainOf('base', '0'), chainOf('arbitrum', '0')],
+    rates: [rateOf('base', 3), rateOf('base', 2, compound), rateOf('base', 1, dai)],
+    swaps: [quoteOf('base', 'DAI', 'USDC', [units('100'), units('99.9')])],
+    positions,
+  })
+const aave = (available: string, changes = {}) => positionOf('base', available, changes)
+const comet = (available: string, changes = {}) => aave(available, { ...compound, ...changes })
+const inDai = (available: string, changes = {}) => aave(available, { ...dai, ...changes })
+
+describe('planIntent, withdraw: an amount', () => {
+  test('takes exact units out of the one market that there is', () => {
+    expect(planIntent(withdraw('10'), market(aave('20')))).toEqual({
+      strategy: 'direct-withdraw',
+      targetChain: 'base',
+      targetProtocol: 'aave-v3',
+      steps: [
+        {
+          ...{ type: 'withdraw', sequence: 1, chain: 'base', protocol: 'aave-v3' },
+          ...{ market: '0xmarket-base', asset: 'USDC', amount: '10' },
+        },
+      ],
+      estimatedGasUsd: 0.02,
+      estimatedTime: '1-5 seconds',
+      reasoning: 'Out of aave-v3 on base: it pays least of those that have enough, 3.00 %.',
+    })
+  })
+
+  test('leaves the market that pays least of those that have enough', () => {
+    const plan = planIntent(withdraw('10'), market(aave('20'), comet('11')))
+    expect(plan).toMatchObject({ targetProtocol: 'compound-v3', steps: [{ amount: '10' }] })
+    const other = planIntent(withdraw('10'), market(aave('20'), comet('9')))
+    expect(other).toMatchObject({ targetProtocol: 'aave-v3', steps: [{ amount: '10' }] })
+  })
+
+  test('a market without enough liquidity has not enough', () => {
+    const dry = comet('20', { liquidityUnits: units('9') })
+    expect(planIntent(withdraw('10'), market(aave('20'), dry)).targetProtocol).toBe('aave-v3')
+  })
+
+  test('takes from the largest downwards when none has enough alone', () => {
+    const third = aave('2', { protocol: 'morpho', market: '0xmorpho' })
+    const plan = planIntent(withdraw('10'), market(third, aave('5'), comet('6')))
+    expect(plan.steps).toMatchObject([
+      { sequence: 1, protocol: 'compound-v3', amount: '6', everything: true },
+      { sequence: 2, protocol: 'aave-v3', amount: '4' },
+    ])
+    expect(plan).toMatchObject({ estimatedGasUsd: 0.04, estimatedTime: '2-10 seconds' })
+    expect(plan.steps[1]).not.toHaveProperty('everything')
+    expect(plan.reasoning).toBe(
+      'Out of compound-v3 on base, aave-v3 on base: no market alone has enough, the largest come ' +
+        'first.',
+    )
+  })
+
+  test('a busy market, or one that is short, is emptied by exact units', () => {
+    const busy = market(aave('5'), comet('6', { isBusy: true }))
+    const { steps } = planIntent(withdraw('10'), busy)
+    expect(steps).toMatchObject([{ amount: '6' }, { amount: '4' }])
+    expect(steps[0]).not.toHaveProperty('everything')
+    const short = market(aave('5'), comet('60', { liquidityUnits: units('6') }))
+    expect(planIntent(withdraw('10'), short).steps[0]).not.toHaveProperty('everything')
+  })
+
+  test('leaves no dust in a market', () => {
+    const state = market(aave('10.01'), comet('500'))
+    const cheap = { ...state, rates: [rateOf('base', 1), rateOf('base', 2, compound)] }
+    expect(planIntent(withdraw('10'), cheap).steps).toMatchObject([
+      { amount: '10.01', everything: true },
+    ])
+    expect(planIntent(withdraw('9.999999'), cheap).steps).toMatchObject([{ amount: '9.999999' }])
+  })
+
+  test('does not touch other chains', () => {
+    const state = market(positionOf('arbitrum', '100'), aave('20'))
+    expect(planIntent(withdraw('10'), state).steps).toMatchObject([{ chain: 'base' }])
+  })
+})
+
+describe('planIntent, withdraw: out of a market of another asset', () => {
+  test('takes as much as the swap needs to bring the amount', () => {
+    const plan = planIntent(withdraw('10'), market(inDai('20')))
+    expect(plan).toMatchObject({ estimatedGasUsd: 0.06, estimatedTime: '2-10 seconds' })
+    expect(plan.steps).toEqual([
+      {
+        ...{ type: 'withdraw', sequence: 1, chain: 'base', protocol: 'aave-v3' },
+        ...{ market: '0xdai', asset: 'DAI', amount: '10.010011' },
+      },
+      {
+        ...{ type: 'swap', sequence: 2, chain: 'base', protocol: 'uniswap-v3', asset: 'DAI' },
+        ...{ toAsset: 'USDC', amount: '10.010011', arrives: '10', minimum: '9.95' },
+      },
+    ])
+    expect(plan.reasoning).toContain('DAI is swapped to USDC.')
+  })
+
+  test('comes after the markets of the own asset, whatever they pay and hold', () => {
+    const { steps } = planIntent(withdraw('10'), market(inDai('500'), aave('20')))
+    expect(steps).toMatchObject([{ type: 'withdraw', asset: 'USDC', amount: '10' }])
+    const both = planIntent(withdraw('30'), market(inDai('25'), aave('20')))
+    expect(both.steps).toMatchObject([
+      { type: 'withdraw', sequence: 1, asset: 'USDC', amount: '20', everything: true },
+      { type: 'withdraw', sequence: 2, asset: 'DAI', amount: '10.010011' },
+      { type: 'swap', sequence: 3, asset: 'DAI', amount: '10.010011', arrives: '10' },
+    ])
+  })
+
+  test('one swapped market with enough is better than two', () => {
+    const plan = planIntent(withdraw('30'), market(inDai('50'), aave('20'), comet('20')))
+    expect(plan.steps).toMatchObject([{ asset: 'DAI' }, { type: 'swap', arrives: '30' }])
+  })
+
+  test('is no source without a swap', () => {
+    const state = { ...market(inDai('20')), swaps: [] }
+    expect(failureOf(withdraw('10'), state).details).toMatchObject({ available: '0' })
+  })
+})
+
+describe('planIntent, withdraw: everything', () => {
+  test('max empties every market of the chain, and swaps right after', () => {
+    const state = market(inDai('10'), aave('5'), comet('6'), aave('0', { market: '0xempty' }))
+    const plan = planIntent(withdraw('max'), state)
+    expect(plan.steps).toMatchObject([
+      { type: 'withdraw', protocol: 'compound-v3', amount: '6', everything: true },
+      { type: 'withdraw', protocol: 'aave-v3', amount: '5', everything: true },
+      { type: 'withdraw', asset: 'DAI', amount: '10', everything: true },
+      { type: 'swap', asset: 'DAI', amount: '10', arrives: '9.99' },
+    ])
+    expect(plan.steps.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
+    expect(plan.reasoning).toContain('everything is taken')
+  })
+
+  test.each([
+    ['14.99', 'a hundredth of a token less'],
+    ['15', 'the whole'],
+    ['15.00001', 'ten base units of rounding more'],
+  ])('%s of 15 take everything: %s', (amount) => {
+    const { steps } = planIntent(withdraw(amount), market(aave('5'), comet('10')))
+    expect(steps).toMatchObject([
+      { amount: '10', everything: true },
+      { amount: '5', everything: true },
+    ])
+  })
+
+  test('a base unit below the dust takes the amount', () => {
+    const { steps } = planIntent(withdraw('14.989999'), market(aave('15')))
+    expect(steps).toMatchObject([{ amount: '14.989999' }])
+    expect(steps[0]).not.toHaveProperty('everything')
+  })
+
+  test('of a small position dust is a hundredth of it', () => {
+    const small = market(aave('0.1'))
+    expect(planIntent(withdraw('0.099'), small).steps).toMatchObject([{ amount: '0.1' }])
+    expect(planIntent(withdraw('0.098999'), small).steps).toMatchObject([{ amount: '0.098999' }])
+  })
+
+  test('the whole as an amount is taken by exact units while another intent takes money out', () => {
+    const { steps } = planIntent(withdraw('15'), market(aave('15', { isBusy: true })))
+    expect(steps).toMatchObject([{ amount: '15' }])
+    expect(steps[0]).not.toHaveProperty('everything')
+  })
+
+  test.each(['max', '15.000001'])('error: market_busy for %s while it does', (amount) => {
+    const state = market(aave('10'), comet('5', { isBusy: true }))
+    const { code, message, details } = failureOf(withdraw(amount), state)
+    expect(code).toBe('INVALID_REQUEST')
+    expect(message).toContain('Another intent is taking money out of compound-v3 on base.')
+    expect(details).toEqual({ reason: 'market_busy' })
+  })
+
+  test('error: market_busy for max though the other intent takes all that there is', () => {
+    const { details } = failureOf(withdraw('max'), market(aave('0', { isBusy: true })))
+    expect(details).toEqual({ reason: 'market_busy' })
+  })
+})
+
+describe('planIntent, withdraw: what cannot be planned', () => {
+  test('error: INSUFFICIENT_FUNDS with what lies where, on all chains', () => {
+    const state = market(aave('10'), comet('5'), positionOf('arbitrum', '7'))
+    const { code, message, details } = failureOf(withdraw('15.000011'), state)
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(message).toBe('There are 15 USDC to withdraw on base, 15.000011 are asked for.')
+    expect(details).toEqual({
+      required: '15.000011',
+      available: '15',
+      funds: [
+        { chain: 'base', protocol: 'aave-v3', asset: 'USDC', amount: '10' },
+        { chain: 'base', protocol: 'compound-v3', asset: 'USDC', amount: '5' },
+        { chain: 'arbitrum', protocol: 'aave-v3', asset: 'USDC', amount: '7' },
+      ],
+    })
+  })
+
+  test('error: INSUFFICIENT_FUNDS for max where there is nothing', () => {
+    const { code, message, details } = failureOf(
+      withdraw('max'),
+      market(positionOf('arbitrum', '7')),
+    )
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(message).toBe('There is nothing to withdraw on base.')
+    expect(details).toMatchObject({ required: 'max', available: '0' })
+    expect(details.funds).toEqual([
+      { chain: 'arbitrum', protocol: 'aave-v3', asset: 'USDC', amount: '7' },
+    ])
+  })
+
+  test('error: INSUFFICIENT_FUNDS for a few base units where there is nothing', () => {
+    expect(failureOf(withdraw('0.000005'), market()).code).toBe('INSUFFICIENT_FUNDS')
+  })
+
+  test.each([
+    ['10', '10'],
+    ['max', '20'],
+  ])('error: no_liquidity for %s when the markets cannot pay it out', (amount, required) => {
+    const state = market(
+      aave('10', { liquidityUnits: units('3') }),
+      comet('10', { liquidityUnits: units('4') }),
+    )
+    const { code, message, details } = failureOf(withdraw(amount), state)
+    expect(code).toBe('INSUFFICIENT_FUNDS')
+    expect(message).toBe('The markets on base can pay out no more than 7 USDC now.')
+    expect(details).toEqual({ reason: 'no_liquidity', required, available: '7' })
+  })
+})
