@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeCctpMessage } from '../chains/cctpMessage.js'
 import { readBlock } from '../chains/read.js'
 import { findBurn, findClaimedNonces, insertBurn, setAttested, type Burn } from '../db/burns.js'
 import { setDelay, setRecovery } from '../db/intentStatus.js'
 import { findOperation, type Operation } from '../db/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { fromUnits } from '../domain/money.js'
-import { decodeMessage, isSameMessage } from '../protocols/cctp.js'
+import { isSameMessage } from '../protocols/cctp.js'
 import { outcomeOf } from '../lanes/operations.js'
 import { operationId } from '../lanes/userOperation.js'
 import { finalFailure, stillWaiting } from './failures.js'
@@ -108,7 +109,7 @@ async function attest(
   const messages = await attestations.readMessages(burn.sourceDomain, txHash)
   const found = messages.flatMap(({ message, attestation }) => {
     if (!message || !attestation || !isSameMessage(sent, message)) return []
-    return [{ eventNonce: decodeMessage(message).nonce, message, attestation }]
+    return [{ eventNonce: decodeCctpMessage(message).nonce, message, attestation }]
   })
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
@@ -187,7 +188,7 @@ async function renewWhenExpired(tools: Tools, burnId: string, to: string): Promi
 }
 
 const expirationOf = ({ burn: { message } }: Burning) =>
-  message ? decodeMessage(message).expirationBlock : 0n
+  message ? decodeCctpMessage(message).expirationBlock : 0n
 const mayExpire = (burning: Burning) => expirationOf(burning) !== 0n
 const isExpired = (burning: Burning, head: bigint) =>
   mayExpire(burning) && head >= expirationOf(burning)

@@ -130,7 +130,9 @@ export const yieldHistoryAnswer = {
 export const positionsAnswer = {
   walletId,
   address: walletAnswer.address,
-  positions: [{ ...rateAnswer, deposited: '100', currentValue: '100.25', earned: '0.25' }],
+  positions: [
+    { ...rateAnswer, deposited: '100', withdrawn: '0', currentValue: '100.25', earned: '0.25' },
+  ],
 }
 
 export const creditsAnswer = { balance: 9_992, totalPurchased: 0, totalUsed: 8, plan: 'pro' }

@@ -6,6 +6,7 @@ import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connect.js'
 import { superviseProcess } from '../lifecycle.js'
 import { createLog } from '../log.js'
+import { connectAttestations } from '../protocols/attestations.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
 import { createApiServer } from './server.js'
@@ -24,7 +25,9 @@ onStop(() => temporal.connection.close())
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
-const server = createApiServer({ db, chains, registry, temporal, readProgress, shield, log })
+const attestations = connectAttestations(config.ATTESTATION_URL)
+const parts = { db, chains, registry, attestations, temporal, readProgress, shield, log }
+const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
 onStop(async () => {

@@ -67,18 +67,21 @@ async function readPosition(
   client: ChainClient,
   wallet: string,
   { chain, protocol, market: address, asset, apyPercent }: Rate,
-  { bookedHash, deposited }: Deposits,
+  { bookedHash, moved }: Deposits,
 ) {
   const market = getMarket(client.chain, address)
   const { decimals } = client.chain.usdc
   const block = { blockHash: bookedHash }
   const value = await lendingProtocol(market).readPosition(client, market, wallet, block)
-  const units = deposited.find((one) => one.market === address)?.units ?? 0n
-  if (value === 0n && units === 0n) return undefined
+  const none = { deposited: 0n, withdrawn: 0n }
+  const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
+  // Everything was taken out, or nothing was ever put in.
+  if (value === 0n && withdrawn >= deposited) return undefined
   return {
     ...{ chain, protocol, asset, apy: apyPercent },
-    deposited: fromUnits(units, decimals),
+    deposited: fromUnits(deposited, decimals),
+    withdrawn: fromUnits(withdrawn, decimals),
     currentValue: fromUnits(value, decimals),
-    earned: fromUnits(value - units, decimals),
+    earned: fromUnits(value + withdrawn - deposited, decimals),
   }
 }

@@ -239,12 +239,14 @@ const position = z
     protocol,
     asset,
     deposited: decimalText('What intents have deposited, in whole tokens.', '100'),
+    withdrawn: decimalText('What intents have taken out, in whole tokens.', '0'),
     currentValue: decimalText('What it is worth on the chain now, in whole tokens.', '100.25'),
     earned: z
       .string()
       .regex(/^-?\d+(\.\d+)?$/)
       .meta({
-        description: '`currentValue` less `deposited`, in whole tokens; negative after a loss.',
+        description:
+          '`currentValue` and `withdrawn` less `deposited`, in whole tokens; negative after a loss.',
         examples: ['0.25'],
       }),
     apy,

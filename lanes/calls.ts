@@ -1,5 +1,6 @@
 import { assertAllowed, type Allowance } from '../custody/policy.js'
-import { getToken, type Chain, type Registry } from '../chains/registry.js'
+import { readBalance } from '../chains/read.js'
+import { findToken, type Chain, type Registry } from '../chains/registry.js'
 import { findPlan } from '../db/intents.js'
 import { findOperation } from '../db/operations.js'
 import { ServiceError } from '../domain/errors.js'
@@ -7,7 +8,7 @@ import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
 import { encodeBurn } from '../protocols/cctp.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
-import { encodeSwap, findPool, readQuote } from '../protocols/uniswapV3.js'
+import { encodeSwap, readQuote } from '../protocols/uniswapV3.js'
 import { operationId } from './userOperation.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connect.js'
@@ -104,10 +105,12 @@ async function toWithdrawal(
   const market = getMarket(client.chain, step.market)
   const { address: contract, underlying: token } = market
   const everything = step.everything === true
-  const amount = everything ? 'all' : units
   const at = { blockNumber: block }
+  const withdrawal = everything
+    ? { receiptUnits: await readBalance(client, market.receiptToken, wallet, at) }
+    : { units }
   return {
-    calls: await lendingProtocol(market).encodeWithdraw(client, market, wallet, amount, at),
+    calls: lendingProtocol(market).encodeWithdraw(market, wallet, withdrawal),
     allowance: { kind: 'withdraw', wallet, token, contract, units: most, everything },
   }
 }
@@ -139,23 +142,24 @@ async function toSwap(
   { units, most }: Amounts,
 ): Promise<Order> {
   const { chain } = client
-  const from = getToken(chain, step.asset)
-  const to = getToken(chain, step.toAsset)
-  const pool = findPool(chain, from, to)
-  if (!pool || !chain.swap) throw new ServiceError('INTERNAL', 'Refused to sign: no such pool.')
-  const swap = { pool, from, to, unitsIn: units }
-  const planned = toUnits(step.minimum, to.decimals)
+  const from = findToken(chain, step.asset)
+  const to = findToken(chain, step.toAsset)
+  const contract = chain.uniswap?.router
+  if (!from || !to || !contract) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the chain lists no such swap.')
+  }
   // Less may have arrived than was planned: the price is the bound.
-  const minimumUnits = (planned * units) / toUnits(step.amount, from.decimals)
+  const minimumUnits = (toUnits(step.minimum, DECIMALS) * units) / toUnits(step.amount, DECIMALS)
+  const swap = { from, to, unitsIn: units }
   const quote = await readQuote(client, swap, { blockNumber: block })
-  if (quote < minimumUnits) {
-    const message = `The swap would bring ${quote} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
+  if (!quote || quote.unitsOut < minimumUnits) {
+    const message = `The swap would bring ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
     throw new ServiceError('SWAP_FAILED', message)
   }
-  const contract = chain.swap.router
-  const bounds = { tokenOut: to.address, minimumUnits }
+  const bounds = { fee: quote.fee, minimumUnits }
+  const limits = { tokenOut: to.address, minimumUnits }
   return {
-    calls: encodeSwap(chain, wallet, swap, minimumUnits),
-    allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...bounds },
+    calls: encodeSwap(contract, wallet, swap, bounds),
+    allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...limits },
   }
 }

@@ -1,4 +1,5 @@
 import { Interface } from 'ethers'
+import { decodeCctpMessage } from '../chains/cctpMessage.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { delegateAddress, entryPointAddress, type Registry } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
@@ -6,7 +7,7 @@ import { findBurn } from '../db/burns.js'
 import { findFunding } from '../db/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { decodeMessage, encodeMint, messageTransmitter } from '../protocols/cctp.js'
+import { encodeMint, messageTransmitter } from '../protocols/cctp.js'
 import { rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
@@ -183,7 +184,7 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
   if (!burn?.message || !burn.attestation) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
   }
-  const { nonce, destinationDomain, recipient, mintRecipient } = decodeMessage(burn.message)
+  const { nonce, destinationDomain, recipient, mintRecipient } = decodeCctpMessage(burn.message)
   const isOurs = mintRecipient === wallet.address && nonce === chainKey
   if (
     !isOurs ||

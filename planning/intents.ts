@@ -10,7 +10,7 @@ import { assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
 import type { Chains } from '../chains/connect.js'
-import { getToken, type Registry } from '../chains/registry.js'
+import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
 import type { Attestations } from '../protocols/attestations.js'
@@ -158,6 +158,7 @@ function spendingOf(
     const everything = step.everything === true
     return { chainId, token: receiptToken, units, market: step.market, everything }
   }
-  const token = getToken(chain, step.asset).address
+  const token = findToken(chain, step.asset)?.address
+  if (!token) throw new Error(`No token ${step.asset} on ${chain.name} in this deployment.`)
   return { chainId, token, units, ...(step.type === 'deposit' ? { market: step.market } : {}) }
 }

@@ -10,12 +10,12 @@ import {
 import { ServiceError } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan.js'
-import { lendingProtocol, readRates } from '../protocols/markets.js'
+import { assetOf, lendingProtocol, readRates } from '../protocols/markets.js'
 import { readQuotes } from './quotes.js'
 import { readRoutes } from './routes.js'
 import type { Attestations } from '../protocols/attestations.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
-import type { Market } from '../chains/registry.js'
+import { findToken, type Market } from '../chains/registry.js'
 import type { Db } from '../db/connect.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
 import type {
@@ -110,7 +110,7 @@ async function readAsset(
   asset: string,
   booked: BookedBlock,
 ): Promise<bigint> {
-  const token = client.chain.tokens.find(({ symbol }) => symbol === asset)
+  const token = findToken(client.chain, asset)
   return token ? readBalance(client, token.address, wallet, { blockHash: booked.hash }) : 0n
 }
 
@@ -124,7 +124,7 @@ async function readHoldings(
       const protocol = lendingProtocol(market)
       const [units, liquidityUnits] = await Promise.all([
         protocol.readPosition(client, market, wallet, { blockHash: booked.hash }),
-        protocol.readLiquidity(client, market),
+        protocol.readLiquidity(client, market, wallet),
       ])
       return { market, units, liquidityUnits }
     }),
@@ -207,8 +207,8 @@ async function toChainState(
   asset: string,
   { client, booked, balanceUnits, gasUsd }: ChainSnapshot,
 ): Promise<ChainState> {
-  const { name, tokens, stepSeconds } = client.chain
-  const token = tokens.find(({ symbol }) => symbol === asset)
+  const { name, stepSeconds } = client.chain
+  const token = findToken(client.chain, asset)
   const reserved = token ? await readReserved(trx, walletId, token.address, booked) : 0n
   return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
 }
@@ -222,11 +222,11 @@ async function toPositions(
   const positions: PositionState[] = []
   for (const { market, units, liquidityUnits } of holdings) {
     if (units === 0n) continue
-    const { address, receiptToken, protocol, underlying } = market
+    const { address, receiptToken, protocol } = market
     const at = { walletId, chainId: chain.chainId, market: address }
     const { open } = await readMarketUse(trx, at)
     const reserved = await readReserved(trx, walletId, receiptToken, booked)
-    const asset = chain.tokens.find((token) => token.address === underlying)?.symbol ?? ''
+    const asset = assetOf(chain, market)
     positions.push({
       ...{ chain: chain.name, protocol, market: address, asset, liquidityUnits },
       availableUnits: less(units, reserved),

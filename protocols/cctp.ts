@@ -1,11 +1,13 @@
-import { Interface, dataLength, dataSlice, getAddress, zeroPadValue } from 'ethers'
+import { Interface, dataLength, zeroPadValue } from 'ethers'
+import { cctpFields } from '../chains/cctpMessage.js'
 import type { Log } from '../chains/read.js'
+import { encodeApprove } from './approve.js'
 import type { Cctp, Chain } from '../chains/registry.js'
 import type { BridgeSpeed } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
 
 /** @see https://developers.circle.com/cctp/evm-smart-contracts TokenMessengerV2, MessageTransmitterV2 */
-export const tokenMessenger = new Interface([
+const tokenMessenger = new Interface([
   `function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient,
     address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)`,
   `event DepositForBurn(address indexed burnToken, uint256 amount, address indexed depositor,
@@ -21,7 +23,6 @@ export const messageTransmitter = new Interface([
   `event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce,
     bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)`,
 ])
-const erc20 = new Interface(['function approve(address spender, uint256 amount)'])
 
 /** A threshold above the first one asks for finality. */
 export const finalityThreshold: Record<BridgeSpeed, number> = { fast: 1_000, standard: 2_000 }
@@ -43,7 +44,7 @@ export function encodeBurn({ usdc, cctp }: Chain, order: BurnOrder): Call[] {
   const { wallet, units, maxFeeUnits, destinationDomain, speed } = order
   const messenger = cctp.tokenMessenger
   return [
-    { to: usdc.address, data: erc20.encodeFunctionData('approve', [messenger, units]) },
+    encodeApprove(usdc.address, messenger, units),
     {
       to: messenger,
       data: tokenMessenger.encodeFunctionData('depositForBurn', [
@@ -65,52 +66,8 @@ export const encodeMint = (cctp: Cctp, message: string, attestation: string): Ca
   data: messageTransmitter.encodeFunctionData('receiveMessage', [message, attestation]),
 })
 
-/** What a message says. Units are base units; `expirationBlock` 0: it does not expire. */
-export type BurnMessage = {
-  sourceDomain: number
-  destinationDomain: number
-  nonce: string
-  recipient: string
-  burnToken: string
-  mintRecipient: string
-  units: bigint
-  feeUnits: bigint
-  expirationBlock: bigint
-}
-
-const HEADER = 148
-const BODY = 228
-
-/**
- * Decodes a CCTP v2 message that carries a burn.
- *
- * @throws Error when it is too short to be one.
- * @see https://developers.circle.com/cctp/technical-guide#message-format
- */
-export function decodeMessage(message: string): BurnMessage {
-  if (dataLength(message) < HEADER + BODY) throw new Error('This is no message of a burn.')
-  const number = (from: number, to: number) => BigInt(dataSlice(message, from, to))
-  const address = (word: number) => getAddress(dataSlice(message, word + 12, word + 32))
-  return {
-    sourceDomain: Number(number(4, 8)),
-    destinationDomain: Number(number(8, 12)),
-    nonce: dataSlice(message, 12, 44),
-    recipient: address(76),
-    burnToken: address(HEADER + 4),
-    mintRecipient: address(HEADER + 36),
-    units: number(HEADER + 68, HEADER + 100),
-    feeUnits: number(HEADER + 164, HEADER + 196),
-    expirationBlock: number(HEADER + 196, HEADER + 228),
-  }
-}
-
-/** What the attester fills in: nonce, finality, fee, expiration. [from, to) in bytes. */
-const filledIn = [
-  [12, 44],
-  [144, 148],
-  [HEADER + 164, HEADER + 196],
-  [HEADER + 196, HEADER + 228],
-] as const
+/** What the attester fills in. */
+const filledIn = ['nonce', 'finalityThresholdExecuted', 'feeExecuted', 'expirationBlock'] as const
 
 /** True when an attested message is the one that a burn has sent. */
 export function isSameMessage(sent: string, attested: string): boolean {
@@ -119,8 +76,9 @@ export function isSameMessage(sent: string, attested: string): boolean {
 }
 
 function blank(message: string): string {
-  return filledIn.reduce((text, [from, to]) => {
-    return text.slice(0, 2 + from * 2) + '0'.repeat((to - from) * 2) + text.slice(2 + to * 2)
+  return filledIn.reduce((text, field) => {
+    const [start, size] = cctpFields[field]
+    return text.slice(0, 2 + start * 2) + '0'.repeat(size * 2) + text.slice(2 + (start + size) * 2)
   }, message.toLowerCase())
 }
 

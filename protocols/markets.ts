@@ -1,10 +1,16 @@
 import { aaveV3 } from './aaveV3.js'
+import { compoundV3 } from './compoundV3.js'
+import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
 import type { ChainClient } from '../chains/connect.js'
-import type { Chain, Market } from '../chains/registry.js'
+import { tokensOf, type Chain, type Market } from '../chains/registry.js'
 import type { Rate } from '../domain/yields.js'
 
-const protocols: Record<Market['protocol'], LendingProtocol> = { 'aave-v3': aaveV3 }
+const protocols: Record<Market['protocol'], LendingProtocol> = {
+  'aave-v3': aaveV3,
+  'compound-v3': compoundV3,
+  erc4626,
+}
 
 export const lendingProtocol = (market: Market): LendingProtocol => protocols[market.protocol]
 
@@ -12,21 +18,27 @@ export const lendingProtocol = (market: Market): LendingProtocol => protocols[ma
 const APY_DECIMALS = 4
 
 /**
- * The rates of all markets of a chain whose underlying is the chain's USDC, their APY in percent rounded
- * to four decimals.
+ * The rates of all markets of a chain, their APY in percent rounded to four decimals. `asset` is what the
+ * market takes, which may be another token than USDC.
  */
 export async function readRates(client: ChainClient): Promise<Rate[]> {
   const { chain } = client
-  const markets = chain.markets.filter((market) => market.underlying === chain.usdc.address)
   return Promise.all(
-    markets.map(async (market) => ({
+    chain.markets.map(async (market) => ({
       chain: chain.name,
       protocol: market.protocol,
       market: market.address,
-      asset: chain.usdc.symbol,
+      asset: assetOf(chain, market),
       apyPercent: roundApy(await lendingProtocol(market).readApy(client, market)),
     })),
   )
+}
+
+/** Symbol of the token that a market takes. */
+export function assetOf(chain: Chain, { underlying, address }: Market): string {
+  const token = tokensOf(chain).find((candidate) => candidate.address === underlying)
+  if (!token) throw new Error(`The token of the market ${address} is not listed.`)
+  return token.symbol
 }
 
 const roundApy = (percent: number) => Number(percent.toFixed(APY_DECIMALS))

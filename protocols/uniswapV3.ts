@@ -1,11 +1,14 @@
 import { Interface } from 'ethers'
-import { readContract } from '../chains/read.js'
-import type { ChainClient } from '../chains/connect.js'
-import type { BlockRef, Log } from '../chains/read.js'
-import type { Chain, Pool, Token } from '../chains/registry.js'
+import { isRevert, type ChainClient } from '../chains/connect.js'
+import { readContract, type BlockRef, type Log } from '../chains/read.js'
+import { tokensOf, type Chain, type Token } from '../chains/registry.js'
+import { encodeApprove } from './approve.js'
 import type { Call } from '../domain/operation.js'
 
 export const swapProtocol = 'uniswap-v3'
+
+/** Tiers of pools between tokens of the same worth, millionths. */
+const FEES = [100, 500]
 
 /** @see https://docs.uniswap.org/contracts/v3/reference/periphery/interfaces/IQuoterV2 */
 const quoter = new Interface([
@@ -14,55 +17,73 @@ const quoter = new Interface([
     uint160 sqrtPriceX96After, uint32 initializedTicksCrossed, uint256 gasEstimate)`,
 ])
 /** SwapRouter02: no deadline in its parameters. */
-export const router = new Interface([
+const router = new Interface([
   `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
     uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)
     returns (uint256 amountOut)`,
 ])
 const erc20 = new Interface([
-  'function approve(address spender, uint256 amount)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ])
 
 /** What is swapped for what, in base units. */
-export type Swap = { pool: Pool; from: Token; to: Token; unitsIn: bigint }
+export type Swap = { from: Token; to: Token; unitsIn: bigint }
+/** What the best pool would give, and its tier in millionths. */
+export type Quote = { unitsOut: bigint; fee: number }
 
-/** The pool of two tokens, undefined when the deployment lists none. */
-export function findPool({ swap }: Chain, from: Token, to: Token): Pool | undefined {
-  return swap?.pools.find(({ tokens }) => [from, to].every((t) => tokens.includes(t.address)))
-}
-
-/** Base units that a swap would bring at a block. */
+/** The best quote of a swap at a block, undefined when no pool can give one. */
 export async function readQuote(
   client: ChainClient,
-  { pool, from, to, unitsIn }: Swap,
+  swap: Swap,
   block: BlockRef = 'latest',
-): Promise<bigint> {
-  const order = [from.address, to.address, unitsIn, pool.fee, 0]
-  const address = client.chain.swap?.quoter ?? ''
-  const name = 'quoteExactInputSingle'
-  const [unitsOut] = await readContract(client, address, quoter, name, [order], block)
-  return unitsOut as bigint
+): Promise<Quote | undefined> {
+  const { uniswap } = client.chain
+  if (!uniswap) return undefined
+  const quotes = await Promise.all(
+    FEES.map((fee) => readTier(client, uniswap.quoter, swap, fee, block)),
+  )
+  const best = quotes.reduce((a, b) => (b.unitsOut > a.unitsOut ? b : a), NO_QUOTE)
+  return best.unitsOut > 0n ? best : undefined
 }
 
-/** The calls that swap the wallet's tokens for no less than `minimumUnits`. */
+const NO_QUOTE: Quote = { unitsOut: 0n, fee: 0 }
+
+/** A pool that does not exist, or cannot give as much, reverts. */
+async function readTier(
+  client: ChainClient,
+  address: string,
+  { from, to, unitsIn }: Swap,
+  fee: number,
+  block: BlockRef,
+): Promise<Quote> {
+  const order = [from.address, to.address, unitsIn, fee, 0]
+  try {
+    const name = 'quoteExactInputSingle'
+    const [unitsOut] = await readContract(client, address, quoter, name, [order], block)
+    return { unitsOut: unitsOut as bigint, fee }
+  } catch (error) {
+    if (isRevert(error)) return NO_QUOTE
+    throw error
+  }
+}
+
+/** The calls that swap the wallet's tokens in the pool of a tier for no less than `minimumUnits`. */
 export function encodeSwap(
-  { swap }: Chain,
+  address: string,
   wallet: string,
-  { pool, from, to, unitsIn }: Swap,
-  minimumUnits: bigint,
+  { from, to, unitsIn }: Swap,
+  { fee, minimumUnits }: { fee: number; minimumUnits: bigint },
 ): Call[] {
-  const address = swap?.router ?? ''
-  const order = [from.address, to.address, pool.fee, wallet, unitsIn, minimumUnits, 0]
+  const order = [from.address, to.address, fee, wallet, unitsIn, minimumUnits, 0]
   return [
-    { to: from.address, data: erc20.encodeFunctionData('approve', [address, unitsIn]) },
+    encodeApprove(from.address, address, unitsIn),
     { to: address, data: router.encodeFunctionData('exactInputSingle', [order]) },
   ]
 }
 
 /** Base units of any listed token that the logs of one swap show as received by the wallet. */
-export function swappedUnits({ tokens }: Chain, wallet: string, logs: Log[]): bigint {
-  const listed = tokens.map(({ address }) => address.toLowerCase())
+export function swappedUnits(chain: Chain, wallet: string, logs: Log[]): bigint {
+  const listed = tokensOf(chain).map(({ address }) => address.toLowerCase())
   return logs
     .filter((log) => listed.includes(log.address.toLowerCase()))
     .map((log) => erc20.parseLog(log))

@@ -10,6 +10,7 @@ import { driveChain } from '../lanes/driver.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../lifecycle.js'
 import { createLog } from '../log.js'
+import { connectAttestations } from '../protocols/attestations.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { ensureSchedules } from '../temporal/schedules.js'
 import { registerSearchAttributes } from '../temporal/searchAttributes.js'
@@ -52,7 +53,11 @@ const worker = await Worker.create({
   connection,
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,
-  activities: createActivities({ db, chains, registry, outcomes, stopping }),
+  activities: createActivities({
+    ...{ db, chains, registry, outcomes, stopping },
+    attestations: connectAttestations(config.ATTESTATION_URL),
+    bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,
+  }),
   workflowBundle: await loadWorkflowBundle(temporalLog),
   ...SLOTS,
   ...SHUTDOWN,

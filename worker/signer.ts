@@ -31,6 +31,7 @@ const treasury = await ensureTreasury(db, kek)
 const listener = listenToOperations(config.DATABASE_URL, stopping)
 const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
-const running = runSigner({ db, chains, keyring: { kek, treasury, taker }, log }, queue, stopping)
+const keyring = { kek, treasury, taker }
+const running = runSigner({ db, chains, registry, keyring, log }, queue, stopping)
 onStop(() => running)
 ready({ kek: kek.id, treasury: treasury.address })

@@ -13,8 +13,11 @@ import {
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain } from '../../devnet/deploy.js'
+import { devnetTerms, type Terms } from '../../devnet/markets.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { startIris } from '../../devnet/iris.js'
+import { connectAttestations, type Attestations } from '../../protocols/attestations.js'
 import type { Db } from '../../db/connect.js'
 
 /** anvil answers before it has mined. */
@@ -32,12 +35,16 @@ const token = new Interface(['function mint(address to, uint256 amount)'])
 const placeholder: DevnetContracts = {
   usdc: '0x0000000000000000000000000000000000000001',
   aavePool: '0x0000000000000000000000000000000000000002',
-  aUsdc: '0x0000000000000000000000000000000000000003',
+  aaveAsset: '0x0000000000000000000000000000000000000001',
+  aToken: '0x0000000000000000000000000000000000000003',
   ethUsdFeed: '0x0000000000000000000000000000000000000004',
+  tokenMessenger: '0x0000000000000000000000000000000000000005',
+  messageTransmitter: '0x0000000000000000000000000000000000000006',
 }
 
 export type TestChains = {
   registry: Registry
+  attestations: Attestations
   chains: Chains
   urls: Record<ChainName, string>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
@@ -47,8 +54,11 @@ export type TestChains = {
 }
 
 /** Chains of the devnet that mine a block per transaction. Those not named do not answer. */
-export async function startChains(names: readonly ChainName[] = chainNames): Promise<TestChains> {
-  const nodes = await Promise.all(names.map(startNode))
+export async function startChains(
+  names: readonly ChainName[] = chainNames,
+  terms: Record<ChainName, Terms> = devnetTerms,
+): Promise<TestChains> {
+  const nodes = await Promise.all(names.map((name) => startNode(name, terms[name])))
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const urls = { ...noUrls }
   for (const [name, node, deployed] of nodes) {
@@ -57,8 +67,12 @@ export async function startChains(names: readonly ChainName[] = chainNames): Pro
   }
   const registry = registryOf(contracts)
   const chains = connectChains(registry, urls)
+  const burning = registry.chains.map(({ name, cctp: { domain, messageTransmitter } }) => {
+    return { domain, rpcUrl: urls[name], transmitter: messageTransmitter }
+  })
+  const iris = await startIris({ chains: burning, port: 0 })
   return {
-    ...{ registry, chains, urls },
+    ...{ registry, chains, urls, attestations: connectAttestations(iris.url) },
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
       const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
@@ -72,21 +86,25 @@ export async function startChains(names: readonly ChainName[] = chainNames): Pro
     },
     async stop() {
       for (const client of chains.list) client.close()
-      await Promise.all(nodes.map(([, node]) => node.stop()))
+      await Promise.all([iris.stop(), ...nodes.map(([, node]) => node.stop())])
     },
   }
 }
 
-/** Chains of which none answers. */
-export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
+/** Chains of which none answers, and a bridge that does not either. */
+export function silentChains(): Pick<TestChains, 'registry' | 'chains' | 'attestations'> {
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const registry = registryOf(contracts)
-  return { registry, chains: connectChains(registry, noUrls) }
+  const attestations = connectAttestations(closedUrl)
+  return { registry, chains: connectChains(registry, noUrls), attestations }
 }
 
-async function startNode(name: ChainName): Promise<[ChainName, Anvil, DevnetContracts]> {
+async function startNode(
+  name: ChainName,
+  terms: Terms,
+): Promise<[ChainName, Anvil, DevnetContracts]> {
   const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
-  return [name, node, await deployChain(name, node.url)]
+  return [name, node, await deployChain(name, node.url, terms)]
 }
 
 function registryOf(contracts: Record<string, DevnetContracts>): Registry {
