@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
+import { testnetCctp, testnetContracts } from './addresses.js'
 
 export const networks = ['devnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
@@ -11,12 +12,20 @@ export type ChainName = (typeof chainNames)[number]
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 
-/** Addresses that a deployment of the devnet yields for one chain. */
+/** Addresses that a deployment of the devnet yields for one chain. What a chain lacks is absent. */
 export const devnetContracts = z.object({
   usdc: address,
-  aavePool: address,
-  aUsdc: address,
   ethUsdFeed: address,
+  tokenMessenger: address,
+  messageTransmitter: address,
+  aavePool: address,
+  /** The dollar that Aave lists: USDC, or the test dollar. */
+  aaveAsset: address,
+  aToken: address,
+  testDollar: address.optional(),
+  comet: address.optional(),
+  vault: address.optional(),
+  uniswap: z.object({ factory: address, quoter: address, router: address }).optional(),
 })
 export type DevnetContracts = z.infer<typeof devnetContracts>
 
@@ -32,10 +41,12 @@ export type Token = {
 
 /** A lending market: what can be deposited where. `receiptToken` is what the depositor gets. */
 export type Market = {
-  protocol: 'aave-v3'
+  protocol: 'aave-v3' | 'erc4626' | 'compound-v3'
   address: string
   underlying: string
   receiptToken: string
+  /** Of a vault: the market of Aave in which it lends what it holds. */
+  lendsTo?: { pool: string; aToken: string }
 }
 
 export type Chain = {
@@ -43,7 +54,13 @@ export type Chain = {
   alias: string
   chainId: number
   usdc: Token
+  /** Tokens beside USDC that a market takes. */
+  otherTokens: Token[]
   markets: Market[]
+  /** Circle's bridge. `domain` is the chain's number in it. */
+  cctp: { domain: number; tokenMessenger: string; messageTransmitter: string }
+  /** Uniswap v3 with QuoterV2 and SwapRouter02. */
+  uniswap?: { factory: string; quoter: string; router: string }
   ethUsdFeed: string
   /** Blocks on top of and including an operation's own before it counts as confirmed. */
   confirmations: number
@@ -63,85 +80,90 @@ export type Chain = {
 export const entryPointAddress = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
 export const delegateAddress = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 
-type ChainFacts = Pick<Chain, 'name' | 'alias' | 'chainId'>
-const facts: Record<ChainName, ChainFacts> = {
-  'ethereum-sepolia': { name: 'ethereum-sepolia', alias: 'ethereum', chainId: 11155111 },
-  'arbitrum-sepolia': { name: 'arbitrum-sepolia', alias: 'arbitrum', chainId: 421614 },
-  'base-sepolia': { name: 'base-sepolia', alias: 'base', chainId: 84532 },
-}
-
 /**
- * Public testnet addresses. USDC: Circle's list of testnet contracts; Aave: aave-address-book 4.44.22,
- * only where its market lists Circle's USDC; feeds: Chainlink's list of ETH / USD feeds.
- * @see https://developers.circle.com/stablecoins/usdc-contract-addresses
- * @see https://github.com/bgd-labs/aave-address-book
- * @see https://docs.chain.link/data-feeds/price-feeds/addresses
+ * `domain` is the number of the chain in CCTP, the same on test and main networks.
+ * @see https://developers.circle.com/cctp/cctp-supported-blockchains
  */
-const testnetContracts: Record<ChainName, { usdc: string; ethUsdFeed: string; aave?: string[] }> = {
-  'ethereum-sepolia': {
-    usdc: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
-    ethUsdFeed: '0x694AA1769357215DE4FAC081bf1f309aDC325306',
-  },
-  'arbitrum-sepolia': {
-    usdc: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d',
-    ethUsdFeed: '0xd30e2101a97dcbAeBCBC04F14C3f624E67A35165',
-    aave: [
-      '0xBfC91D59fdAA134A4ED45f7B584cAf96D7792Eff',
-      '0x460b97BD498E1157530AEb3086301d5225b91216',
-    ],
-  },
-  'base-sepolia': {
-    usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
-    ethUsdFeed: '0x4aDC67696bA383F43DD60A9e78F2C97Fbbfc7cb1',
-  },
+const facts = {
+  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0 },
+  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3 },
+  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6 },
 }
 
-const gwei = 1_000_000_000n
 const usdcToken = (contract: string): Token => ({
   symbol: 'USDC',
   address: contract,
   decimals: 6,
   eip712: { name: 'USDC', version: '2' },
 })
+const testDollarToken = (contract: string): Token => ({
+  symbol: 'TUSD',
+  address: contract,
+  decimals: 6,
+  eip712: { name: 'Test Dollar', version: '1' },
+})
 
-function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
+/** What is where on a chain of either network. */
+type Contracts = Pick<DevnetContracts, 'usdc' | 'ethUsdFeed' | 'testDollar' | 'comet' | 'vault'> & {
+  aave?: { pool: string; asset: string; aToken: string }
+  uniswap?: Chain['uniswap'] | undefined
+  cctp: Omit<Chain['cctp'], 'domain'>
+}
+type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds' | 'priorityFeeWei'>
+
+const gwei = 1_000_000_000n
+
+function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
+  const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
+  const { alias, chainId, domain } = facts[name]
   return {
-    ...facts[name],
-    usdc: usdcToken(contracts.usdc),
-    markets: [
-      {
-        protocol: 'aave-v3',
-        address: contracts.aavePool,
-        underlying: contracts.usdc,
-        receiptToken: contracts.aUsdc,
-      },
-    ],
-    ethUsdFeed: contracts.ethUsdFeed,
-    confirmations: 1,
-    pollMs: 50,
-    stepSeconds: [1, 5],
-    priorityFeeWei: gwei,
+    ...{ name, alias, chainId },
+    usdc: usdcToken(usdc),
+    otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
+    markets: listMarkets(contracts),
+    cctp: { domain, ...cctp },
+    ...(uniswap ? { uniswap } : {}),
+    ethUsdFeed,
+    ...pace,
     maxFeeCapWei: 500n * gwei,
   }
 }
 
-function testnetChain(name: ChainName): Chain {
-  const { usdc, ethUsdFeed, aave } = testnetContracts[name]
-  const [pool, receiptToken] = aave ?? []
-  return {
-    ...facts[name],
-    usdc: usdcToken(usdc),
-    markets:
-      pool && receiptToken
-        ? [{ protocol: 'aave-v3', address: pool, underlying: usdc, receiptToken }]
-        : [],
-    ethUsdFeed,
-    confirmations: 2,
-    pollMs: name === 'ethereum-sepolia' ? 3_000 : 1_000,
-    stepSeconds: name === 'ethereum-sepolia' ? [20, 60] : [5, 20],
-    priorityFeeWei: gwei / 10n,
-    maxFeeCapWei: 500n * gwei,
+function listMarkets({ usdc, aave, comet, vault }: Contracts): Market[] {
+  const markets: Market[] = []
+  if (aave) {
+    const { pool, asset, aToken } = aave
+    markets.push({ protocol: 'aave-v3', address: pool, underlying: asset, receiptToken: aToken })
   }
+  if (comet) {
+    const place = { address: comet, underlying: usdc, receiptToken: comet }
+    markets.push({ protocol: 'compound-v3', ...place })
+  }
+  if (vault && aave) {
+    const { pool, aToken } = aave
+    const place = { address: vault, underlying: usdc, receiptToken: vault }
+    markets.push({ protocol: 'erc4626', ...place, lendsTo: { pool, aToken } })
+  }
+  return markets
+}
+
+function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
+  const { tokenMessenger, messageTransmitter, aavePool, aaveAsset, aToken } = contracts
+  const aave = { pool: aavePool, asset: aaveAsset, aToken }
+  const cctp = { tokenMessenger, messageTransmitter }
+  const pace = { confirmations: 1, pollMs: 50, priorityFeeWei: gwei }
+  return toChain(name, { ...contracts, aave, cctp }, { ...pace, stepSeconds: [1, 5] })
+}
+
+function testnetChain(name: ChainName): Chain {
+  const isSlow = name === 'ethereum-sepolia'
+  const contracts = { ...testnetContracts[name], cctp: testnetCctp }
+  return toChain(name, contracts, {
+    confirmations: 2,
+    pollMs: isSlow ? 3_000 : 1_000,
+    stepSeconds: isSlow ? [20, 60] : [5, 20],
+    priorityFeeWei: gwei / 10n,
+  })
 }
 
 /** The chains of a deployment and how callers name them. */

@@ -34,7 +34,7 @@ const bookingTimeoutMs = 15_000
  */
 export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
   const node = openNode(facts, contractsFile)
-  const { usdc, aUsdc } = node.contracts
+  const { usdc, aToken } = node.contracts
   say(`  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC from a wallet that holds no ETH')}\n`)
 
   const userId = `demo-${randomBytes(4).toString('hex')}`
@@ -57,7 +57,7 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   tell('completed', `${pc.bold(formatSeconds(tookMs))} after POST /v1/intents`)
 
   const ethAfter = await readEthBalance(node.url, wallet.address)
-  const deposit = await readTokenBalance(node.url, aUsdc, wallet.address)
+  const deposit = await readTokenBalance(node.url, aToken, wallet.address)
   say()
   say(fact('APY', formatPercent(intent.results?.apy)))
   say(

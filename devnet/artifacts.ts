@@ -13,7 +13,14 @@ export type Artifact = {
   linkReferences?: Record<string, Record<string, { start: number; length: number }[]>>
 }
 
-type OwnContract = 'DevUSDC' | 'DevFeed' | 'DevMulticall'
+type OwnContract =
+  | 'DevUSDC'
+  | 'DevFeed'
+  | 'DevMulticall'
+  | 'DevCctpMessenger'
+  | 'DevCctpTransmitter'
+  | 'DevVault'
+  | 'DevComet'
 export type OwnArtifacts = Record<OwnContract, Artifact>
 
 const require = createRequire(import.meta.url)
@@ -35,6 +42,17 @@ export function readAccountArtifact(name: string): Artifact {
   return readArtifact('@account-abstraction/contracts', `artifacts/${name}.json`)
 }
 
+/** A contract of Uniswap v3 as its npm package ships it, by its path below the package's contracts. */
+export function readUniswapArtifact(name: string, part: 'core' | 'periphery'): Artifact {
+  const file = `artifacts/contracts/${name}.sol/${path.basename(name)}.json`
+  return readArtifact(`@uniswap/v3-${part}`, file)
+}
+
+/** The router of Uniswap v3 that public networks have; see `devnet/artifacts/README.md`. */
+export function readRouterArtifact(): Artifact {
+  return readFileOnce(path.join(rootFolder, 'devnet/artifacts/SwapRouter02.json'))
+}
+
 /** The contracts of `devnet/sol`, compiled once per content: the compiler takes seconds. */
 export function readOwnArtifacts(): Promise<OwnArtifacts> {
   const input = compilerInput()
@@ -43,9 +61,13 @@ export function readOwnArtifacts(): Promise<OwnArtifacts> {
 }
 
 function readArtifact(packageName: string, file: string): Artifact {
+  return readFileOnce(path.join(packageFolder(packageName), file))
+}
+
+function readFileOnce(file: string): Artifact {
   const known = loaded.get(file)
   if (known) return known
-  const text = readFileSync(path.join(packageFolder(packageName), file), 'utf8')
+  const text = readFileSync(file, 'utf8')
   const { abi, bytecode, deployedBytecode, linkReferences } = JSON.parse(text) as Artifact
   const artifact = {
     abi,

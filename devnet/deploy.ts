@@ -1,4 +1,4 @@
-import { Interface, MaxUint256, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
+import { Interface, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
 import { multicallAddress } from '../chains/multicall.js'
 import {
   delegateAddress,
@@ -6,30 +6,18 @@ import {
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
-import { planAave, type Lending } from './aave.js'
-import {
-  readAaveArtifact,
-  readAccountArtifact,
-  readOwnArtifacts,
-  type OwnArtifacts,
-} from './artifacts.js'
 import { devnetMnemonic } from './anvil.js'
-import { Plan, waitForReceipt, type Contract } from './plan.js'
+import { readAccountArtifact, readOwnArtifacts, type OwnArtifacts } from './artifacts.js'
+import { planCctp } from './cctp.js'
+import { devnetTerms, planMarkets, type Terms } from './markets.js'
+import { Plan, waitForReceipt } from './plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
 
-/** First account of `devnetMnemonic`: deploys and owns all contracts and lends and borrows on Aave. */
+/** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 /** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
 const entryPointSalt = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
-
-const suppliedUsdc = '1010000'
-/** USDC borrowed of it, and interest in percent: supply APYs of 1.52, 3.51 and 3.15 %. */
-const markets: Record<ChainName, { borrowed: string; base: number; slope1: number }> = {
-  'ethereum-sepolia': { borrowed: '620000', base: 0, slope1: 4 },
-  'arbitrum-sepolia': { borrowed: '800000', base: 0, slope1: 5.5 },
-  'base-sepolia': { borrowed: '710000', base: 1, slope1: 5 },
-}
 
 /** Wei, and USDC base units. */
 const laneMinimum = parseEther('100')
@@ -52,55 +40,30 @@ const usdcInterface = new Interface([
  *
  * @throws Error when the chain holds other transactions of the deploying account.
  */
-export async function deployChain(name: ChainName, rpcUrl: string): Promise<DevnetContracts> {
+export async function deployChain(
+  name: ChainName,
+  rpcUrl: string,
+  terms = devnetTerms[name],
+): Promise<DevnetContracts> {
   const own = await readOwnArtifacts()
   const plan = new Plan(owner)
-  const contracts = planChain(plan, name, own)
+  const contracts = planChain(plan, name, own, terms)
   const chainId = Number(await callRpc<string>(rpcUrl, 'eth_chainId'))
   await placeMulticall(rpcUrl, own.DevMulticall.deployedBytecode)
   await plan.execute(rpcUrl, chainId, devnetMnemonic)
   return contracts
 }
 
-function planChain(plan: Plan, name: ChainName, own: OwnArtifacts): DevnetContracts {
-  const { base, slope1 } = markets[name]
-  const token = plan.deploy(own.DevUSDC)
-  const weth = plan.deploy(readAaveArtifact('dependencies/weth/WETH9'))
-  const usdcFeed = plan.deploy(own.DevFeed, [parseUnits('1', 8), 'USDC / USD'])
-  const ethFeed = plan.deploy(own.DevFeed, [parseUnits('3000', 8), 'ETH / USD'])
-  const lending = planAave(plan, name, owner, [
-    {
-      ...{ symbol: 'USDC', decimals: 6, token, feed: usdcFeed, ltv: 7700, liquidation: 8000 },
-      rates: { optimal: 90, base, slope1, slope2: 60 },
-    },
-    {
-      ...{ symbol: 'WETH', decimals: 18, token: weth, feed: ethFeed, ltv: 8000, liquidation: 8250 },
-      rates: { optimal: 80, base: 0, slope1: 3.3, slope2: 80 },
-    },
-  ])
-  planSeed(plan, lending, { token, weth, borrowed: usdcUnits(markets[name].borrowed) })
+function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms): DevnetContracts {
+  // What differs from chain to chain comes last, so that the bridge has the same addresses everywhere.
+  const usdc = plan.deploy(own.DevUSDC)
+  const { messenger, transmitter } = planCctp(plan, name, own, usdc)
   planAccounts(plan)
   return {
-    usdc: token.address,
-    aavePool: lending.pool.address,
-    aUsdc: lending.firstAToken,
-    ethUsdFeed: ethFeed.address,
+    usdc: usdc.address,
+    ...{ tokenMessenger: messenger.address, messageTransmitter: transmitter.address },
+    ...planMarkets({ plan, owner, own, usdc }, name, terms),
   }
-}
-
-type Seed = { token: Contract; weth: Contract; borrowed: bigint }
-
-function planSeed(plan: Plan, { pool }: Lending, { token, weth, borrowed }: Seed): void {
-  const variableRate = 2
-  const supplied = usdcUnits(suppliedUsdc)
-  const collateral = parseEther('1000')
-  plan.call(token, 'mint', [owner, supplied])
-  plan.call(weth, 'deposit', [], { value: collateral })
-  plan.call(token, 'approve', [pool.address, MaxUint256])
-  plan.call(weth, 'approve', [pool.address, MaxUint256])
-  plan.call(pool, 'supply', [token.address, supplied, owner, 0])
-  plan.call(pool, 'supply', [weth.address, collateral, owner, 0])
-  plan.call(pool, 'borrow', [token.address, borrowed, variableRate, 0, owner])
 }
 
 function planAccounts(plan: Plan): void {

@@ -1,15 +1,22 @@
-import { Interface, getAddress } from 'ethers'
-import { readBalance, readContract } from '../chains/read.js'
-import { ServiceError } from '../domain/errors.js'
-import type { Market } from '../chains/registry.js'
+import { Interface, MaxUint256, getAddress } from 'ethers'
+import { readMany } from '../chains/multicall.js'
+import { erc20, readBalance, readContract } from '../chains/read.js'
+import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
+import { encodeApprove } from './approve.js'
+import { sumEvents } from './events.js'
+import type { ChainClient } from '../chains/connect.js'
 import type { LendingProtocol } from './lending.js'
 
-const SECONDS_PER_YEAR = 31_536_000
 const RAY = 1e27
+
+/** Bits of a reserve's configuration. @see ReserveConfiguration.sol of Aave v3 */
+const ACTIVE = 1n << 56n
+const PAUSED = 1n << 60n
 
 /** @see https://aave.com/docs/developers/smart-contracts/pool */
 const pool = new Interface([
   'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
+  'function withdraw(address asset, uint256 amount, address to) returns (uint256)',
   `function getReserveData(address asset) view returns (tuple(
     uint256 configuration, uint128 liquidityIndex, uint128 currentLiquidityRate,
     uint128 variableBorrowIndex, uint128 currentVariableBorrowRate, uint128 currentStableBorrowRate,
@@ -18,18 +25,13 @@ const pool = new Interface([
     uint128 accruedToTreasury, uint128 unbacked, uint128 isolationModeTotalDebt))`,
   `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
     uint16 indexed referralCode)`,
+  `event Withdraw(address indexed reserve, address indexed user, address indexed to,
+    uint256 amount)`,
 ])
-const erc20 = new Interface(['function approve(address spender, uint256 amount)'])
 
 export const aaveV3: LendingProtocol = {
   async readApy(client, market) {
-    const [reserve] = await readContract(client, market.address, pool, 'getReserveData', [
-      market.underlying,
-    ])
-    const { currentLiquidityRate } = reserve as { currentLiquidityRate: bigint }
-    const apy = apyPercent(currentLiquidityRate)
-    if (apy <= MAX_APY_PERCENT) return apy
-    throw new ServiceError('RPC_ERROR', `${client.chain.name} told an impossible rate.`)
+    return checkedApy(client, await readSupplyRate(client, market.address, market.underlying))
   },
 
   // An aToken is worth one unit of its underlying; its balance grows by the interest.
@@ -37,42 +39,48 @@ export const aaveV3: LendingProtocol = {
     return readBalance(client, market.receiptToken, wallet, block)
   },
 
+  async readLiquidity(client, { address, underlying, receiptToken }) {
+    const [data, held] = await readMany(client, [
+      { to: address, abi: pool, name: 'getReserveData', parameters: [underlying] },
+      { to: underlying, abi: erc20, name: 'balanceOf', parameters: [receiptToken] },
+    ])
+    const { configuration } = data?.[0] as { configuration: bigint }
+    const isOpen = (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
+    return isOpen ? (held?.[0] as bigint) : 0n
+  },
+
   encodeDeposit(market, wallet, units) {
     const supply = [market.underlying, units, wallet, 0]
     return [
-      {
-        to: market.underlying,
-        data: erc20.encodeFunctionData('approve', [market.address, units]),
-      },
+      encodeApprove(market.underlying, market.address, units),
       { to: market.address, data: pool.encodeFunctionData('supply', supply) },
     ]
   },
 
-  depositedUnits(market, wallet, logs) {
-    return logs
-      .filter((log) => log.address.toLowerCase() === market.address.toLowerCase())
-      .map((log) => pool.parseLog(log)?.args.toObject())
-      .filter((event) => event && isOwnDeposit(event, market, wallet))
-      .reduce((sum, event) => sum + (event?.amount as bigint), 0n)
+  encodeWithdraw(market, wallet, withdrawal) {
+    const units = 'units' in withdrawal ? withdrawal.units : MaxUint256
+    const data = pool.encodeFunctionData('withdraw', [market.underlying, units, wallet])
+    return [{ to: market.address, data }]
+  },
+
+  depositedUnits({ address, underlying }, wallet, logs) {
+    const where = { reserve: getAddress(underlying), user: wallet, onBehalfOf: wallet }
+    return sumEvents(pool, logs, { name: 'Supply', emitter: address, where, unitsIn: 'amount' })
+  },
+
+  withdrawnUnits({ address, underlying }, wallet, logs) {
+    const where = { reserve: getAddress(underlying), user: wallet, to: wallet }
+    return sumEvents(pool, logs, { name: 'Withdraw', emitter: address, where, unitsIn: 'amount' })
   },
 }
 
-/** Anybody may deposit for the wallet; its own deposits are those that it pays for itself. */
-function isOwnDeposit(event: Record<string, unknown>, market: Market, wallet: string): boolean {
-  const { reserve, user, onBehalfOf } = event
-  return onBehalfOf === wallet && user === wallet && reserve === getAddress(market.underlying)
-}
-
-/** Far above any market; a node that tells more tells nonsense. */
-const MAX_APY_PERCENT = 10_000
-
-/**
- * Compounds Aave's yearly rate per second, as the pool does.
- *
- * @param liquidityRate - Rate per year in ray (27 decimals).
- * @returns APY in percent.
- */
-export function apyPercent(liquidityRate: bigint): number {
-  const perSecond = Number(liquidityRate) / RAY / SECONDS_PER_YEAR
-  return Math.expm1(Math.log1p(perSecond) * SECONDS_PER_YEAR) * 100
+/** What a pool pays on an asset per second, as a fraction. */
+export async function readSupplyRate(
+  client: ChainClient,
+  poolAddress: string,
+  asset: string,
+): Promise<number> {
+  const [reserve] = await readContract(client, poolAddress, pool, 'getReserveData', [asset])
+  const { currentLiquidityRate } = reserve as { currentLiquidityRate: bigint }
+  return Number(currentLiquidityRate) / RAY / SECONDS_PER_YEAR
 }

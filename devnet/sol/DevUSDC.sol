@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-// Devnet stand-in for Circle's USDC: 6 decimals, EIP-2612 permits, EIP-3009 authorizations, minted by its owner.
+// Devnet stand-in for Circle's USDC: 6 decimals, EIP-2612 permits, EIP-3009 authorizations, minted by its owner
+// and by the minters that it names, which may also burn what they hold: the bridge's side of CCTP is one.
 // Signatures of accounts with code are checked by ERC-1271: a wallet delegated by EIP-7702 has code and must still
 // be able to sign permits and authorizations.
 
@@ -32,6 +33,7 @@ contract DevUSDC is ERC20, EIP712, Nonces {
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
 
     address public immutable owner = msg.sender;
+    mapping(address => bool) public isMinter;
 
     /// Authorizer -> nonce -> whether it was used or cancelled.
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
@@ -39,7 +41,14 @@ contract DevUSDC is ERC20, EIP712, Nonces {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
-    constructor() ERC20("USDC", "USDC") EIP712("USDC", "2") {}
+    modifier onlyMinters() {
+        require(isMinter[msg.sender], "DevUSDC: not a minter");
+        _;
+    }
+
+    constructor() ERC20("USDC", "USDC") EIP712("USDC", "2") {
+        isMinter[msg.sender] = true;
+    }
 
     function decimals() public pure override returns (uint8) {
         return 6;
@@ -53,10 +62,18 @@ contract DevUSDC is ERC20, EIP712, Nonces {
         return _domainSeparatorV4();
     }
 
-    function mint(address to, uint256 amount) external returns (bool) {
+    function addMinter(address minter) external {
         require(msg.sender == owner, "DevUSDC: not the owner");
+        isMinter[minter] = true;
+    }
+
+    function mint(address to, uint256 amount) external onlyMinters returns (bool) {
         _mint(to, amount);
         return true;
+    }
+
+    function burn(uint256 amount) external onlyMinters {
+        _burn(msg.sender, amount);
     }
 
     function permit(address holder, address spender, uint256 value, uint256 deadline, bytes memory signature) public {

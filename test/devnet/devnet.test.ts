@@ -166,17 +166,17 @@ describe('Aave', () => {
   test('a deposit grows at the rate that was read', async () => {
     const { url, contracts } = getChain('base-sepolia')
     const apy = await readApy(getChain('base-sepolia'))
-    const before = await balanceOf(owner, contracts.aUsdc, url)
+    const before = await balanceOf(owner, contracts.aToken, url)
     await callRpc(url, 'evm_increaseTime', [yearSeconds / 12])
     await callRpc(url, 'evm_mine')
-    const growth = Number(await balanceOf(owner, contracts.aUsdc, url)) / Number(before)
+    const growth = Number(await balanceOf(owner, contracts.aToken, url)) / Number(before)
     expect((growth ** 12 - 1) * 100).toBeCloseTo(apy, 1)
   })
 
   test('takes the deposit of a wallet without ETH', async () => {
     const { url, contracts } = getChain()
     const { address } = await depositSponsored()
-    expect(await balanceOf(address, contracts.aUsdc)).toBeGreaterThanOrEqual(10n * usdc)
+    expect(await balanceOf(address, contracts.aToken)).toBeGreaterThanOrEqual(10n * usdc)
     expect(await balanceOf(address, contracts.usdc)).toBe(0n)
     expect(await callRpc(url, 'eth_getBalance', [address, 'latest'])).toBe('0x0')
   })

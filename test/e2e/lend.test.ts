@@ -93,7 +93,7 @@ describe('a wallet that holds no ETH', () => {
     })
 
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(250_000n)
-    const lent = await balanceOf(contracts.aUsdc, wallet.address)
+    const lent = await balanceOf(contracts.aToken, wallet.address)
     // Interest accrues from the deposit's own block on.
     expect(lent).toBeGreaterThanOrEqual(749_999n)
     expect(lent).toBeLessThan(751_000n)

@@ -234,7 +234,7 @@ export async function createWorld(
     sends: () => database.db('chain_tx_send').orderBy('tx_id').select<Send[]>(),
 
     usdcOf: (address: string) => balanceOf(node, chain.usdc.address, address),
-    deposited: (address: string) => balanceOf(node, contracts.aUsdc, address),
+    deposited: (address: string) => balanceOf(node, contracts.aToken, address),
     async ethOf(address: string): Promise<bigint> {
       return BigInt(await rpc<string>('eth_getBalance', [address, 'latest']))
     },

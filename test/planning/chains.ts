@@ -13,6 +13,7 @@ import {
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain } from '../../devnet/deploy.js'
+import { devnetTerms, type Terms } from '../../devnet/markets.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import type { Db } from '../../db/connect.js'
@@ -32,8 +33,11 @@ const token = new Interface(['function mint(address to, uint256 amount)'])
 const placeholder: DevnetContracts = {
   usdc: '0x0000000000000000000000000000000000000001',
   aavePool: '0x0000000000000000000000000000000000000002',
-  aUsdc: '0x0000000000000000000000000000000000000003',
+  aaveAsset: '0x0000000000000000000000000000000000000001',
+  aToken: '0x0000000000000000000000000000000000000003',
   ethUsdFeed: '0x0000000000000000000000000000000000000004',
+  tokenMessenger: '0x0000000000000000000000000000000000000005',
+  messageTransmitter: '0x0000000000000000000000000000000000000006',
 }
 
 export type TestChains = {
@@ -47,8 +51,11 @@ export type TestChains = {
 }
 
 /** Chains of the devnet that mine a block per transaction. Those not named do not answer. */
-export async function startChains(names: readonly ChainName[] = chainNames): Promise<TestChains> {
-  const nodes = await Promise.all(names.map(startNode))
+export async function startChains(
+  names: readonly ChainName[] = chainNames,
+  terms: Record<ChainName, Terms> = devnetTerms,
+): Promise<TestChains> {
+  const nodes = await Promise.all(names.map((name) => startNode(name, terms[name])))
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const urls = { ...noUrls }
   for (const [name, node, deployed] of nodes) {
@@ -84,9 +91,12 @@ export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
   return { registry, chains: connectChains(registry, noUrls) }
 }
 
-async function startNode(name: ChainName): Promise<[ChainName, Anvil, DevnetContracts]> {
+async function startNode(
+  name: ChainName,
+  terms: Terms,
+): Promise<[ChainName, Anvil, DevnetContracts]> {
   const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
-  return [name, node, await deployChain(name, node.url)]
+  return [name, node, await deployChain(name, node.url, terms)]
 }
 
 function registryOf(contracts: Record<string, DevnetContracts>): Registry {

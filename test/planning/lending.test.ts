@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { Interface, getAddress } from 'ethers'
-import { aaveV3, apyPercent } from '../../protocols/aaveV3.js'
+import { aaveV3 } from '../../protocols/aaveV3.js'
+import { apyPercent } from '../../protocols/apy.js'
 import { assertAllowed } from '../../custody/policy.js'
 import type { Log } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
@@ -62,8 +63,8 @@ describe('aaveV3.encodeDeposit', () => {
 })
 
 describe('apyPercent', () => {
-  test('compounds a yearly rate in ray per second', () => {
-    expect(apyPercent(0n)).toBe(0)
-    expect(apyPercent(5n * 10n ** 25n)).toBeCloseTo(5.1271, 4)
+  test('compounds a rate per second for a year', () => {
+    expect(apyPercent(0)).toBe(0)
+    expect(apyPercent(0.05 / 31_536_000)).toBeCloseTo(5.1271, 4)
   })
 })

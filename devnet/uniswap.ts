@@ -1,0 +1,51 @@
+import { MaxUint256, ZeroAddress } from 'ethers'
+import { readRouterArtifact, readUniswapArtifact } from './artifacts.js'
+import { type Contract, type Plan } from './plan.js'
+
+/** The tier of pools of two dollars, in millionths. Public networks have it, a fresh factory does not. */
+const stableFee = 100
+const stableTickSpacing = 1
+
+/** Liquidity lies between prices of 0.99 and 1.01: a tick is a ten-thousandth. */
+const widestTick = 100
+
+/** A price of one, in the form of a pool: a square root with 96 binary places. */
+const evenPrice = 2n ** 96n
+
+/** A time that no chain of the devnet reaches. */
+const never = 2n ** 40n
+
+/**
+ * Plans Uniswap v3 with one pool of two tokens of the same worth and decimals, at a price of one.
+ *
+ * @param owner - Holds `units` of each token, base units, and gets the liquidity's NFT.
+ */
+export function planUniswap(
+  plan: Plan,
+  owner: string,
+  weth: Contract,
+  { tokens, units }: { tokens: [Contract, Contract]; units: bigint },
+): { factory: string; quoter: string; router: string } {
+  const factory = plan.deploy(readUniswapArtifact('UniswapV3Factory', 'core'))
+  const periphery = (name: string, args: unknown[]) =>
+    plan.deploy(readUniswapArtifact(name, 'periphery'), args)
+  const places = [factory.address, weth.address]
+  // The last argument only draws pictures of liquidity.
+  const positions = periphery('NonfungiblePositionManager', [...places, ZeroAddress])
+  const quoter = periphery('lens/QuoterV2', places)
+  const routerPlaces = [ZeroAddress, factory.address, positions.address, weth.address]
+  const router = plan.deploy(readRouterArtifact(), routerPlaces)
+
+  plan.call(factory, 'enableFeeAmount', [stableFee, stableTickSpacing])
+  const addresses = tokens.map(({ address }) => address).sort(compareAddresses)
+  const pool = [...addresses, stableFee]
+  plan.call(positions, 'createAndInitializePoolIfNecessary', [...pool, evenPrice], {
+    gasLimit: 8_000_000,
+  })
+  for (const token of tokens) plan.call(token, 'approve', [positions.address, MaxUint256])
+  const position = [...pool, -widestTick, widestTick, units, units, 0n, 0n, owner, never]
+  plan.call(positions, 'mint', [position])
+  return { factory: factory.address, quoter: quoter.address, router: router.address }
+}
+
+const compareAddresses = (a: string, b: string) => (BigInt(a) < BigInt(b) ? -1 : 1)

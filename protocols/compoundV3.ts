@@ -1,0 +1,66 @@
+import { Interface, MaxUint256 } from 'ethers'
+import { readMany } from '../chains/multicall.js'
+import { erc20, readBalance, readContract } from '../chains/read.js'
+import { checkedApy } from './apy.js'
+import { encodeApprove } from './approve.js'
+import { sumEvents } from './events.js'
+import type { LendingProtocol } from './lending.js'
+
+/** Of rates per second. */
+const FACTOR_SCALE = 1e18
+
+/** @see https://docs.compound.finance/interest-rates/ */
+const comet = new Interface([
+  'function supply(address asset, uint256 amount)',
+  'function withdraw(address asset, uint256 amount)',
+  'function getUtilization() view returns (uint256)',
+  'function getSupplyRate(uint256 utilization) view returns (uint64)',
+  'function isWithdrawPaused() view returns (bool)',
+  'event Supply(address indexed from, address indexed dst, uint256 amount)',
+  'event Withdraw(address indexed src, address indexed to, uint256 amount)',
+])
+
+/** Lending of the base token of a Comet. */
+export const compoundV3: LendingProtocol = {
+  async readApy(client, { address }) {
+    const utilization = await readContract(client, address, comet, 'getUtilization', [])
+    const [rate] = await readContract(client, address, comet, 'getSupplyRate', [...utilization])
+    return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
+  },
+
+  // A Comet is its own receipt token: the balance is the base units lent, interest included.
+  readPosition(client, market, wallet, block) {
+    return readBalance(client, market.address, wallet, block)
+  },
+
+  async readLiquidity(client, { address, underlying }) {
+    const [paused, held] = await readMany(client, [
+      { to: address, abi: comet, name: 'isWithdrawPaused', parameters: [] },
+      { to: underlying, abi: erc20, name: 'balanceOf', parameters: [address] },
+    ])
+    return paused?.[0] === true ? 0n : (held?.[0] as bigint)
+  },
+
+  encodeDeposit({ address, underlying }, _wallet, units) {
+    return [
+      encodeApprove(underlying, address, units),
+      { to: address, data: comet.encodeFunctionData('supply', [underlying, units]) },
+    ]
+  },
+
+  // More units than the position would be a loan, and all is exactly the position only by this word.
+  encodeWithdraw({ address, underlying }, _wallet, withdrawal) {
+    const units = 'units' in withdrawal ? withdrawal.units : MaxUint256
+    return [{ to: address, data: comet.encodeFunctionData('withdraw', [underlying, units]) }]
+  },
+
+  depositedUnits({ address }, wallet, logs) {
+    const where = { from: wallet, dst: wallet }
+    return sumEvents(comet, logs, { name: 'Supply', emitter: address, where, unitsIn: 'amount' })
+  },
+
+  withdrawnUnits({ address }, wallet, logs) {
+    const where = { src: wallet, to: wallet }
+    return sumEvents(comet, logs, { name: 'Withdraw', emitter: address, where, unitsIn: 'amount' })
+  },
+}

@@ -1,0 +1,20 @@
+import type { Interface } from 'ethers'
+import type { Log } from '../chains/read.js'
+
+/** Events of a market whose arguments have the given values, addresses among them with checksum. */
+type Wanted = { name: string; emitter: string; where: Record<string, string>; unitsIn: string }
+
+/**
+ * Adds up one argument of the wanted events, base units. Other contracts may emit the same event, and
+ * anybody may act for a wallet; only the market's own word about the wallet's own doing counts.
+ */
+export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
+  const { name, emitter, where, unitsIn } = wanted
+  return logs
+    .filter((log) => log.address.toLowerCase() === emitter.toLowerCase())
+    .map((log) => abi.parseLog(log))
+    .filter((event) => event?.name === name)
+    .map((event) => event?.args.toObject() ?? {})
+    .filter((values) => Object.entries(where).every(([key, value]) => values[key] === value))
+    .reduce((sum, values) => sum + (values[unitsIn] as bigint), 0n)
+}
