@@ -10,17 +10,22 @@ const wholeNumber = (min: number, max: number, preset: number) =>
     .pipe(z.number().min(min).max(max))
     .default(preset)
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
-const rpcUrl = url(/^https?$/)
+const webUrl = url(/^https?$/)
 
 const common = {
   NETWORK: z.enum(networks),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: url(/^postgres(ql)?$/),
   DEVNET_FILE: z.string().optional(),
-  RPC_URL_ETHEREUM_SEPOLIA: rpcUrl,
-  RPC_URL_ARBITRUM_SEPOLIA: rpcUrl,
-  RPC_URL_BASE_SEPOLIA: rpcUrl,
+  RPC_URL_ETHEREUM_SEPOLIA: webUrl,
+  RPC_URL_ARBITRUM_SEPOLIA: webUrl,
+  RPC_URL_BASE_SEPOLIA: webUrl,
 }
+
+/** Circle's service for test networks; it needs no key. @see https://developers.circle.com/cctp */
+const circleSandbox = 'https://iris-api-sandbox.circle.com'
+
+const attestations = { ATTESTATION_URL: webUrl.default(circleSandbox) }
 
 const temporal = {
   TEMPORAL_ADDRESS: z.string().min(1),
@@ -31,10 +36,11 @@ const schemas = {
   api: z.object({
     ...common,
     ...temporal,
+    ...attestations,
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: wholeNumber(0, 65_535, 3_000),
   }),
-  worker: z.object({ ...common, ...temporal }),
+  worker: z.object({ ...common, ...temporal, ...attestations }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),
@@ -61,6 +67,9 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
   if (present.NETWORK === 'devnet' && !present.DEVNET_FILE) {
     faults.push('DEVNET_FILE: must name the addresses of the devnet')
+  }
+  if (present.NETWORK === 'devnet' && role !== 'signer' && !present.ATTESTATION_URL) {
+    faults.push('ATTESTATION_URL: must be the attestation service of the devnet')
   }
   if (!parsed.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')

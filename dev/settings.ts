@@ -3,7 +3,7 @@ import { readPort, type PortChoice } from './ports.js'
 import { type Places } from './state.js'
 import { Explained } from './terminal.js'
 
-type PortKey = 'api' | 'temporal' | 'temporalUi' | ChainName
+type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName
 export type Ports = Record<PortKey, number>
 
 /** Name of the variable that gives a chain from outside. */
@@ -47,6 +47,7 @@ export function readPortChoices(
     api: choose('API', 'API_PORT', 3000),
     temporal: choose('Temporal', 'TEMPORAL_PORT', 7233, places.temporal),
     temporalUi: choose('Temporal UI', 'TEMPORAL_UI_PORT', 8233, places.temporal),
+    iris: choose('attestations', 'IRIS_PORT', 8548),
     ...(Object.fromEntries(chains) as Record<ChainName, PortChoice>),
   }
 }

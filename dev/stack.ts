@@ -1,5 +1,11 @@
-import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
+import {
+  chainNames,
+  createRegistry,
+  type ChainName,
+  type DevnetContracts,
+} from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
+import { startIris } from '../devnet/iris.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './chainState.js'
 import { compileServices } from './compile.js'
 import { connectionOf, prepareDatabase, readOperators } from './database.js'
@@ -42,6 +48,7 @@ export type Facts = {
   temporalAddress: string
   databaseUrl: string
   rpcUrls: Record<ChainName, string>
+  attestationUrl: string
 }
 
 type Contracts = Record<ChainName, DevnetContracts>
@@ -136,7 +143,7 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
 
 async function bringUpChains(
   context: Context,
-): Promise<{ facts: Pick<Facts, 'rpcUrls'>; contracts: Contracts }> {
+): Promise<{ facts: Pick<Facts, 'rpcUrls' | 'attestationUrl'>; contracts: Contracts }> {
   const begun = Date.now()
   const chains = await Promise.all(
     chainNames.map(async (name) => {
@@ -148,10 +155,26 @@ async function bringUpChains(
   )
   const contracts = Object.fromEntries(chains.map(([name, , made]) => [name, made])) as Contracts
   const urls = chains.map(([name, url]) => [name, url])
-  writeJson(context.home.contracts, contracts)
-  tell(context, 'Chains', chainNames.join(', '), Date.now() - begun)
   const rpcUrls = Object.fromEntries(urls) as Record<ChainName, string>
-  return { facts: { rpcUrls }, contracts }
+  writeJson(context.home.contracts, contracts)
+  const attestationUrl = await startAttesting(context, rpcUrls, contracts)
+  tell(context, 'Chains', chainNames.join(', '), Date.now() - begun)
+  return { facts: { rpcUrls, attestationUrl }, contracts }
+}
+
+/** The attestation service runs in this process and ends with it, as the mining does. */
+async function startAttesting(
+  { ports }: Context,
+  rpcUrls: Record<ChainName, string>,
+  contracts: Contracts,
+): Promise<string> {
+  const chains = chainNames.map((name) => ({
+    domain: createRegistry('testnet').get(name).cctp.domain,
+    rpcUrl: rpcUrls[name],
+    transmitter: contracts[name].messageTransmitter,
+  }))
+  const { url } = await startIris({ chains, port: ports.iris })
+  return url
 }
 
 async function startChain(context: Context, name: ChainName): Promise<string> {
@@ -223,6 +246,7 @@ async function startService(
     LOG_LEVEL: env.LOG_LEVEL ?? 'info',
     DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
     DEVNET_FILE: home.contracts,
+    ATTESTATION_URL: facts.attestationUrl,
     TEMPORAL_ADDRESS: facts.temporalAddress,
     TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),

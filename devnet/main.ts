@@ -10,8 +10,10 @@ import {
   type DevnetContracts,
 } from '../chains/registry.js'
 import { devnetBlockSeconds, startAnvil, type Anvil } from './anvil.js'
+import { type BurnChain } from './attestation.js'
 import { writeWhole } from './cache.js'
 import { deployChain, fundOperators } from './deploy.js'
+import { startIris } from './iris.js'
 
 /** How often operators are looked up: a new deployment waits that long for its first money. */
 const fundEveryMs = 2_000
@@ -23,11 +25,12 @@ const undefinedTable = '42P01'
 const port = z.coerce.number().int().min(0).max(65_535)
 const settings = z
   .object({
-    /** Where the nodes listen. Anyone who reaches them owns the chains. */
+    /** Where nodes and attestations listen. Anyone who reaches them owns the chains. */
     HOST: z.string().default('127.0.0.1'),
     ANVIL_PORT_ETHEREUM_SEPOLIA: port.default(8545),
     ANVIL_PORT_ARBITRUM_SEPOLIA: port.default(8546),
     ANVIL_PORT_BASE_SEPOLIA: port.default(8547),
+    IRIS_PORT: port.default(8548),
     DEVNET_FILE: z.string().min(1),
     /** Folder of the state files. Without it the chains end with the process. */
     DEVNET_STATE: z.string().min(1).optional(),
@@ -49,16 +52,22 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => stopping.abort(signal))
 }
 
-const nodes: Anvil[] = []
+const parts: { stop(): Promise<void> }[] = []
 try {
   const chains = await Promise.all(chainNames.map(startChain))
   const contracts = chains.map((chain) => [chain.name, chain.contracts])
+  const iris = await startIris({
+    chains: chains.map(describeBurns),
+    host: settings.HOST,
+    port: settings.IRIS_PORT,
+  })
+  parts.push(iris)
   await writeWhole(settings.DEVNET_FILE, JSON.stringify(Object.fromEntries(contracts), null, 2))
-  log.info({ file: settings.DEVNET_FILE }, 'devnet ready')
+  log.info({ file: settings.DEVNET_FILE, attestations: iris.url }, 'devnet ready')
   await keepFunded(chains)
 } finally {
   log.info('devnet stopping')
-  await Promise.all(nodes.map((node) => node.stop()))
+  await Promise.all(parts.map((part) => part.stop()))
 }
 
 async function startChain(name: ChainName): Promise<Chain> {
@@ -73,10 +82,15 @@ async function startChain(name: ChainName): Promise<Chain> {
       ? { stateFile: path.join(settings.DEVNET_STATE, `${name}.json`) }
       : {}),
   })
-  nodes.push(node)
+  parts.push(node)
   const contracts = await deployChain(name, node.url)
   log.info({ chain: name, url: node.url, node: node.pid }, 'chain deployed')
   return { name, chainId, node, contracts }
+}
+
+function describeBurns({ name, node, contracts }: Chain): BurnChain {
+  const { domain } = createRegistry('testnet').get(name).cctp
+  return { domain, rpcUrl: node.url, transmitter: contracts.messageTransmitter }
 }
 
 /** Returns when the process shall end. */

@@ -54,8 +54,17 @@ describe('loadConfig', () => {
 
   test('devnet: needs its addresses', () => {
     const devnet = { ...complete, NETWORK: 'devnet' }
-    expect(refusal('worker', devnet)).toContain('DEVNET_FILE')
-    expect(loadConfig('worker', { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+    const names = { DEVNET_FILE: 'devnet.json', ATTESTATION_URL: 'http://127.0.0.1:8548' }
+    for (const name of Object.keys(names)) {
+      expect(refusal('worker', { ...devnet, ...names, [name]: '' })).toContain(name)
+    }
+    expect(loadConfig('worker', { ...devnet, ...names })).toMatchObject(names)
+    expect(loadConfig('signer', { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+  })
+
+  test.each(['api', 'worker'] as const)('testnet: the %s asks Circle for attestations', (role) => {
+    const { ATTESTATION_URL } = loadConfig(role, complete)
+    expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
   })
 
   test.each([
@@ -71,6 +80,7 @@ describe('loadConfig', () => {
     ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],
+    ['ATTESTATION_URL', 'hunter2'],
   ])('refuses %s=%j and does not repeat it', (name, value) => {
     const message = refusal('api', { ...complete, [name]: value })
     expect(message).toContain(name)

@@ -47,6 +47,7 @@ const anyPort = Object.fromEntries(
     'ANVIL_PORT_ETHEREUM_SEPOLIA',
     'ANVIL_PORT_ARBITRUM_SEPOLIA',
     'ANVIL_PORT_BASE_SEPOLIA',
+    'IRIS_PORT',
   ].map((name) => [name, '0']),
 )
 

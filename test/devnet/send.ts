@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChainClient } from '../../chains/connect.js'
+import { readReceipt, type Receipt } from '../../chains/read.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { type Call } from '../../domain/operation.js'
+
+/** Accounts with ETH for which anvil signs; the first ones have tasks of their own. */
+export const users = [
+  '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+  '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
+] as const
+
+/** Sends a call on a chain that mines a block per transaction. Throws with the reason when it reverts. */
+export async function sendFrom(client: ChainClient, from: string, call: Call): Promise<Receipt> {
+  const hash = await client.send<string>('eth_sendTransaction', [{ from, ...call }])
+  // anvil answers before it has mined.
+  for (;;) {
+    const receipt = await readReceipt(client, hash)
+    if (receipt?.success) return receipt
+    if (receipt) throw new Error(`${hash} has failed.`)
+    await sleep(5)
+  }
+}
+
+export async function sendAll(
+  client: ChainClient,
+  from: string,
+  calls: Call[],
+): Promise<Receipt['logs']> {
+  const logs: Receipt['logs'] = []
+  for (const call of calls) logs.push(...(await sendFrom(client, from, call)).logs)
+  return logs
+}
+
+/** Lets time pass on a chain. */
+export async function passTime(url: string, seconds: number): Promise<void> {
+  await callRpc(url, 'evm_increaseTime', [seconds])
+  await callRpc(url, 'evm_mine')
+}
