@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { HDNodeWallet, Interface, ZeroAddress, keccak256, zeroPadValue } from 'ethers'
+import { type ChainClient } from '../../chains/connect.js'
+import { readContract, readReceipt } from '../../chains/read.js'
+import { devnetMnemonic } from '../../devnet/anvil.js'
+import { attesterAddress, deriveAttesterKey } from '../../devnet/cctp.js'
+import {
+  burnCall,
+  held,
+  messenger,
+  mintAt,
+  mintCall,
+  people,
+  refusal,
+  startBridge,
+  transmitter,
+  type Bridge,
+  type Order,
+} from './bridge.js'
+import { sendFrom } from './send.js'
+
+const { sender, recipient, stranger } = people
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const usdc = 1_000_000n
+
+let bridge: Bridge
+let arbitrum: ChainClient
+let base: ChainClient
+beforeAll(async () => {
+  bridge = await startBridge()
+  ;({ arbitrum, base } = bridge)
+})
+afterAll(() => bridge?.stop())
+
+/** From arbitrum to base. */
+const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: base, ...order })
+
+async function read(client: ChainClient, abi: Interface, name: string, parameters: unknown[]) {
+  const { tokenMessenger, messageTransmitter } = client.chain.cctp
+  const to = abi === messenger ? tokenMessenger : messageTransmitter
+  const [value] = await readContract(client, to, abi, name, parameters)
+  return value as unknown
+}
+
+async function totalSupply(client: ChainClient): Promise<bigint> {
+  const token = new Interface(['function totalSupply() view returns (uint256)'])
+  const { address } = client.chain.usdc
+  return (await readContract(client, address, token, 'totalSupply', []))[0] as bigint
+}
+
+describe('a transfer', () => {
+  test.each([
+    ['arbitrum to base', () => [arbitrum, base] as const],
+    ['base to arbitrum', () => [base, arbitrum] as const],
+  ])('%s: what arrives and the fee are together what was burned', async (_title, route) => {
+    const [from, to] = route()
+    const supplies = await Promise.all([from, to].map(totalSupply))
+    const [had, fees] = await Promise.all([held(to, recipient), held(to, attesterAddress)])
+    const hash = await bridge.burn({ from, to, amount: 3n * usdc, maxFee: 400n })
+    expect(await totalSupply(from)).toBe(supplies[0])
+
+    const { logs } = await mintAt(to, await bridge.attested(from, hash))
+    expect((await held(to, recipient)) - had).toBe(2_999_700n)
+    expect((await held(to, attesterAddress)) - fees).toBe(300n)
+    expect(await totalSupply(to)).toBe((supplies[1] ?? 0n) + 3n * usdc)
+    const minted = logs.map((log) => messenger.parseLog(log)).find((event) => event)
+    expect(minted?.args.toArray()).toEqual([recipient, 2_999_700n, to.chain.usdc.address, 300n])
+    const received = logs.map((log) => transmitter.parseLog(log)).find((event) => event)
+    const { domain } = from.chain.cctp
+    const expected = { sourceDomain: BigInt(domain), finalityThresholdExecuted: 1_000n }
+    expect(received?.args.toObject()).toMatchObject({ caller: stranger, ...expected })
+  })
+
+  test('begins with an event that tells the whole order', async () => {
+    const receipt = await readReceipt(arbitrum, await burn())
+    const event = receipt?.logs.map((log) => messenger.parseLog(log)).find((one) => one)
+    expect(event?.args.toObject()).toMatchObject({
+      ...{ burnToken: arbitrum.chain.usdc.address, amount: usdc, depositor: sender },
+      ...{ mintRecipient: zeroPadValue(recipient, 32).toLowerCase(), destinationDomain: 6n },
+      ...{ maxFee: 200n, minFinalityThreshold: 1_000n, hookData: '0x' },
+    })
+  })
+
+  test('cannot be minted twice', async () => {
+    const message = await bridge.attested(arbitrum, await burn())
+    const used = () => read(base, transmitter, 'usedNonces', [message.eventNonce])
+    expect(await used()).toBe(0n)
+    await mintAt(base, message)
+    expect(await used()).toBe(1n)
+    expect(await refusal(base, stranger, mintCall(base, message))).toContain('Nonce already used')
+  })
+})
+
+describe('receiveMessage refuses', () => {
+  test('another signature, and another message under the same one', async () => {
+    const { message, attestation } = await bridge.attested(arbitrum, await burn())
+    const thief = HDNodeWallet.fromPhrase(devnetMnemonic).signingKey
+    const forged = { message, attestation: thief.sign(keccak256(message)).serialized }
+    const changed = { message: message.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }
+    for (const pair of [forged, { ...changed, attestation }]) {
+      expect(await refusal(base, stranger, mintCall(base, pair))).toMatch(/attester|signature/)
+    }
+  })
+
+  test('what the burn emitted, which has no nonce, even when it is signed', async () => {
+    const { message } = await bridge.attested(arbitrum, await burn())
+    const [nonceStart, nonceEnd] = [2 + 12 * 2, 2 + 44 * 2]
+    const bare = message.slice(0, nonceStart) + '0'.repeat(64) + message.slice(nonceEnd)
+    const attestation = deriveAttesterKey().sign(keccak256(bare)).serialized
+    const call = mintCall(base, { message: bare, attestation })
+    expect(await refusal(base, stranger, call)).toContain('Nonce already used')
+  })
+
+  test('another chain, and whoever is not the caller that the burn names', async () => {
+    const message = await bridge.attested(arbitrum, await burn({ caller: recipient }))
+    expect(await refusal(arbitrum, recipient, mintCall(arbitrum, message))).toContain('domain')
+    expect(await refusal(base, stranger, mintCall(base, message))).toContain('Invalid caller')
+    await mintAt(base, message, recipient)
+  })
+})
+
+describe('depositForBurn refuses', () => {
+  /** A chain that the messenger does not know. */
+  const nowhere = (): ChainClient => {
+    const { chain, ...client } = base
+    return { ...client, chain: { ...chain, cctp: { ...chain.cctp, domain: 99 } } }
+  }
+  test.each<[string, () => Partial<Order>, string]>([
+    ['no money', () => ({ amount: 0n, maxFee: 0n }), 'Amount must be nonzero'],
+    ['no recipient', () => ({ recipient: ZeroAddress }), 'Mint recipient must be nonzero'],
+    ['a fee of all', () => ({ maxFee: usdc }), 'Max fee must be less than amount'],
+    ['an unknown domain', () => ({ to: nowhere() }), 'No TokenMessenger for domain'],
+    ['more than the wallet has allowed', () => ({ amount: 10n ** 18n }), 'revert'],
+  ])('%s', async (_title, order, reason) => {
+    const call = burnCall({ from: arbitrum, to: base, ...order() })
+    expect(await refusal(arbitrum, sender, call)).toContain(reason)
+  })
+
+  test('a fee limit below the least fee of the chain', async () => {
+    const leastFee = (amount: bigint) => read(arbitrum, messenger, 'getMinFeeAmount', [amount])
+    const setMinFee = (thousandthsOfBps: number) => {
+      const data = messenger.encodeFunctionData('setMinFee', [thousandthsOfBps])
+      return sendFrom(arbitrum, owner, { to: arbitrum.chain.cctp.tokenMessenger, data })
+    }
+    expect(await leastFee(usdc)).toBe(0n)
+    await setMinFee(1_000)
+    expect([await leastFee(usdc), await leastFee(2n)]).toEqual([100n, 1n])
+    const call = burnCall({ from: arbitrum, to: base, maxFee: 99n })
+    expect(await refusal(arbitrum, sender, call)).toContain('Insufficient max fee')
+    await setMinFee(0)
+  })
+})
+
+test.each([
+  ['arbitrum', () => [arbitrum, base] as const],
+  ['base', () => [base, arbitrum] as const],
+])('%s knows its peer', async (_title, pair) => {
+  const [here, there] = pair()
+  const peer = await read(here, messenger, 'remoteTokenMessengers', [there.chain.cctp.domain])
+  expect(peer).toBe(zeroPadValue(there.chain.cctp.tokenMessenger, 32).toLowerCase())
+})
