@@ -53,7 +53,7 @@ export type TestApi = {
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry'>
+type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry' | 'attestations'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -118,7 +118,7 @@ export type World = {
 
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
-  chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
+  chains: Pick<TestChains, 'chains' | 'registry' | 'attestations'> = silentChains(),
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()

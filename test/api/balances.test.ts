@@ -38,7 +38,7 @@ async function startHalf(...silent: ChainName[]) {
   const closed = Object.fromEntries(silent.map((name) => [name, closedUrl]))
   const its = connectChains(chains.registry, { ...chains.urls, ...closed })
   const temporal = world.temporal.client
-  const api = await startApi({ db: world.db, temporal, registry: chains.registry, chains: its })
+  const api = await startApi({ ...chains, db: world.db, temporal, chains: its })
   return {
     api,
     async stop() {

@@ -263,9 +263,8 @@ describe('POST /v1/intents', () => {
 async function startHalf(urls: Record<ChainName, string>) {
   const { connectChains } = await import('../../chains/connect.js')
   const { client: temporal, started } = standInTemporal()
-  const { registry } = chains
-  const its = connectChains(registry, urls)
-  const api = await startApi({ db: world.db, temporal, registry, chains: its })
+  const its = connectChains(chains.registry, urls)
+  const api = await startApi({ ...chains, db: world.db, temporal, chains: its })
   return {
     ...{ api, started },
     async stop() {

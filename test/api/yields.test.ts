@@ -37,7 +37,7 @@ async function withApi(
 ): Promise<void> {
   const its = connectChains(chains.registry, { ...chains.urls, ...urls })
   const temporal = world.temporal.client
-  const api = await startApi({ db: world.db, temporal, registry: chains.registry, chains: its })
+  const api = await startApi({ ...chains, db: world.db, temporal, chains: its })
   try {
     await body(api)
   } finally {

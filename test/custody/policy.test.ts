@@ -6,13 +6,14 @@ import { holds } from '../domain/holds.js'
 import type { Call } from '../../domain/operation.js'
 
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
-const allowance: Allowance = {
+const allowance = {
+  kind: 'deposit',
   wallet: account('aa'),
   token: account('bb'),
-  market: account('cc'),
+  contract: account('cc'),
   units: 10_000_000n,
-}
-const { wallet, token, market, units } = allowance
+} satisfies Allowance
+const { wallet, token, contract: market, units } = allowance
 const thief = account('dd')
 
 const abi = new Interface([

@@ -58,7 +58,8 @@ export async function createWorld(
   const contracts = await deployChain(name, node.url)
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
-  const chain: Chain = { ...createRegistry('devnet', file).get(name), confirmations }
+  const registry = createRegistry('devnet', file)
+  const chain: Chain = { ...registry.get(name), confirmations }
   const proxy = await startFaultProxy(node.url)
   const database = await createDatabase()
   const signerDb = connect(database.urlAs('steward_signer'))
@@ -91,7 +92,7 @@ export async function createWorld(
   function createSigner(taker: string): SignerTools {
     const client = createClient()
     const chains: Chains = { list: [client], byId: () => client }
-    return { db: signerDb, chains, keyring: { kek, treasury, taker }, log }
+    return { db: signerDb, chains, registry, keyring: { kek, treasury, taker }, log }
   }
 
   /** A driver's process: its session leads the chain from its first query on. */
@@ -197,7 +198,7 @@ export async function createWorld(
       const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
       const plan = planOf(chain, units)
       const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
-      const intent = await insertIntent(database.db, holder, request, plan)
+      const intent = await insertIntent(database.db, holder, request, units, plan)
       const at = { walletId: wallet.id, chainId, token: chain.usdc.address, units }
       await insertReservation(database.db, { intentId: intent.id, sequence: 1, ...at })
       return intent.id

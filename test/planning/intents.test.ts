@@ -19,10 +19,11 @@ let tools: PlanningTools
 const silent = silentChains()
 
 beforeAll(async () => {
-  ;[database, world] = await Promise.all([createDatabase(), startChains([chain])])
+  ;[database, world] = await Promise.all([createDatabase(), startChains()])
   // With the rights of the API only, and enough sessions for a real rush.
   api = connect(database.urlAs('steward_api'), 30)
-  tools = { db: api, chains: world.chains, registry: world.registry }
+  const { chains, registry, attestations } = world
+  tools = { db: api, chains, registry, attestations }
 })
 afterAll(async () => {
   await api.destroy()
@@ -42,14 +43,14 @@ const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
 })
 /** What the API does for a POST, with the account's sight. */
 async function createIntent(
-  { db, chains, registry }: PlanningTools,
+  tools: PlanningTools,
   owner: ReturnType<typeof ownerOf>,
   request: ReturnType<typeof lend>,
 ) {
-  const market = await readMarket(db, chains, owner.address)
-  return db.transaction(async (trx) => {
+  const market = await readMarket(tools, owner.address, request)
+  return tools.db.transaction(async (trx) => {
     await scopeTransaction(trx, owner.accountId)
-    return storeIntent({ registry }, trx, owner, request, market)
+    return storeIntent(tools, trx, owner, request, market)
   })
 }
 

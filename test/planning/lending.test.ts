@@ -55,7 +55,8 @@ describe('aaveV3.depositedUnits', () => {
 
 describe('aaveV3.encodeDeposit', () => {
   test('is what the policy lets pass, to the last unit', () => {
-    const allowance = { wallet, token: market.underlying, market: market.address, units: 5n }
+    const place = { wallet, token: market.underlying, contract: market.address, units: 5n }
+    const allowance = { kind: 'deposit', ...place } as const
     assertAllowed(aaveV3.encodeDeposit(market, wallet, 5n), allowance)
     const more = aaveV3.encodeDeposit(market, wallet, 6n)
     expect(() => assertAllowed(more, allowance)).toThrow('Refused to sign')

@@ -57,6 +57,11 @@ async function run<Result>(
   const usual: Activities = {
     planIntent: () => Promise.resolve(plan),
     deposit: () => Promise.resolve(done),
+    withdraw: () => Promise.resolve(done),
+    swap: () => Promise.resolve(done),
+    bridge: () => Promise.resolve(done),
+    awaitAttestation: () => Promise.resolve({ nonce: '0x01' }),
+    mint: () => Promise.resolve(done),
     fund: () => Promise.resolve(done),
     recordYields: () => Promise.resolve({ recorded: 3, unavailable: [] }),
     finalizeIntent: ({ failure }) =>
