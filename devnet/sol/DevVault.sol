@@ -2,8 +2,8 @@
 pragma solidity ^0.8.24;
 
 // Devnet stand-in for a lending vault: OpenZeppelin's ERC-4626 over a position in the real Aave of the devnet, so that
-// its shares grow by interest that somebody pays. A tenth of each deposit stays idle, as vaults keep it for
-// withdrawals; so it pays nine tenths of Aave's rate.
+// its shares grow by interest that somebody pays. A tenth of its money stays idle, as vaults keep it for withdrawals;
+// so it pays nine tenths of Aave's rate.
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
@@ -32,16 +32,16 @@ contract DevVault is ERC4626 {
     }
 
     function maxWithdraw(address holder) public view override returns (uint256) {
-        return Math.min(super.maxWithdraw(holder), _liquidity());
+        return Math.min(super.maxWithdraw(holder), _idle() + _withdrawable());
     }
 
     function maxRedeem(address holder) public view override returns (uint256) {
-        return Math.min(super.maxRedeem(holder), convertToShares(_liquidity()));
+        return Math.min(super.maxRedeem(holder), convertToShares(_idle() + _withdrawable()));
     }
 
     function _deposit(address caller, address receiver, uint256 assets, uint256 shares) internal override {
         super._deposit(caller, receiver, assets, shares);
-        uint256 lent = assets - assets / IDLE_PART;
+        uint256 lent = _lentPart(assets);
         if (lent > 0) pool.supply(asset(), lent, address(this), 0);
     }
 
@@ -49,8 +49,9 @@ contract DevVault is ERC4626 {
         internal
         override
     {
-        uint256 idle = _idle();
-        if (assets > idle) pool.withdraw(asset(), assets - idle, address(this));
+        uint256 missing = assets - Math.min(assets, _idle());
+        uint256 lent = Math.max(missing, Math.min(_lentPart(assets), _withdrawable()));
+        if (lent > 0) pool.withdraw(asset(), lent, address(this));
         super._withdraw(caller, receiver, holder, assets, shares);
     }
 
@@ -58,9 +59,12 @@ contract DevVault is ERC4626 {
         return IERC20(asset()).balanceOf(address(this));
     }
 
-    /// What the vault can pay out at once: what it holds, and of what it has lent as much as nobody has borrowed.
-    function _liquidity() private view returns (uint256) {
-        uint256 unborrowed = IERC20(asset()).balanceOf(address(aToken));
-        return _idle() + Math.min(aToken.balanceOf(address(this)), unborrowed);
+    /// Of what the vault has lent, what nobody has borrowed.
+    function _withdrawable() private view returns (uint256) {
+        return Math.min(aToken.balanceOf(address(this)), IERC20(asset()).balanceOf(address(aToken)));
+    }
+
+    function _lentPart(uint256 assets) private pure returns (uint256) {
+        return assets - assets / IDLE_PART;
     }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toQuantity } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readReceipt, type Receipt } from '../../chains/read.js'
 import { callRpc } from '../../devnet/rpc.js'
@@ -13,7 +14,9 @@ export const users = [
 
 /** Sends a call on a chain that mines a block per transaction. Throws with the reason when it reverts. */
 export async function sendFrom(client: ChainClient, from: string, call: Call): Promise<Receipt> {
-  const hash = await client.send<string>('eth_sendTransaction', [{ from, ...call }])
+  // An estimate would hold for the block that is there; the next one has interest to book first.
+  const transaction = { from, ...call, gas: toQuantity(2_000_000) }
+  const hash = await client.send<string>('eth_sendTransaction', [transaction])
   // anvil answers before it has mined.
   for (;;) {
     const receipt = await readReceipt(client, hash)

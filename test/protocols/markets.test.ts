@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
+import { type ChainClient } from '../../chains/connect.js'
+import { readBalance } from '../../chains/read.js'
+import { type ChainName, type Market } from '../../chains/registry.js'
+import { devnetTerms } from '../../devnet/markets.js'
+import { lendingProtocol } from '../../protocols/markets.js'
+import { refusal } from '../devnet/bridge.js'
+import { passTime, sendAll, sendFrom, users } from '../devnet/send.js'
+import { startChains, type TestChains } from '../planning/chains.js'
+
+const [wallet, stranger] = users
+/** Deployed everything, and lends and borrows. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const dollar = 1_000_000n
+const units = 10_000n * dollar
+const monthSeconds = 30 * 86_400
+const yearSeconds = 365 * 86_400
+
+const token = new Interface(['function mint(address to, uint256 units)'])
+const comet = new Interface([
+  'function pause(bool supply, bool transfer, bool withdraw, bool absorb, bool buy)',
+])
+
+/** As a public testnet: Aave on ethereum lists a token of its own. And base pays more than the others. */
+const terms = {
+  ...devnetTerms,
+  'ethereum-sepolia': { ...devnetTerms['ethereum-sepolia'], aaveAsset: 'testDollar' as const },
+  'base-sepolia': { ...devnetTerms['base-sepolia'], slope1: 7 },
+}
+
+let world: TestChains
+beforeAll(async () => {
+  world = await startChains(undefined, terms)
+})
+afterAll(() => world?.stop())
+
+const clientOf = (chain: ChainName) => world.chains.byId(world.registry.get(chain).chainId)
+
+function find(chain: ChainName, protocol: Market['protocol']) {
+  const client = clientOf(chain)
+  const market = client.chain.markets.find((one) => one.protocol === protocol)
+  if (!market) throw new Error(`There is no ${protocol} on ${chain}.`)
+  return { client, market, protocol: lendingProtocol(market), url: world.urls[chain] }
+}
+
+/** Gives the wallet money of the market and has it lend that. */
+async function deposit({ client, market, protocol }: ReturnType<typeof find>, by: string = wallet) {
+  const data = token.encodeFunctionData('mint', [by, units])
+  await sendFrom(client, owner, { to: market.underlying, data })
+  return sendAll(client, by, protocol.encodeDeposit(market, by, units))
+}
+
+const held = (client: ChainClient, contract: string, by: string = wallet) =>
+  readBalance(client, contract, by, 'latest')
+
+describe.each([
+  ['ethereum-sepolia', 'aave-v3'],
+  ['ethereum-sepolia', 'compound-v3'],
+  ['arbitrum-sepolia', 'aave-v3'],
+  ['base-sepolia', 'aave-v3'],
+  ['base-sepolia', 'erc4626'],
+] as const)('%s %s', (chain, name) => {
+  const readPosition = () => {
+    const { client, market, protocol } = find(chain, name)
+    return protocol.readPosition(client, market, wallet, 'latest')
+  }
+
+  test('takes exactly what is deposited', async () => {
+    const place = find(chain, name)
+    const { client, market, protocol } = place
+    const had = await held(client, market.underlying)
+    const logs = await deposit(place)
+    expect(protocol.depositedUnits(market, wallet, logs)).toBe(units)
+    expect(protocol.depositedUnits(market, stranger, logs)).toBe(0n)
+    expect(await held(client, market.underlying)).toBe(had)
+    // Rounded against the lender, by a unit at most.
+    expect(units - (await readPosition())).toBeLessThanOrEqual(1n)
+  })
+
+  test('pays the rate that it tells', async () => {
+    const { client, market, protocol, url } = find(chain, name)
+    const apy = await protocol.readApy(client, market)
+    const before = await readPosition()
+    await passTime(url, monthSeconds)
+    const grown = Number((await readPosition()) - before) / Number(before)
+    const promised = (1 + apy / 100) ** (monthSeconds / yearSeconds) - 1
+    expect(grown / promised).toBeCloseTo(1, 2)
+  })
+
+  test('gives back exactly what is asked for', async () => {
+    const { client, market, protocol } = find(chain, name)
+    const part = 1_234_567_891n
+    const had = await held(client, market.underlying)
+    const logs = await sendAll(
+      client,
+      wallet,
+      protocol.encodeWithdraw(market, wallet, { units: part }),
+    )
+    expect(protocol.withdrawnUnits(market, wallet, logs)).toBe(part)
+    expect(protocol.withdrawnUnits(market, stranger, logs)).toBe(0n)
+    expect((await held(client, market.underlying)) - had).toBe(part)
+  })
+
+  test('gives back everything, to the last unit', async () => {
+    const { client, market, protocol } = find(chain, name)
+    const had = await held(client, market.underlying)
+    const receiptUnits = await held(client, market.receiptToken)
+    const calls = protocol.encodeWithdraw(market, wallet, { receiptUnits })
+    const logs = await sendAll(client, wallet, calls)
+    const got = (await held(client, market.underlying)) - had
+    expect(protocol.withdrawnUnits(market, wallet, logs)).toBe(got)
+    expect(got).toBeGreaterThan(units - 1_234_567_891n)
+    expect([await readPosition(), await held(client, market.receiptToken)]).toEqual([0n, 0n])
+  })
+
+  test('gives nothing to a wallet that has nothing there', async () => {
+    const { client, market, protocol } = find(chain, name)
+    const [call] = protocol.encodeWithdraw(market, stranger, { units: 1n })
+    expect(await refusal(client, stranger, { ...call })).toContain('revert')
+  })
+})
+
+describe('readLiquidity', () => {
+  test('aave-v3: what nobody has borrowed, less than a lender may have', async () => {
+    const { client, market, protocol } = find('base-sepolia', 'aave-v3')
+    const cash = await held(client, market.underlying, market.receiptToken)
+    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    const position = await protocol.readPosition(client, market, owner, 'latest')
+    expect(position).toBeGreaterThan(cash)
+  })
+
+  test('erc4626: what the vault can get for the wallet', async () => {
+    const { client, market, protocol } = find('base-sepolia', 'erc4626')
+    const position = await protocol.readPosition(client, market, owner, 'latest')
+    expect(position).toBeGreaterThanOrEqual(100_000n * dollar)
+    expect(await protocol.readLiquidity(client, market, owner)).toBe(position)
+    expect(await protocol.readLiquidity(client, market, stranger)).toBe(0n)
+  })
+
+  test('compound-v3: what is there, and nothing while it is paused', async () => {
+    const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
+    const cash = await held(client, market.underlying, market.address)
+    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    const pause = (isPaused: boolean) => {
+      const data = comet.encodeFunctionData('pause', [isPaused, false, isPaused, false, false])
+      return sendFrom(client, owner, { to: market.address, data })
+    }
+    await pause(true)
+    expect(await protocol.readLiquidity(client, market, owner)).toBe(0n)
+    const [call] = protocol.encodeWithdraw(market, owner, { units: 1n })
+    expect(await refusal(client, owner, { ...call })).toContain('revert')
+    await pause(false)
+  })
+})
+
+describe('compound-v3', () => {
+  test('refuses more than was lent, which would be a loan', async () => {
+    const place = find('ethereum-sepolia', 'compound-v3')
+    await deposit(place)
+    const { client, market, protocol } = place
+    const [call] = protocol.encodeWithdraw(market, wallet, { units: 2n * units })
+    expect(await refusal(client, wallet, { ...call })).toContain('revert')
+  })
+})
+
+describe('erc4626', () => {
+  test('does not count what somebody else deposits for the wallet', async () => {
+    const { client, market, protocol } = find('base-sepolia', 'erc4626')
+    await world.mint('base-sepolia', stranger, units)
+    const [approve, call] = protocol.encodeDeposit(market, wallet, units)
+    if (!approve || !call) throw new Error('A deposit is two calls.')
+    const logs = await sendAll(client, stranger, [approve, call])
+    expect(protocol.depositedUnits(market, wallet, logs)).toBe(0n)
+  })
+
+  test('pays nine tenths of the rate of Aave', async () => {
+    const [vault, aave] = (['erc4626', 'aave-v3'] as const).map((name) =>
+      find('base-sepolia', name),
+    )
+    if (!vault || !aave) throw new Error('There are two markets.')
+    const [vaultApy, aaveApy] = await Promise.all(
+      [vault, aave].map(({ client, market, protocol }) => protocol.readApy(client, market)),
+    )
+    expect((vaultApy ?? 0) / (aaveApy ?? 0)).toBeCloseTo(0.9, 2)
+  })
+})
+
+test('the terms of the devnet decide which chain pays best', async () => {
+  const [base, arbitrum] = await Promise.all(
+    (['base-sepolia', 'arbitrum-sepolia'] as const).map((chain) => {
+      const { client, market, protocol } = find(chain, 'aave-v3')
+      return protocol.readApy(client, market)
+    }),
+  )
+  expect(base).toBeGreaterThan(4)
+  expect(arbitrum).toBeLessThan(3.6)
+})
