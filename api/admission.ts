@@ -80,11 +80,18 @@ function assertAdmitted(admission: Admission, scope: Tariff['scope'], credits: n
 
 const keyOf = (request: Request) => BEARER.exec(request.get('authorization') ?? '')?.[1]
 
-function setWindow(response: Response, { limit, used, resetAt }: Window): void {
-  response.set('X-RateLimit-Limit', String(limit))
-  response.set('X-RateLimit-Remaining', String(Math.max(0, limit - used)))
-  response.set('X-RateLimit-Reset', String(resetAt))
+function setWindow(response: Response, window: RateWindow): void {
+  response.set(windowHeaders(window))
 }
+
+type RateWindow = Pick<Window, 'limit' | 'used' | 'resetAt'>
+
+/** The headers by which every answer tells its caller's window. */
+export const windowHeaders = ({ limit, used, resetAt }: RateWindow) => ({
+  'X-RateLimit-Limit': String(limit),
+  'X-RateLimit-Remaining': String(Math.max(0, limit - used)),
+  'X-RateLimit-Reset': String(resetAt),
+})
 
 export function setCredits(response: Response, charged: number, remaining: bigint): void {
   response.set('X-Credits-Charged', String(charged))

@@ -42,10 +42,7 @@ function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
-  router.use(async (request, response, next) => {
-    await admitRequest(services, anyPath, request, response)
-    answerNotFound(request, response, next)
-  })
+  router.use(admitUnknown(services))
   router.use(admitUnread(services))
   return router
 }
@@ -54,7 +51,15 @@ function versionOne(services: Services): Router {
 function beside(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
+  router.use('/dashboard', admitUnknown(services))
   return router
+}
+
+function admitUnknown(services: Services): RequestHandler {
+  return async (request, response, next) => {
+    await admitRequest(services, anyPath, request, response)
+    answerNotFound(request, response, next)
+  }
 }
 
 /** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
