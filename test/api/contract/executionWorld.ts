@@ -94,6 +94,13 @@ export async function startExecutionWorld() {
       await this.finish(planned)
     },
 
+    /** Executes an intent whose deposit was deferred, without waiting for its time. */
+    async resume(planned: Answer): Promise<void> {
+      const deferred = lanes.db('operation').where({ intent_id: planned.body.id })
+      await deferred.update({ retry_after: lanes.db.raw('clock_timestamp()') })
+      await this.execute(planned)
+    },
+
     /** Executes an intent whose market stops taking deposits after the deposit was signed. */
     async executeInVain(planned: Answer): Promise<void> {
       await this.submit(planned)
