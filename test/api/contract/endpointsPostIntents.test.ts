@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Answer } from '../api.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
+import type { Answer } from '../api.js'
 
 let world: ChainWorld
 let walletId: string
@@ -146,6 +146,13 @@ describe('POST /intents: rules', () => {
   test('4. the caller polls GET /intents/:intentId', async () => {
     const { body } = await lend()
     expect(await read(`/v1/intents/${body.id}`)).toEqual(body)
+  })
+
+  test('4. an interval of 5 to 10 seconds is recommended, in what the service says of itself', async () => {
+    const { paths } = await read('/openapi.json')
+    expect(paths).toMatchObject({
+      '/intents': { post: { description: expect.stringContaining('every 5 to 10 seconds') } },
+    })
   })
 
   test('5. creating an intent consumes 5 credits', async () => {

@@ -1,23 +1,23 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import type { ApplicationFailure } from '@temporalio/common'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities, type Activities } from '../../../activities/index.js'
 import { connectChains } from '../../../chains/connect.js'
 import { createRegistry } from '../../../chains/registry.js'
 import { createApiKey } from '../../../db/accounts.js'
 import { connect } from '../../../db/connect.js'
-import { demoFunding } from '../../../domain/funding.js'
+import { findFunding } from '../../../db/fundings.js'
 import { toUnits } from '../../../domain/money.js'
 import { createWorld } from '../../lanes/fixture.js'
 import { setFrozen } from '../../lanes/freeze.js'
 import { closedUrl } from '../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../api.js'
+import type { ApplicationFailure } from '@temporalio/common'
 import type { WalletBody } from '../chainWorld.js'
 
 /** Where money can be; the other chains do not answer. */
-export const chain = 'arbitrum-sepolia'
+const chain = 'arbitrum-sepolia'
 
 /** A step that fails is what some tests want to see. */
 const logger = new DefaultLogger('ERROR')
@@ -49,7 +49,7 @@ export async function startExecutionWorld() {
   const { chainId } = lanes.chain
 
   return {
-    ...{ lanes, api, temporal, key, activities, post, get },
+    ...{ lanes, api, temporal, key, post, get },
 
     /** A wallet that holds base units of USDC, in a block that is booked. */
     async newWallet(units: bigint): Promise<WalletBody> {
@@ -115,9 +115,11 @@ export async function startExecutionWorld() {
 
     /** Sends the money of a funding, as its workflow does. */
     async pay({ body }: Answer): Promise<void> {
-      const owner = { accountId: account.id, walletId: String(body.walletId) }
-      const effect = { intentId: body.id, sequence: 1, kind: 'fund', ...owner } as const
-      await lanes.submit({ ...effect, chainId, input: { units: demoFunding.units.toString() } })
+      const funding = await findFunding(workerDb, body.id)
+      if (!funding) throw new Error('There is no such funding.')
+      const { accountId, walletId, units } = funding
+      const at = { sequence: 1, kind: 'fund', chainId: Number(funding.chainId) } as const
+      await lanes.submit({ intentId: body.id, accountId, walletId, ...at, input: { units } })
       await lanes.round()
     },
 

@@ -93,9 +93,9 @@ describe('Maximum wallets', () => {
 
 describe('Credits per month', () => {
   test.each([
-    ['Free', 'free', 100],
-    ['Pro', 'pro', 10_000],
-  ] as const)('%s: %d', async (_title, plan, credits) => {
+    ['Free', 100, 'free'],
+    ['Pro', 10_000, 'pro'],
+  ] as const)('%s: %d', async (_title, credits, plan) => {
     expect((await read(await newAccount(plan))).body.balance).toBe(credits)
   })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { startWorld, type Answer } from '../api.js'
+import { startWorld } from '../api.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 
 const testnets = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia']
