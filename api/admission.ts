@@ -42,7 +42,7 @@ export async function admitRequest(
     setWindow(response, shield.count(address))
     throw unauthorized()
   }
-  shield.trust(key)
+  shield.trust(admission.keyDigest)
   setWindow(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
   assertAdmitted(admission, scope, credits)
@@ -81,14 +81,14 @@ function assertAdmitted(admission: Admission, scope: Tariff['scope'], credits: n
 const keyOf = (request: Request) => BEARER.exec(request.get('authorization') ?? '')?.[1]
 
 function setWindow(response: Response, { limit, used, resetAt }: Window): void {
-  response.set('X-RateLimit-Limit', String(limit))
-  response.set('X-RateLimit-Remaining', String(Math.max(0, limit - used)))
-  response.set('X-RateLimit-Reset', String(resetAt))
+  response.setHeader('X-RateLimit-Limit', String(limit))
+  response.setHeader('X-RateLimit-Remaining', String(Math.max(0, limit - used)))
+  response.setHeader('X-RateLimit-Reset', String(resetAt))
 }
 
 export function setCredits(response: Response, charged: number, remaining: bigint): void {
-  response.set('X-Credits-Charged', String(charged))
-  response.set('X-Credits-Remaining', String(remaining))
+  response.setHeader('X-Credits-Charged', String(charged))
+  response.setHeader('X-Credits-Remaining', String(remaining))
 }
 
 function unauthorized(): ServiceError {

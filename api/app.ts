@@ -25,10 +25,11 @@ export function createApp(services: Services): Express {
   app.disable('etag')
   app.use(helmet())
   app.use(nameRequest(services.log), answerInTime)
+  // Before the rest: most requests go there, and each route that is asked first costs them time.
+  app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use(docsRoutes(endpoints))
-  app.use('/v1', versionOne(services))
   app.use(beside(services))
   app.use(answerNotFound)
   app.use(handleErrors(services.log))
@@ -71,7 +72,7 @@ function nameRequest(log: Log): RequestHandler {
     const requestId = newId('req_')
     const started = performance.now()
     response.locals.requestId = requestId
-    response.set('X-Request-Id', requestId)
+    response.setHeader('X-Request-Id', requestId)
     response.on('finish', () => {
       const { method } = request
       // The pattern, not the URL: a caller's identifiers do not belong in a log.

@@ -218,7 +218,9 @@ function readPostgresMicros(): number {
 /** What follows the name of a process: its state, its parent, and so on. */
 function readStat(pid: string): string[] {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
   } catch {
     return []
   }

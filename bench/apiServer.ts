@@ -43,7 +43,7 @@ function bare(): Server {
   })
 }
 
-const admit = { name: 'admit', text: 'select * from admit($1, $2, $3, $4, $5)' }
+const admit = { name: 'admit', text: 'select * from admit_calls($1, $2, $3, $4, $5, false)' }
 const selectScoped = {
   name: 'wallet',
   text: `with scope as materialized (select set_config('app.account', $1, true) as account)
@@ -55,7 +55,7 @@ function sameSql(): Server {
   const pool = createPool()
   return serve(async (request, response) => {
     const digest = keyDigest(request.get('authorization')?.slice('Bearer '.length) ?? '')
-    const call = [digest, newId('req_'), 1, 'GET /wallets/:userId', 'read']
+    const call = [[digest], [newId('req_')], [1], ['GET /wallets/:userId'], ['read']]
     const admitted = await pool.query<{ account_id: string }>({ ...admit, values: call })
     const values = [admitted.rows[0]?.account_id, request.params.userId]
     const { rows } = await pool.query<object>({ ...selectScoped, values })

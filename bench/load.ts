@@ -27,7 +27,7 @@ export async function runLoad({ port, requests, connections, seconds }: LoadRun)
     const read = createReader(socket)
     await once(socket, 'connect')
     try {
-      for (let now = performance.now(); now < until; ) {
+      for (let now = performance.now(); now < until;) {
         socket.write(requests[(turn += 1) % requests.length] ?? '')
         await read()
         const answered = performance.now()
