@@ -17,13 +17,13 @@ import { runLoad, type LoadResult } from './load.js'
  */
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
   },
 })
 const SECONDS = Number(values.seconds)
 const CONNECTIONS = Number(values.connections)
-const ROUNDS = 5
+const ROUNDS = 15
 const WARM_UP_SECONDS = 2
 /** Accounts with a key each; one alone makes all requests wait for its row. */
 const ACCOUNTS = 64
