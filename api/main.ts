@@ -8,7 +8,7 @@ import { superviseProcess } from '../lifecycle.js'
 import { createLog } from '../log.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
-import { createApiServer } from './server.js'
+import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
@@ -27,9 +27,5 @@ const readProgress = createProgressReader(temporal)
 const server = createApiServer({ db, chains, registry, temporal, readProgress, shield, log })
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
-onStop(async () => {
-  server.close()
-  server.closeIdleConnections()
-  await once(server, 'close')
-})
+onStop(() => drain(server))
 ready({ address: server.address() })

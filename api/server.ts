@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/ids.js'
 import { windowHeaders } from './admission.js'
@@ -7,11 +8,31 @@ import type { Duplex } from 'node:stream'
 import type { Services } from './services.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
-const TIMEOUTS = { requestTimeout: 15_000, headersTimeout: 10_000 }
+const TIMEOUTS = {
+  requestTimeout: 15_000,
+  headersTimeout: 10_000,
+  // Longer than clients and proxies keep theirs: whoever ends a connection that the other is about to use
+  // loses a request.
+  keepAliveTimeout: 65_000,
+}
+/** A connection is idle as soon as its answer is sent: then it may go. */
+const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
 export function createApiServer(services: Services): Server {
   return createServer(TIMEOUTS, createApp(services)).on('clientError', answerUnreadable(services))
+}
+
+/** Takes no more requests, and returns when those that had come are answered. */
+export async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const timer = setInterval(() => {
+    server.closeIdleConnections()
+  }, DRAIN_MS)
+  await closed.finally(() => {
+    clearInterval(timer)
+  })
 }
 
 /** What is no HTTP at all, or too slow, does not reach the app and gets the documented shape here. */
