@@ -164,9 +164,14 @@ function inputOf<Params extends Schema, Query extends Schema>(
   }
 }
 
+/** Straight to node: text and headers go out in one piece, where Express would take two. */
 function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
   // An answer that came too late has been given already.
-  if (!response.headersSent) response.status(status).type('json').send(text)
+  if (response.headersSent) return
+  response.statusCode = status
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
 }
 
 const parseJson = express.json({ limit: '16kb' })

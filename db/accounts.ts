@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { limitsOf, type PlanName } from '../domain/tiers.js'
 import { ServiceError } from '../domain/errors.js'
@@ -15,7 +15,7 @@ const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
 export function keyDigest(key: string): Buffer | undefined {
   const [, secret, sum] = KEY_FORMAT.exec(key) ?? []
   if (!secret || checksum(secret) !== sum) return undefined
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** Creates an account with the limits of its plan. */
