@@ -3,7 +3,7 @@ import { intents } from './0003_intents.js'
 import { lanes } from './0004_lanes.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
-import { admission } from './0009_admission.js'
+import { admission } from './0010_admission.js'
 import { wallets } from './0002_wallets.js'
 import { yields } from './0007_yields.js'
 
@@ -16,5 +16,5 @@ export const migrations = [
   { name: '0005_metering', sql: metering },
   { name: '0006_tenancy', sql: tenancy },
   { name: '0007_yields', sql: yields },
-  { name: '0009_admission', sql: admission },
+  { name: '0010_admission', sql: admission },
 ]
