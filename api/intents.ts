@@ -20,6 +20,7 @@ const createIntent = writeRoute(
   {
     path: '/intents',
     credits: prices.createIntent,
+    keepsKeys: true,
     params: noParams,
     query: z.strictObject({
       dryRun: z
