@@ -1,4 +1,5 @@
 import { accounts } from './0001_accounts.js'
+import { dispatch } from './0009_dispatch.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
@@ -17,4 +18,5 @@ export const migrations = [
   { name: '0006_tenancy', sql: tenancy },
   { name: '0007_yields', sql: yields },
   { name: '0008_keys', sql: keys },
+  { name: '0009_dispatch', sql: dispatch },
 ]
