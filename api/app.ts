@@ -21,17 +21,18 @@ const ANSWER_MS = 12_000
 /** The API in the order in which a request passes through it. */
 export function createApp(services: Services): Express {
   const app = express()
+  const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(helmet())
-  app.use(nameRequest(services.log), answerInTime)
+  app.use(nameRequest(services.log), answerInTime(answerError))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use(docsRoutes(endpoints))
   app.use('/v1', versionOne(services))
   app.use(beside(services))
   app.use(answerNotFound)
-  app.use(handleErrors(services.log))
+  app.use(answerError)
   return app
 }
 
@@ -85,16 +86,22 @@ function nameRequest(log: Log): RequestHandler {
   }
 }
 
-/** Nobody waits without end for a part of the service that hangs. What was begun may still be done. */
-const answerInTime: RequestHandler = (_request, response, next) => {
-  const timer = setTimeout(() => {
-    next(new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.'))
-  }, ANSWER_MS)
-  response.on('close', () => {
-    clearTimeout(timer)
-  })
-  next()
-}
+/**
+ * Nobody waits without end for a part of the service that hangs. What was begun may still be done, or fail: its
+ * error then takes the usual way. Express knows that way once per request, so that it is not taken here.
+ */
+const answerInTime =
+  (answerError: ErrorRequestHandler): RequestHandler =>
+  (request, response, next) => {
+    const timer = setTimeout(() => {
+      const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
+      void answerError(late, request, response, () => undefined)
+    }, ANSWER_MS)
+    response.on('close', () => {
+      clearTimeout(timer)
+    })
+    next()
+  }
 
 /** For the log: Express has forgotten it when an error is answered. */
 const nameBase: RequestHandler = (request, response, next) => {
