@@ -20,6 +20,7 @@ const createIntent = writeRoute(
   {
     path: '/intents',
     credits: prices.createIntent,
+    keepsKeys: true,
     params: noParams,
     query: z.strictObject({
       dryRun: z
@@ -36,7 +37,7 @@ const createIntent = writeRoute(
       tag: 'Intents',
       summary: 'Create and execute an intent',
       description:
-        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. `withdraw` and `bridge` are checked, but answered with the reason `action_not_available` for now.',
+        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. Its credits come back when it ends before anything of it was signed, unless the chain has refused it. `withdraw` and `bridge` are checked, but answered with the reason `action_not_available` for now.',
       requests: { lend: lendRequest },
       responses: {
         200: {
