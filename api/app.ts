@@ -23,9 +23,10 @@ const ANSWER_MS = 12_000
 /** The API in the order in which a request passes through it. */
 export function createApp(services: Services): Express {
   const app = express()
+  const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(openRequest(services.log))
+  app.use(openRequest(services.log, answerError))
   // Before the rest: most requests go there, and each route that is asked first costs them time.
   app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
@@ -33,7 +34,7 @@ export function createApp(services: Services): Express {
   app.use(docsRoutes(endpoints))
   app.use(beside(services))
   app.use(answerNotFound)
-  app.use(handleErrors(services.log))
+  app.use(answerError)
   return app
 }
 
@@ -73,7 +74,7 @@ function admitUnread(services: Services): ErrorRequestHandler {
 }
 
 /** Gives each request an id of our own and an end in time, and writes one line when it is over. */
-function openRequest(log: Log): RequestHandler {
+function openRequest(log: Log, answerError: ErrorRequestHandler): RequestHandler {
   const security = readSecurityHeaders()
   return (request, response, next) => {
     const requestId = newId('req_')
@@ -81,9 +82,11 @@ function openRequest(log: Log): RequestHandler {
     for (const [name, value] of security) response.setHeader(name, value)
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
-    // Nobody waits without end for a part of the service that hangs. What was begun may still be done.
+    // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
+    // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
     const timer = setTimeout(() => {
-      next(new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.'))
+      const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
+      void answerError(late, request, response, () => undefined)
     }, ANSWER_MS)
     response.on('close', () => {
       clearTimeout(timer)

@@ -46,6 +46,8 @@ export type Spec<Params extends Schema, Query extends Schema, Body extends Schem
   credits: number
   /** Gives credits of another call back, so that what is left is not told. */
   refunds?: boolean
+  /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
+  keepsKeys?: boolean
   params: Params
   query: Query
   body: Body
@@ -125,6 +127,7 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
           endpoint: request.originalUrl.split('?')[0] ?? spec.path,
           key,
           fingerprint: fingerprintOf({ body: input.body, query: input.query }),
+          expires: !spec.keepsKeys,
         }
         const { requestId } = input
         const { db } = services

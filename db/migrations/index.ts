@@ -1,5 +1,7 @@
 import { accounts } from './0001_accounts.js'
+import { dispatch } from './0009_dispatch.js'
 import { intents } from './0003_intents.js'
+import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { steps } from './0011_steps.js'
 import { metering } from './0005_metering.js'
@@ -17,6 +19,8 @@ export const migrations = [
   { name: '0005_metering', sql: metering },
   { name: '0006_tenancy', sql: tenancy },
   { name: '0007_yields', sql: yields },
+  { name: '0008_keys', sql: keys },
+  { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
 ]

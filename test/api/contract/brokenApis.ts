@@ -5,14 +5,14 @@ import type { Db } from '../../../db/connect.js'
 
 /** What `GET /v1/wallets/:userId` of an existing user answers when the service itself fails inside: 500. */
 export async function answerOfFailure(db: Db, key: string, userId: string): Promise<Answer> {
-  const { registry, chains } = silentChains()
+  const { registry, ...others } = silentChains()
   const broken = {
     ...registry,
     get chains(): never {
       throw new Error('broken')
     },
   }
-  return readWallet({ db, chains, registry: broken }, key, userId)
+  return readWallet({ db, ...others, registry: broken }, key, userId)
 }
 
 /** What it answers when the database is away: 503. */

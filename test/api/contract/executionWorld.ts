@@ -11,7 +11,7 @@ import { findFunding } from '../../../db/fundings.js'
 import { toUnits } from '../../../domain/money.js'
 import { createWorld } from '../../lanes/fixture.js'
 import { setFrozen } from '../../lanes/freeze.js'
-import { closedUrl } from '../../planning/chains.js'
+import { closedUrl, silentChains } from '../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../api.js'
 import type { ApplicationFailure } from '@temporalio/common'
 import type { WalletBody } from '../chainWorld.js'
@@ -36,11 +36,14 @@ export async function startExecutionWorld() {
   const chains = connectChains(registry, { ...urls, [chain]: lanes.proxy.url })
   const db = connect(database.urlAs('steward_api'), 4)
   const temporal = standInTemporal()
-  const api = await startApi({ db, temporal: temporal.client, chains, registry })
+  const { attestations } = silentChains()
+  const parts = { chains, registry, attestations }
+  const api = await startApi({ db, temporal: temporal.client, ...parts })
   const key = await createApiKey(database.db, account.id, 'test')
   const stopping = new AbortController()
   const outcomes = { nextChange: () => sleep(20) }
-  const tools = { db: workerDb, chains, registry, outcomes, stopping: stopping.signal }
+  const limits = { bridgeGiveUpMs: 3_600_000, stopping: stopping.signal }
+  const tools = { db: workerDb, ...parts, outcomes, ...limits }
   const activities = createActivities(tools)
   let users = 0
 
