@@ -70,7 +70,7 @@ const createIntent = writeRoute(
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
     if (query.dryRun === 'true') {
-      const preview = await previewPlan(db, owner, request, market)
+      const preview = await previewPlan(services, owner, request, market)
       return { status: 200, body: previewBody(wallet.id, request, preview, decimals) }
     }
     let intent: Intent | undefined
