@@ -10,6 +10,7 @@ import {
   bridgeRequest,
   completedIntent,
   dryRunAnswer,
+  failedIntent,
   lendRequest,
   plannedIntent,
   withdrawRequest,
@@ -102,7 +103,7 @@ const readIntent = readRoute(
         200: {
           description: 'The intent.',
           schema: intentResource,
-          examples: { completed: completedIntent, planning: plannedIntent },
+          examples: { completed: completedIntent, planning: plannedIntent, failed: failedIntent },
         },
       },
       errors: ['INTENT_NOT_FOUND'],
