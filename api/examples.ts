@@ -33,21 +33,34 @@ export const bridgeRequest = {
 }
 
 const executionPlan = {
-  strategy: 'direct-deposit',
-  targetChain: 'arbitrum-sepolia',
+  strategy: 'single-bridge',
+  targetChain: 'base-sepolia',
   targetProtocol: 'aave-v3',
-  expectedApy: 3.510867470502203,
-  estimatedGasUsd: 0.760917,
-  estimatedTime: '1-5 seconds',
-  reasoning: 'aave-v3 on arbitrum-sepolia pays 3.51 % on USDC, the best rate of 3.',
+  expectedApy: 4.1178,
+  estimatedGasUsd: 1.780518,
+  estimatedTime: '4-18 seconds',
+  reasoning:
+    'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.93 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 55976 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
   steps: [
     {
-      type: 'deposit',
+      type: 'bridge',
       sequence: 1,
-      chain: 'arbitrum-sepolia',
-      protocol: 'aave-v3',
+      from: 'arbitrum-sepolia',
+      to: 'base-sepolia',
+      protocol: 'cctp',
       asset: 'USDC',
       amount: '1',
+      speed: 'fast',
+      maxFee: '0.00012',
+      arrives: '0.9999',
+    },
+    {
+      type: 'deposit',
+      sequence: 2,
+      chain: 'base-sepolia',
+      protocol: 'aave-v3',
+      asset: 'USDC',
+      amount: '0.9999',
     },
   ],
 }
@@ -63,26 +76,60 @@ export const plannedIntent = {
   createdAt: '2026-11-21T04:36:09.381Z',
 }
 
+const transactions = [
+  {
+    type: 'bridge',
+    txHash: '0x0b0f44d660018be1908791ea438a12fa090a1937e3e86f1df257bc55ff42536a',
+    chain: 'arbitrum-sepolia',
+    gasUsed: '156777',
+    gasCostUsd: 0.470331,
+  },
+  {
+    type: 'mint',
+    txHash: '0xf1942d2d98e048e9fe5078d99c368908cbfc9fc7d7d702e336dbee5c1a6e99c5',
+    chain: 'base-sepolia',
+    gasUsed: '116537',
+    gasCostUsd: 0.349611,
+  },
+  {
+    type: 'deposit',
+    txHash: '0xf648eeccfc11cfe302e51282f9ae5b7f98df1f61c3933fea888f4c0d27f4d12d',
+    chain: 'base-sepolia',
+    gasUsed: '266397',
+    gasCostUsd: 0.799191,
+  },
+]
+
 export const completedIntent = {
   ...plannedIntent,
   status: 'completed',
   results: {
-    completedSteps: 1,
-    transactions: [
-      {
-        type: 'deposit',
-        txHash: '0xf4bf35d76b5d57cd5fe92ce59887c23d3ad39fd3225a4dcec11a47cfdbdf264b',
-        chain: 'arbitrum-sepolia',
-        gasUsed: '283506',
-        gasCostUsd: 0.850518,
-      },
-    ],
-    totalGasUsed: '283506',
-    totalGasCostUsd: 0.850518,
-    finalAmount: '1',
-    apy: 3.510867470502203,
+    completedSteps: 2,
+    transactions,
+    totalGasUsed: '539711',
+    totalGasCostUsd: 1.619133,
+    finalAmount: '0.9999',
+    apy: 4.1178,
   },
-  completedAt: '2026-11-21T04:36:09.715Z',
+  completedAt: '2026-11-21T04:36:11.912Z',
+}
+
+/** The burn is done, the deposit was refused: what has arrived is in the wallet. */
+export const failedIntent = {
+  ...plannedIntent,
+  status: 'failed',
+  results: {
+    completedSteps: 1,
+    transactions: transactions.slice(0, 2),
+    totalGasUsed: '273314',
+    totalGasCostUsd: 0.819942,
+  },
+  error: {
+    code: 'DEPOSIT_FAILED',
+    message: 'Refused by simulation: the market is paused.',
+    step: 2,
+    funds: [{ chain: 'base-sepolia', asset: 'USDC', amount: '0.9999' }],
+  },
 }
 
 export const balancesAnswer = {
@@ -107,17 +154,19 @@ export const balancesAnswer = {
   totalValueUsd: 1,
 }
 
-const rateAnswer = { chain: 'arbitrum-sepolia', protocol: 'aave-v3', asset: 'USDC', apy: 3.5109 }
+const rateAnswer = { chain: 'base-sepolia', protocol: 'aave-v3', asset: 'USDC', apy: 4.1178 }
 
 export const yieldsAnswer = {
   rates: [
-    { ...rateAnswer, chain: 'ethereum-sepolia', apy: 1.5187 },
+    { ...rateAnswer, chain: 'ethereum-sepolia', asset: 'TUSD', apy: 1.5187 },
+    { ...rateAnswer, chain: 'ethereum-sepolia', protocol: 'compound-v3', apy: 1.2477 },
+    { ...rateAnswer, chain: 'arbitrum-sepolia', apy: 3.5109 },
     rateAnswer,
-    { ...rateAnswer, chain: 'base-sepolia', apy: 3.1522 },
+    { ...rateAnswer, protocol: 'erc4626', apy: 3.6985 },
   ],
   best: {
     ...rateAnswer,
-    reasoning: 'aave-v3 on arbitrum-sepolia pays 3.51 % on USDC, the best of 3 rates.',
+    reasoning: 'aave-v3 on base-sepolia pays 4.12 % on USDC, the best of 5 rates.',
   },
 }
 

@@ -10,6 +10,7 @@ import {
   bridgeRequest,
   completedIntent,
   dryRunAnswer,
+  failedIntent,
   lendRequest,
   plannedIntent,
   withdrawRequest,
@@ -71,7 +72,7 @@ const createIntent = writeRoute(
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
     if (query.dryRun === 'true') {
-      const preview = await previewPlan(db, owner, request, market)
+      const preview = await previewPlan(services, owner, request, market)
       return { status: 200, body: previewBody(wallet.id, request, preview, decimals) }
     }
     let intent: Intent | undefined
@@ -103,7 +104,7 @@ const readIntent = readRoute(
         200: {
           description: 'The intent.',
           schema: intentResource,
-          examples: { completed: completedIntent, planning: plannedIntent },
+          examples: { completed: completedIntent, planning: plannedIntent, failed: failedIntent },
         },
       },
       errors: ['INTENT_NOT_FOUND'],

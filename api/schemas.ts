@@ -101,7 +101,7 @@ export const balances = z
   .meta({ id: 'Balances', description: 'What a wallet holds on every supported chain.' })
 
 const protocol = text('Lending protocol.', 'aave-v3')
-const apy = figure('Yearly yield in percent.', 3.51)
+const apy = figure('Yearly yield in percent.', 4.1178)
 
 const rate = z
   .strictObject({ chain, protocol, asset, apy })
@@ -116,7 +116,7 @@ export const yields = z
         protocol: protocol.optional(),
         asset,
         apy,
-        reasoning: text('Why it is the best.', 'aave-v3 on arbitrum-sepolia pays most.'),
+        reasoning: text('Why it is the best.', 'aave-v3 on base-sepolia pays most.'),
       })
       .nullable()
       .meta({ description: 'The rate with the highest APY; null when no rate matches.' }),
@@ -154,14 +154,14 @@ const executionPlan = z
   .strictObject({
     strategy: z
       .enum(strategies)
-      .meta({ description: 'Kind of plan.', examples: ['direct-deposit'] }),
-    targetChain: text('Chain where the money ends.', 'arbitrum-sepolia'),
+      .meta({ description: 'Kind of plan.', examples: ['single-bridge'] }),
+    targetChain: text('Chain where the money ends.', 'base-sepolia'),
     targetProtocol: protocol.optional(),
     expectedApy: apy.optional(),
     steps: z.array(step).meta({ description: 'In the order of execution.' }),
     estimatedGasUsd: figure('Estimated cost in USD.', 0.760917),
     estimatedTime: text('Range for a person to read.', '1-5 seconds'),
-    reasoning: text('Why this plan.', 'aave-v3 on arbitrum-sepolia pays 3.51 % on USDC.'),
+    reasoning: text('Why this plan.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
   })
   .meta({ id: 'ExecutionPlan', description: 'What the service does for an intent.' })
 

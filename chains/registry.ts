@@ -186,6 +186,7 @@ export const findToken = (chain: Chain, symbol: string): Token | undefined =>
 
 /** The chains of a deployment and how callers name them. */
 export type Registry = {
+  network: Network
   chains: Chain[]
   /** The chain of a canonical name. Throws on a name that is not in the deployment: a bug, not input. */
   get(name: string): Chain
@@ -208,6 +209,7 @@ export function createRegistry(network: Network, file?: string): Registry {
     return chain
   }
   return {
+    network,
     chains,
     get,
     byId(chainId) {

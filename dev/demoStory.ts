@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
-import { type ChainName, type DevnetContracts } from '../chains/registry.js'
+import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { readEthBalance, readTokenBalance } from './chainState.js'
 import { readJson } from './jsonFile.js'
 import { commandAgeMs } from './processes.js'
@@ -9,17 +9,25 @@ import { type Facts } from './stack.js'
 import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
 
 type Wallet = { id: string; address: string }
-type Transaction = { type: string; txHash: string; gasUsed: string; gasCostUsd: number }
+type Step = { type: string; from?: string; to?: string; chain?: string; amount: string }
+type Transaction = {
+  type: string
+  txHash: string
+  chain: string
+  gasUsed: string
+  gasCostUsd: number
+}
 type Intent = {
   id: string
   status: string
-  executionPlan?: { targetProtocol: string; steps: { type: string }[] }
+  executionPlan?: { targetChain: ChainName; reasoning: string; steps: Step[] }
   results?: { completedSteps: number; transactions: Transaction[]; apy?: number }
   error?: { code?: string; message: string }
 }
 type Node = { url: string; contracts: DevnetContracts }
 
-const chain: ChainName = 'arbitrum-sepolia'
+/** Where test money comes to. */
+const fundedChain: ChainName = 'arbitrum-sepolia'
 const pollMs = 150
 /** Funding takes a block or two, an intent some more; a machine that builds beside it needs far longer. */
 const timeoutMs = 120_000
@@ -27,58 +35,64 @@ const timeoutMs = 120_000
 const bookingTimeoutMs = 15_000
 
 /**
- * Runs the main job as a caller would: a wallet, one test USDC, a `lend`, and what became of it.
+ * Runs the main job as a caller would: a wallet, one test USDC, a `lend` that goes where it pays most, and
+ * what became of it.
  *
- * @param contractsFile - JSON of the devnet's addresses, to read the chain besides the API.
+ * @param contractsFile - JSON of the devnet's addresses, to read the chains besides the API.
  * @throws {Explained} when the intent does not complete.
  */
 export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
-  const node = openNode(facts, contractsFile)
-  const { usdc, aToken } = node.contracts
-  say(`  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC from a wallet that holds no ETH')}\n`)
+  const nodeOf = openNodes(facts, contractsFile)
+  const source = nodeOf(fundedChain)
+  say(
+    `  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC where it pays most, from a wallet without ETH')}\n`,
+  )
 
   const userId = `demo-${randomBytes(4).toString('hex')}`
   const wallet = await post<Wallet>(facts, '/wallets', { userId, metadata: {} })
   tell('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
 
   await post(facts, '/demo/fund', { walletId: wallet.id })
-  const isFunded = async () => (await readTokenBalance(node.url, usdc, wallet.address)) > 0n
-  await waitFor('fund', 'waiting for 1 USDC', isFunded)
-  const ethBefore = await readEthBalance(node.url, wallet.address)
-  tell('fund', `1 USDC on ${chain}`)
+  const readUsdc = ({ url, contracts }: Node) =>
+    readTokenBalance(url, contracts.usdc, wallet.address)
+  await waitFor('fund', 'waiting for 1 USDC', async () => (await readUsdc(source)) > 0n)
+  const readEth = async () => {
+    const balances = chainNames.map((chain) => readEthBalance(nodeOf(chain).url, wallet.address))
+    return (await Promise.all(balances)).reduce((sum, wei) => sum + wei)
+  }
+  const ethBefore = await readEth()
+  tell('fund', `1 USDC on ${fundedChain}`)
 
   const begun = Date.now()
   const created = await createIntent(facts, wallet)
   tell('intent', `${created.status} ${pc.dim(created.id)}`)
+  tellPlan(created)
   const intent = await followIntent(facts, created)
-  const tookMs = Date.now() - begun
+  tell('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
   const totalMs = commandAgeMs()
-  for (const transaction of intent.results?.transactions ?? []) tellTransaction(transaction)
-  tell('completed', `${pc.bold(formatSeconds(tookMs))} after POST /v1/intents`)
 
-  const ethAfter = await readEthBalance(node.url, wallet.address)
-  const deposit = await readTokenBalance(node.url, aToken, wallet.address)
+  const targetChain = intent.executionPlan?.targetChain ?? fundedChain
+  const target = nodeOf(targetChain)
+  const lent = await readTokenBalance(target.url, target.contracts.aToken, wallet.address)
+  const usdc = await readUsdc(source)
+  const eth = `${formatUnits(ethBefore, 18)} before, ${formatUnits(await readEth(), 18)} after`
   say()
   say(fact('APY', formatPercent(intent.results?.apy)))
-  say(
-    fact(
-      'ETH of the wallet',
-      `${formatUnits(ethBefore, 18)} before, ${formatUnits(ethAfter, 18)} after`,
-    ),
-  )
-  say(fact('aUSDC of the wallet', formatUnits(deposit, 6)))
+  say(fact('USDC of the wallet', `${formatUnits(usdc, 6)} on ${fundedChain}`))
+  say(fact('aUSDC of the wallet', `${formatUnits(lent, 6)} on ${targetChain}`))
+  say(fact('ETH of the wallet', `${eth}, on all chains`))
   say(fact('From command', `${formatSeconds(totalMs)} to completed`))
   say()
 }
 
-function openNode(facts: Facts, contractsFile: string): Node {
-  const contracts = readJson<Record<ChainName, DevnetContracts>>(contractsFile)?.[chain]
-  if (!contracts) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
-  return { url: facts.rpcUrls[chain], contracts }
+function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => Node {
+  const all = readJson<Record<ChainName, DevnetContracts>>(contractsFile)
+  if (!all) throw new Explained(`The devnet's addresses are missing (${contractsFile}).`)
+  return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
 }
 
 async function createIntent(facts: Facts, wallet: Wallet): Promise<Intent> {
-  const request = { walletId: wallet.id, action: 'lend', amount: 1, asset: 'USDC', chain }
+  const request = { walletId: wallet.id, action: 'lend', amount: 1, asset: 'USDC' }
   const deadline = Date.now() + bookingTimeoutMs
   for (;;) {
     const answer = await call<Intent>(facts, 'POST', '/intents', request)
@@ -88,13 +102,28 @@ async function createIntent(facts: Facts, wallet: Wallet): Promise<Intent> {
   }
 }
 
+/** One sentence of the reasoning in a line, below the steps. */
+function tellPlan({ executionPlan }: Intent): void {
+  const { steps = [], reasoning = '' } = executionPlan ?? {}
+  tell('plan', steps.map(describeStep).join(', '))
+  for (const sentence of reasoning.split(/(?<=\.) (?=[A-Z])/)) say(`    ${pc.dim(sentence)}`)
+}
+
+function describeStep({ type, amount, from, to, chain }: Step): string {
+  return `${type} ${amount} USDC ${from ? `from ${from} to ${to}` : `on ${chain}`}`
+}
+
+/** Tells each transaction when it is there, until the intent is over. */
 async function followIntent(facts: Facts, created: Intent): Promise<Intent> {
   let intent = created
+  let told = 0
   const isOver = async () => {
     const answer = await call<Intent>(facts, 'GET', `/intents/${created.id}`)
     if (answer.status !== 200) throw refusal(answer)
-    if (answer.body.status !== intent.status) sayOnPipe(answer.body.status)
     intent = answer.body
+    const transactions = intent.results?.transactions ?? []
+    for (const transaction of transactions.slice(told)) tellTransaction(transaction)
+    told = Math.max(told, transactions.length)
     return intent.status === 'completed' || intent.status === 'failed'
   }
   await waitFor('intent', () => describeProgress(intent), isOver)
@@ -110,17 +139,13 @@ function describeProgress({ status, executionPlan, results }: Intent): string {
   return `${status}${step}`
 }
 
-function tellTransaction({ type, txHash, gasUsed, gasCostUsd }: Transaction): void {
-  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd})`
-  tell(type, `${txHash} ${pc.dim(gas)}`)
+function tellTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
+  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(2)})`
+  tell(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
 }
 
 function tell(step: string, what: string): void {
   say(`  ${sign.done} ${step.padEnd(10)} ${what}`)
-}
-
-function sayOnPipe(status: string): void {
-  if (!process.stdout.isTTY) say(`    ${'intent'.padEnd(10)} ${status}`)
 }
 
 /** Waits for something with a live line that shows how long it has been. */

@@ -18,7 +18,7 @@ export type Terms = {
 }
 
 /**
- * Supply APYs of 1.52, 3.51 and 4.23 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the vault. The
+ * Supply APYs of 1.52, 3.51 and 4.12 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the vault. The
  * best one is on another chain than test money comes to, so that lending shows a bridge. As on the public
  * testnet Aave lists another dollar than Circle's on `ethereum-sepolia`.
  */

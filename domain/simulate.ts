@@ -16,8 +16,27 @@ const stepOfFault = {
 export type Fault = keyof typeof stepOfFault
 const faults = Object.keys(stepOfFault) as Fault[]
 
+/** Where money is play money. Named one by one: a network that is added later is none of them. */
+const testNetworks = ['devnet', 'testnet']
+
 /**
  * The failure that the caller's metadata asks for, undefined when it asks for none.
+ *
+ * @param network - Of this deployment.
+ * @throws {ServiceError} INVALID_REQUEST where money is real, or when there is no such failure.
+ */
+export function acceptFault(
+  metadata: Record<string, unknown> | undefined,
+  network: string,
+): Fault | undefined {
+  if (metadata?.simulate !== undefined && !testNetworks.includes(network)) {
+    throw refusal('is for test networks only')
+  }
+  return faultIn(metadata)
+}
+
+/**
+ * The failure that an accepted intent's metadata asks for, undefined when it asks for none.
  *
  * @throws {ServiceError} INVALID_REQUEST when there is no such failure.
  */

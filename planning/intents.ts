@@ -6,7 +6,7 @@ import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
-import { assertFaultPossible, faultIn } from '../domain/simulate.js'
+import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
 import type { Chains } from '../chains/connect.js'
@@ -37,9 +37,9 @@ export async function storeIntent(
   request: IntentRequest,
   market: MarketSnapshot,
 ): Promise<Intent> {
-  await lockWallet(trx, owner.walletId)
   const { walletId, metadata } = owner
-  const fault = faultIn(metadata)
+  const fault = acceptFault(metadata, tools.registry.network)
+  await lockWallet(trx, walletId)
   const planned = await planWithReservations(trx, walletId, request, market).catch(
     (error: unknown) => laterIfSilent(request, error),
   )
@@ -58,16 +58,19 @@ export async function storeIntent(
  *   that is silent might hold the answer.
  */
 export async function previewPlan(
-  db: Db,
-  { accountId, walletId }: Owner,
+  { db, registry }: Pick<PlanningTools, 'db' | 'registry'>,
+  { accountId, walletId, metadata }: Owner,
   request: IntentRequest,
   market: MarketSnapshot,
 ): Promise<ExecutionPlan> {
+  const fault = acceptFault(metadata, registry.network)
   try {
-    return await db.transaction(async (trx) => {
+    const plan = await db.transaction(async (trx) => {
       await scopeTransaction(trx, accountId)
       return planWithReservations(trx, walletId, request, market)
     })
+    if (fault) assertFaultPossible(fault, plan)
+    return plan
   } catch (error) {
     throw isSilence(error) ? unavailable(error) : error
   }

@@ -2,8 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Wallet } from 'ethers'
 import { connect, type Db } from '../../db/connect.js'
 import { insertReservation } from '../../db/reservations.js'
-import { planPending, storeIntent, type PlanningTools } from '../../planning/intents.js'
+import {
+  planPending,
+  previewPlan,
+  storeIntent,
+  type PlanningTools,
+} from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
+import type { Network } from '../../chains/registry.js'
 import { scopeTransaction } from '../../db/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
@@ -44,7 +50,7 @@ const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
 /** What the API does for a POST, with the account's sight. */
 async function createIntent(
   tools: PlanningTools,
-  owner: ReturnType<typeof ownerOf>,
+  owner: ReturnType<typeof ownerOf> & { metadata?: Record<string, unknown> },
   request: ReturnType<typeof lend>,
 ) {
   const market = await readMarket(tools, owner.address, request)
@@ -88,6 +94,23 @@ describe('createIntent', () => {
     })
     expect(await intentsOf(wallet)).toEqual([])
     expect(await reservationsOf(wallet)).toEqual([])
+  })
+
+  test('error: a failure on demand where money is real, planned or stored', async () => {
+    const wallet = await walletWith(usdc)
+    const owner = { ...ownerOf(wallet), metadata: { simulate: 'DEPOSIT_FAILED' } }
+    const registry = { ...world.registry, network: 'mainnet' as Network }
+    const request = lend(usdc, chain)
+    const refused = { code: 'INVALID_REQUEST', message: expect.stringContaining('test networks') }
+    await expect(createIntent({ ...tools, registry }, owner, request)).rejects.toMatchObject(
+      refused,
+    )
+    const market = await readMarket(tools, wallet.address, request)
+    await expect(previewPlan({ db: api, registry }, owner, request, market)).rejects.toMatchObject(
+      refused,
+    )
+    expect(await intentsOf(wallet)).toEqual([])
+    await expect(createIntent(tools, owner, request)).resolves.toMatchObject({ status: 'planning' })
   })
 
   test('counts what other intents have reserved', async () => {
