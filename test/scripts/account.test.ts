@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createAccount, createApiKey } from '../../db/accounts.js'
 import { newId } from '../../db/ids.js'
 import { admit } from '../../db/metering.js'
+import { readCommand } from '../../scripts/accountCommand.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -61,13 +63,14 @@ const call = (key: string, scope: 'read' | 'write' = 'read', cost = 0) =>
   admit(database.db, { key, requestId: newId('req_'), cost, route: 'test', scope })
 
 async function newAccount(): Promise<{ id: string; key: string }> {
-  const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
-  return { id: /acct_\w+/.exec(made)?.[0] ?? '', key: keyIn(made) }
+  const { id } = await createAccount(database.db, { name: 'Acme Ltd', plan: 'pro' })
+  return { id, key: await createApiKey(database.db, id, 'first') }
 }
 
 describe('create', () => {
   test('makes an account whose key is shown once, works and is kept as a digest', async () => {
-    const { id, key } = await newAccount()
+    const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
+    const [id = '', key] = [/acct_\w+/.exec(made)?.[0], keyIn(made)]
     expect(await call(key)).toMatchObject({ accountId: id, plan: 'pro', scopes: ['read', 'write'] })
     const row = await rowOf(key)
     expect(row).toMatchObject({
@@ -133,14 +136,13 @@ describe('key revoke', () => {
     expect(await output('key', 'revoke', id)).toBe('Revoked.\n')
     expect(await call(key)).toBeUndefined()
     await expectRefused(['key', 'revoke', id], `There is no live key ${id}.`)
-    await expectRefused(['key', 'roll', id], `There is no live key ${id}.`)
   })
 })
 
 describe('key roll', () => {
   test('gives a successor with the same scopes; the old key ends after the grace', async () => {
     const { id, key } = await newAccount()
-    const reader = keyIn(await output('key', 'create', id, '--name', 'r', '--scopes', 'read'))
+    const reader = await createApiKey(database.db, id, 'r', { scopes: ['read'] })
     const old = await rowOf(reader)
     const rolled = await output('key', 'roll', old.id, '--grace', '2')
     const successor = keyIn(rolled)
@@ -220,25 +222,50 @@ describe('the database', () => {
 describe('a wrong call', () => {
   const none = 'acct_none'
   const key = ['key', 'create', none, '--name', 'n']
+
   test.each<[string, string[], string]>([
     ['no command', [], 'Which command? Help: npm run account -- --help'],
     ['an unknown command', ['remove', none], 'There is no command remove acct_none.'],
+    ['a name of JavaScript', ['constructor'], 'There is no command constructor.'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
+    ['an option without its value', ['create', '--plan'], "Option '--plan <value>' argument"],
     ['an option of another command', ['list', '--plan', 'pro'], 'list has no option --plan.'],
     ['a missing argument', ['key', 'list'], 'key list: ACCOUNT is missing.'],
+    ['an empty argument', ['show', ''], 'show: ACCOUNT is missing.'],
     ['an argument too many', ['show', none, 'x'], 'show: x is too much.'],
     ['a bad plan', ['create', '--name', 'n', '--plan', 'gold'], '--plan must be one of free, pro,'],
+    ['no name', ['create', '--plan', 'pro'], '--name is missing.'],
     ['a bad name', ['create', '--plan', 'pro', '--name', 'a\nb'], '--name must be a line of 1 to'],
     ['a bad scope', [...key, '--scopes', 'admin'], '--scopes must be read, write or read,write.'],
     ['no date', [...key, '--expires', '2027-02-30'], '--expires must be a date such as'],
     ['a past date', [...key, '--expires', '2020-01-01'], '--expires 2020-01-01 has passed.'],
+    ['a bad grace', ['key', 'roll', 'k', '--grace', '-1'], "Option '--grace' argument is ambig"],
+    ['a long grace', ['key', 'roll', 'k', '--grace', '9999'], '--grace must be a whole number fr'],
     ['a bad number', ['credits', 'grant', none, '1e3'], 'CREDITS must be a whole number from 1'],
+  ])('error: %s is refused in one line, before any database', (_title, argv, message) => {
+    const refused = expect.objectContaining({
+      ...{ code: 'INVALID_REQUEST', message: expect.stringMatching(/^.+$/) },
+    })
+    expect(() => readCommand(argv)).toThrow(refused)
+    expect(() => readCommand(argv)).toThrow(message)
+  })
+
+  test.each<[string, string[], string]>([
     ['an unknown account', ['show', none], 'There is no account acct_none.'],
     ['keys of an unknown account', ['key', 'list', none], 'There is no account acct_none.'],
     ['a key for an unknown account', key, 'There is no account acct_none.'],
-  ])('error: %s is one line that says what is wrong', (_title, args, message) =>
-    expectRefused(args, message),
-  )
+    ['credits for it', ['credits', 'grant', none, '5'], 'There is no account acct_none.'],
+    ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no live key key_none.'],
+    ['a successor of it', ['key', 'roll', 'key_none'], 'There is no live key key_none.'],
+  ])('error: %s', async (_title, argv, message) => {
+    const done = readCommand(argv)?.(database.db)
+    await expect(done).rejects.toMatchObject({ code: 'NOT_FOUND', message })
+  })
+
+  test('error: the program says it in one line and ends with 1', async () => {
+    await expectRefused([], 'Which command? Help: npm run account -- --help')
+    await expectRefused(['show', none], 'There is no account acct_none.')
+  })
 
   test('--help tells all commands', async () => {
     const help = await output('--help')
