@@ -1,3 +1,4 @@
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -229,6 +230,9 @@ function report(figures: Map<Case, Figures[]>, idleRate: number): void {
     `Means of ${ROUNDS} rounds, one intent at a time; from POST to the GET, every ${POLL_MS} ms, that says completed.`,
   )
   console.table(Object.fromEntries(rows))
+  console.log(
+    `Load of the machine at the end: ${round(loadavg()[0] ?? 0)} on ${cpus().length} cores.`,
+  )
   console.log(
     `RPC calls are those beside the watching of three chains, ${Math.round(idleRate)} per second on this devnet.`,
   )
