@@ -58,7 +58,7 @@ describe('an intent that waits', () => {
     expect(rest).toEqual(['bridge', 'mint', 'deposit', 'finalizeIntent'])
     expect(calls.find(({ name }) => name === 'mint')?.input).toMatchObject({ nonce: '0x07' })
     expect(history.events?.length).toBeLessThan(40)
-  })
+  }, 180_000)
 
   test.each(['bridge', 'mint', 'deposit'] as const)(
     'six hours for a node that is down at its %s: late, not failed',
