@@ -96,11 +96,10 @@ describe('a queue', () => {
     const listener = listenerOf()
     const next = watchQueue(listener, new AbortController().signal, ['queued'])
     void next(10)
-    const wait = next(5_000)
+    // Longer than the test may take: only the announcement ends it.
+    const wait = next(600_000)
     await new Promise((resolve) => setTimeout(resolve, 30))
-    const started = performance.now()
     listener.publish('queued')
-    await wait
-    expect(performance.now() - started).toBeLessThan(1_000)
+    await expect(wait).resolves.toBeUndefined()
   })
 })
