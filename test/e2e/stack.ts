@@ -16,6 +16,7 @@ export type Facts = {
   temporalAddress: string
   databaseUrl: string
   rpcUrls: Record<string, string>
+  attestationUrl: string
   pids: Record<'api' | 'worker' | 'signer' | 'temporal' | 'postgres', number>
 }
 
