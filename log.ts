@@ -4,13 +4,19 @@ import { ServiceError } from './domain/errors.js'
 export type Log = Logger
 
 /**
+ * Lines are written together, and soon: a line of each request would cost a system call otherwise, and a
+ * reader that is slow would hold up the service. A process that ends writes what is left.
+ */
+const GATHERED = { sync: false, minLength: 4_096, periodicFlush: 100 }
+
+/**
  * A JSON logger on standard output, or on `destination`. Errors pass through an allow-list: name, code,
  * message and details of our own errors, and of foreign ones the name, code and place only, because node
  * and database clients put URLs with credentials into their messages.
  */
 export function createLog(name: string, level: string, destination?: DestinationStream): Log {
   const options: LoggerOptions = { name, level, serializers: { err: describeError }, hooks }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination ?? pino.destination(GATHERED))
 }
 
 /** An error logged without words of ours would lend its message to the line. */

@@ -1,6 +1,7 @@
 import { readEffects } from '../db/effects.js'
 import { lockIntent, type Intent } from '../db/intents.js'
 import { setCompleted, setFailed } from '../db/intentStatus.js'
+import { refund } from '../db/metering.js'
 import { expireOperation, readOperations } from '../db/operations.js'
 import { releaseUnsigned } from '../db/reservations.js'
 import { ServiceError } from '../domain/errors.js'
@@ -13,6 +14,8 @@ import {
   type IntentStatus,
 } from '../domain/intent.js'
 import { locateFunds } from '../domain/funds.js'
+import { isSigned } from '../domain/operation.js'
+import { freeFailures } from '../domain/tiers.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connect.js'
@@ -41,26 +44,43 @@ export type FinalizeInput = {
 
 /**
  * Writes the end of an intent. What it says is decided from the operations' rows under the intent's
- * lock, not from what the workflow believes. Safe to repeat.
+ * lock, not from what the workflow believes. Gives the credits back when the end is free. Safe to repeat.
  */
 export async function finalizeIntent(
   db: Db,
-  { intentId, failure }: FinalizeInput,
+  input: FinalizeInput,
 ): Promise<{ status: IntentStatus }> {
-  return db.transaction(async (trx) => {
-    const intent = await lockIntent(trx, intentId)
-    if (isTerminal(intent.status)) return { status: intent.status }
-    const effects = await readEffects(trx, intentId)
-    if (intent.plan?.steps.every((step) => completionOf(step, effects))) {
-      await setCompleted(trx, intentId)
-      return { status: 'completed' }
-    }
-    if (!failure) throw new Error('All steps returned, but not all are in the rows.')
-    for (const { id } of await readOperations(trx, intentId)) await expireOperation(trx, id)
-    await releaseUnsigned(trx, intentId)
-    await setFailed(trx, intentId, toIntentError(intent, failure, effects))
-    return { status: 'failed' }
+  const { intent, isFree } = await db.transaction(async (trx) => {
+    const intent = await writeEnd(trx, input)
+    return { intent, isFree: await costsNothing(trx, intent) }
   })
+  // After the commit: a cancel locks the account and then the intent, so that whoever holds an intent must not
+  // wait for its account. A crash in between repeats the activity, which comes here again.
+  if (isFree) await refund(db, intent.requestId)
+  return { status: intent.status }
+}
+
+async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {
+  const intent = await lockIntent(trx, intentId)
+  if (isTerminal(intent.status)) return intent
+  const effects = await readEffects(trx, intentId)
+  if (intent.plan?.steps.every((step) => completionOf(step, effects))) {
+    await setCompleted(trx, intentId)
+    return { ...intent, status: 'completed' }
+  }
+  if (!failure) throw new Error('All steps returned, but not all are in the rows.')
+  for (const { id } of await readOperations(trx, intentId)) await expireOperation(trx, id)
+  await releaseUnsigned(trx, intentId)
+  const error = toIntentError(intent, failure, effects)
+  await setFailed(trx, intentId, error)
+  return { ...intent, status: 'failed', error }
+}
+
+/** Decided when nothing of the intent can be signed any more. */
+async function costsNothing(trx: Db, { id, error }: Intent): Promise<boolean> {
+  if (error === null || !freeFailures.includes(error.code)) return false
+  const operations = await readOperations(trx, id)
+  return operations.every(({ state }) => !isSigned(state))
 }
 
 /** The error with where the money of the intent is, as the chains' logs say. */

@@ -42,7 +42,7 @@ export async function admitRequest(
     setWindow(response, shield.count(address))
     throw unauthorized()
   }
-  shield.trust(key)
+  shield.trust(admission.keyDigest)
   setWindow(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
   assertAdmitted(admission, scope, credits)
@@ -80,15 +80,22 @@ function assertAdmitted(admission: Admission, scope: Tariff['scope'], credits: n
 
 const keyOf = (request: Request) => BEARER.exec(request.get('authorization') ?? '')?.[1]
 
-function setWindow(response: Response, { limit, used, resetAt }: Window): void {
-  response.set('X-RateLimit-Limit', String(limit))
-  response.set('X-RateLimit-Remaining', String(Math.max(0, limit - used)))
-  response.set('X-RateLimit-Reset', String(resetAt))
+function setWindow(response: Response, window: RateWindow): void {
+  for (const [name, value] of Object.entries(windowHeaders(window))) response.setHeader(name, value)
 }
 
+type RateWindow = Pick<Window, 'limit' | 'used' | 'resetAt'>
+
+/** The headers by which every answer tells its caller's window. */
+export const windowHeaders = ({ limit, used, resetAt }: RateWindow) => ({
+  'X-RateLimit-Limit': String(limit),
+  'X-RateLimit-Remaining': String(Math.max(0, limit - used)),
+  'X-RateLimit-Reset': String(resetAt),
+})
+
 export function setCredits(response: Response, charged: number, remaining: bigint): void {
-  response.set('X-Credits-Charged', String(charged))
-  response.set('X-Credits-Remaining', String(remaining))
+  response.setHeader('X-Credits-Charged', String(charged))
+  response.setHeader('X-Credits-Remaining', String(remaining))
 }
 
 function unauthorized(): ServiceError {

@@ -2,7 +2,9 @@ import express, {
   Router,
   type ErrorRequestHandler,
   type Express,
+  type Request,
   type RequestHandler,
+  type Response,
 } from 'express'
 import helmet from 'helmet'
 import { newId } from '../db/ids.js'
@@ -21,17 +23,18 @@ const ANSWER_MS = 12_000
 /** The API in the order in which a request passes through it. */
 export function createApp(services: Services): Express {
   const app = express()
+  const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(helmet())
-  app.use(nameRequest(services.log), answerInTime)
+  app.use(openRequest(services.log, answerError))
+  // Before the rest: most requests go there, and each route that is asked first costs them time.
+  app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use(docsRoutes(endpoints))
-  app.use('/v1', versionOne(services))
   app.use(beside(services))
   app.use(answerNotFound)
-  app.use(handleErrors(services.log))
+  app.use(answerError)
   return app
 }
 
@@ -42,10 +45,7 @@ function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
-  router.use(async (request, response, next) => {
-    await admitRequest(services, anyPath, request, response)
-    answerNotFound(request, response, next)
-  })
+  router.use(admitUnknown(services))
   router.use(admitUnread(services))
   return router
 }
@@ -54,7 +54,15 @@ function versionOne(services: Services): Router {
 function beside(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
+  router.use('/dashboard', admitUnknown(services))
   return router
+}
+
+function admitUnknown(services: Services): RequestHandler {
+  return async (request, response, next) => {
+    await admitRequest(services, anyPath, request, response)
+    answerNotFound(request, response, next)
+  }
 }
 
 /** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
@@ -65,14 +73,24 @@ function admitUnread(services: Services): ErrorRequestHandler {
   }
 }
 
-/** Gives each request an id of our own and writes one line when it is answered. */
-function nameRequest(log: Log): RequestHandler {
+/** Gives each request an id of our own and an end in time, and writes one line when it is over. */
+function openRequest(log: Log, answerError: ErrorRequestHandler): RequestHandler {
+  const security = readSecurityHeaders()
   return (request, response, next) => {
     const requestId = newId('req_')
     const started = performance.now()
+    for (const [name, value] of security) response.setHeader(name, value)
     response.locals.requestId = requestId
-    response.set('X-Request-Id', requestId)
-    response.on('finish', () => {
+    response.setHeader('X-Request-Id', requestId)
+    // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
+    // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
+    const timer = setTimeout(() => {
+      const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
+      void answerError(late, request, response, () => undefined)
+    }, ANSWER_MS)
+    response.on('close', () => {
+      clearTimeout(timer)
+      if (!response.writableFinished) return
       const { method } = request
       // The pattern, not the URL: a caller's identifiers do not belong in a log.
       const { path = '' } = (request.route ?? {}) as { path?: string }
@@ -85,15 +103,15 @@ function nameRequest(log: Log): RequestHandler {
   }
 }
 
-/** Nobody waits without end for a part of the service that hangs. What was begun may still be done. */
-const answerInTime: RequestHandler = (_request, response, next) => {
-  const timer = setTimeout(() => {
-    next(new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.'))
-  }, ANSWER_MS)
-  response.on('close', () => {
-    clearTimeout(timer)
-  })
-  next()
+/** What helmet sets is the same on every answer: it is asked once. */
+function readSecurityHeaders(): [string, string][] {
+  const headers = new Map<string, string>()
+  const response = {
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    removeHeader: () => undefined,
+  }
+  helmet()({} as Request, response as unknown as Response, () => undefined)
+  return [...headers]
 }
 
 /** For the log: Express has forgotten it when an error is answered. */

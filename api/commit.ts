@@ -73,8 +73,9 @@ async function commit(
     const { name, credits } = tariff
     const call = { accountId, requestId, cost: credits, route: name }
     const { paid, balance } = await charge(trx, call)
-    if (!paid) throw outOfCredits(credits, balance)
     const answer = await work(trx)
+    // Only now: a refusal that the API document names comes before this one, which it does not.
+    if (!paid) throw outOfCredits(credits, balance)
     if (idempotency) {
       const { status, text } = toText(answer)
       await storeAnswer(trx, idempotency, { status, body: text })

@@ -28,6 +28,7 @@ const createIntent = writeRoute(
   {
     path: '/intents',
     credits: prices.createIntent,
+    keepsKeys: true,
     params: noParams,
     query: z.strictObject({
       dryRun: z
@@ -44,7 +45,7 @@ const createIntent = writeRoute(
       tag: 'Intents',
       summary: 'Create and execute an intent',
       description:
-        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds.',
+        'The intent is planned at once and executed asynchronously. Poll `GET /intents/{intentId}` every 5 to 10 seconds. Its credits come back when it ends before anything of it was signed, unless the chain has refused it.',
       requests: { lend: lendRequest, withdraw: withdrawRequest, bridge: bridgeRequest },
       responses: {
         200: {

@@ -9,7 +9,7 @@ import { createLog } from '../log.js'
 import { connectAttestations } from '../protocols/attestations.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
-import { createApiServer } from './server.js'
+import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
@@ -30,9 +30,5 @@ const parts = { db, chains, registry, attestations, temporal, readProgress, shie
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
-onStop(async () => {
-  server.close()
-  server.closeIdleConnections()
-  await once(server, 'close')
-})
+onStop(() => drain(server))
 ready({ address: server.address() })

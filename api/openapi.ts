@@ -53,7 +53,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
         title: 'Steward',
         version: '1',
         description: introduction,
-        license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+        license: { name: 'Proprietary' },
       },
       servers: [{ url: '/v1', description: 'This deployment' }],
       security: [{ apiKey: [] }],

@@ -46,6 +46,8 @@ export type Spec<Params extends Schema, Query extends Schema, Body extends Schem
   credits: number
   /** Gives credits of another call back, so that what is left is not told. */
   refunds?: boolean
+  /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
+  keepsKeys?: boolean
   params: Params
   query: Query
   body: Body
@@ -125,6 +127,7 @@ export function writeRoute<Params extends Schema, Query extends Schema, Body ext
           endpoint: request.originalUrl.split('?')[0] ?? spec.path,
           key,
           fingerprint: fingerprintOf({ body: input.body, query: input.query }),
+          expires: !spec.keepsKeys,
         }
         const { requestId } = input
         const { db } = services
@@ -164,9 +167,14 @@ function inputOf<Params extends Schema, Query extends Schema>(
   }
 }
 
+/** Straight to node: text and headers go out in one piece, where Express would take two. */
 function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
   // An answer that came too late has been given already.
-  if (!response.headersSent) response.status(status).type('json').send(text)
+  if (response.headersSent) return
+  response.statusCode = status
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
 }
 
 const parseJson = express.json({ limit: '16kb' })

@@ -1,33 +1,60 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/ids.js'
+import { windowHeaders } from './admission.js'
 import { createApp } from './app.js'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Services } from './services.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
-const TIMEOUTS = { requestTimeout: 15_000, headersTimeout: 10_000 }
+const TIMEOUTS = {
+  requestTimeout: 15_000,
+  headersTimeout: 10_000,
+  // Longer than clients and proxies keep theirs: whoever ends a connection that the other is about to use
+  // loses a request.
+  keepAliveTimeout: 65_000,
+}
+/** A connection is idle as soon as its answer is sent: then it may go. */
+const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
 export function createApiServer(services: Services): Server {
-  return createServer(TIMEOUTS, createApp(services)).on('clientError', answerUnreadable)
+  return createServer(TIMEOUTS, createApp(services)).on('clientError', answerUnreadable(services))
+}
+
+/** Takes no more requests, and returns when those that had come are answered. */
+export async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const timer = setInterval(() => {
+    server.closeIdleConnections()
+  }, DRAIN_MS)
+  await closed.finally(() => {
+    clearInterval(timer)
+  })
 }
 
 /** What is no HTTP at all, or too slow, does not reach the app and gets the documented shape here. */
-function answerUnreadable(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+function answerUnreadable({ shield }: Services) {
+  return (error: Error & { code?: string }, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const requestId = newId('req_')
+    const message = 'The request is not readable HTTP/1.1.'
+    const details = { issues: [{ path: '', message }], requestId }
+    const body = JSON.stringify({ error: 'INVALID_REQUEST', message, details })
+    const { remoteAddress = '' } = socket as Socket
+    const headers = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+      'X-Request-Id': requestId,
+      ...windowHeaders(shield.count(remoteAddress)),
+      Connection: 'close',
+    }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    socket.end(`${['HTTP/1.1 400 Bad Request', ...lines].join('\r\n')}\r\n\r\n${body}`)
   }
-  const requestId = newId('req_')
-  const message = 'The request is not readable HTTP/1.1.'
-  const details = { issues: [{ path: '', message }], requestId }
-  const body = JSON.stringify({ error: 'INVALID_REQUEST', message, details })
-  const head = [
-    'HTTP/1.1 400 Bad Request',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -35,8 +35,8 @@ export function createShield() {
       window.used += 1
       return withWait(window)
     },
-    trust(key: string): void {
-      const digest = keyDigest(key)?.toString('base64') ?? ''
+    /** `digest`: of a key that was admitted. */
+    trust(digest: string): void {
       if (trusted.has(digest)) return
       trusted.add(digest)
       dropOldest(trusted)

@@ -1,5 +1,5 @@
 import { Interface, type Result } from 'ethers'
-import { readContract, type BlockRef } from './read.js'
+import { decodeResult, readContract, type BlockRef } from './read.js'
 import type { ChainClient } from './connect.js'
 
 /**
@@ -36,7 +36,5 @@ export async function readMany(
     block,
   )
   const results = answers as { returnData: string }[]
-  return reads.map(({ abi, name }, i) =>
-    abi.decodeFunctionResult(name, results[i]?.returnData ?? '0x'),
-  )
+  return reads.map((read, i) => decodeResult(client, read, results[i]?.returnData ?? '0x'))
 }

@@ -1,4 +1,5 @@
-import { Interface, toQuantity } from 'ethers'
+import { Interface, toQuantity, type Result } from 'ethers'
+import { ServiceError } from '../domain/errors.js'
 import type { ChainClient } from './connect.js'
 
 /** A block to read at: its number, or its hash, which an orphaned block does not answer. */
@@ -35,7 +36,11 @@ const blockParameter = (block: BlockRef) => {
   return { blockHash: block.blockHash, requireCanonical: true }
 }
 
-/** Calls a contract's view function and returns its results. */
+/**
+ * Calls a contract's view function and returns its results.
+ *
+ * @throws {ServiceError} RPC_ERROR, also when the answer is none of this function.
+ */
 export async function readContract(
   client: ChainClient,
   to: string,
@@ -46,7 +51,33 @@ export async function readContract(
 ) {
   const data = abi.encodeFunctionData(name, parameters)
   const answer = await client.send<string>('eth_call', [{ to, data }, blockParameter(block)])
-  return abi.decodeFunctionResult(name, answer)
+  return decodeResult(client, { to, abi, name }, answer)
+}
+
+/**
+ * Decodes what a view function returned.
+ *
+ * @throws {ServiceError} RPC_ERROR: the contract is not there, or not yet at that node or block.
+ */
+export function decodeResult(
+  { chain }: ChainClient,
+  { to, abi, name }: { to: string; abi: Interface; name: string },
+  data: string,
+): Result {
+  try {
+    return abi.decodeFunctionResult(name, data)
+  } catch (cause) {
+    const reason = data === '0x' ? 'no contract there' : 'an answer of another shape'
+    const details = {
+      chain: chain.name,
+      method: 'eth_call',
+      answered: true,
+      reverted: false,
+      reason,
+    }
+    const message = `${chain.name} cannot tell ${name} of ${to}: ${reason}.`
+    throw new ServiceError('RPC_ERROR', message, details, { cause })
+  }
 }
 
 /** Balance of a token in base units. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { limitsOf, type PlanName } from '../domain/tiers.js'
 import { ServiceError } from '../domain/errors.js'
@@ -15,7 +15,7 @@ const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
 export function keyDigest(key: string): Buffer | undefined {
   const [, secret, sum] = KEY_FORMAT.exec(key) ?? []
   if (!secret || checksum(secret) !== sum) return undefined
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** Creates an account with the limits of its plan. */
@@ -107,41 +107,50 @@ export async function readApiKeys(db: Db, accountId: string): Promise<ApiKey[]> 
   return db('api_key').where({ account_id: accountId }).orderBy('id').select<ApiKey[]>(keyColumns)
 }
 
-/** Ends a key at once. */
+/** Ends a key at once; NOT_FOUND for a key that is unknown or revoked already. */
 export async function revokeApiKey(db: Db, id: string): Promise<void> {
   const changed = await db('api_key')
     .where({ id })
     .whereNull('revoked_at')
     .update({ revoked_at: db.raw('clock_timestamp()') })
-  if (changed !== 1) throw new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
+  if (changed !== 1) throw noLiveKey(id)
 }
 
 /**
- * Makes a successor with the same name and scopes. The old key goes on for a while, so that it can be
- * replaced without a gap.
+ * Makes a successor with the same name and scopes; it ends only if `expiresAt` says so. The old key goes on
+ * for a while, so that it can be replaced without a gap.
+ *
+ * @throws {ServiceError} NOT_FOUND for a key that is unknown, revoked or expired.
  */
 export async function rollApiKey(
   db: Db,
   id: string,
-  graceHours: number = ROLL_GRACE_HOURS,
-): Promise<string> {
+  { graceHours = ROLL_GRACE_HOURS, expiresAt }: { graceHours?: number; expiresAt?: Date } = {},
+): Promise<{ key: string; oldEndsAt: Date }> {
   return db.transaction(async (trx) => {
-    const old = await trx('api_key')
+    const [old] = await trx('api_key')
       .where({ id })
       .whereNull('revoked_at')
-      .forUpdate()
-      .first<{ account_id: string; name: string; scopes: Scope[] } | undefined>()
-    if (!old) throw new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
-    await trx('api_key')
-      .where({ id })
+      .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
       .update({
         expires_at: trx.raw(`least(expires_at, clock_timestamp() + ? * interval '1 hour')`, [
           graceHours,
         ]),
       })
-    return createApiKey(trx, old.account_id, old.name, { scopes: old.scopes })
+      .returning<{ accountId: string; name: string; scopes: Scope[]; oldEndsAt: Date }[]>([
+        'account_id as accountId',
+        'name',
+        'scopes',
+        'expires_at as oldEndsAt',
+      ])
+    if (!old) throw noLiveKey(id)
+    const { accountId, name, scopes, oldEndsAt } = old
+    const options = { scopes, ...(expiresAt && { expiresAt }) }
+    return { key: await createApiKey(trx, accountId, name, options), oldEndsAt }
   })
 }
+
+const noLiveKey = (id: string) => new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
 
 /**
  * Credits that an operator sells or gives; they never lapse.
@@ -168,14 +177,40 @@ const isUniqueViolation = (error: unknown) => (error as { code?: string }).code 
 
 /** A row that refers to no account is an account that is not there; any other error stays what it is. */
 function unknownAccount(error: unknown, id: string): unknown {
-  if ((error as { code?: string }).code !== '23503') return error
-  return new ServiceError('NOT_FOUND', `There is no account ${id}.`)
+  return (error as { code?: string }).code === '23503' ? noAccount(id) : error
 }
 
-export type AccountRow = { id: string; name: string; plan: PlanName; createdAt: Date }
+const noAccount = (id: string) => new ServiceError('NOT_FOUND', `There is no account ${id}.`)
 
+export type AccountRow = {
+  id: string
+  name: string
+  plan: PlanName
+  requestsPerMinute: number
+  /** Null: no limit. */
+  maxWallets: number | null
+  monthlyCredits: bigint
+  createdAt: Date
+}
+
+const accountColumns = [
+  'id',
+  'name',
+  'plan',
+  'rpm as requestsPerMinute',
+  'max_wallets as maxWallets',
+  'monthly_credits as monthlyCredits',
+  'created_at as createdAt',
+]
+
+/** All accounts, oldest first. */
 export async function readAccounts(db: Db): Promise<AccountRow[]> {
-  return db('account')
-    .orderBy('id')
-    .select<AccountRow[]>('id', 'name', 'plan', 'created_at as createdAt')
+  return db('account').orderBy('id').select<AccountRow[]>(accountColumns)
+}
+
+/** NOT_FOUND for an unknown one. */
+export async function getAccount(db: Db, id: string): Promise<AccountRow> {
+  const row = await db('account').where({ id }).first<AccountRow | undefined>(accountColumns)
+  if (!row) throw noAccount(id)
+  return row
 }

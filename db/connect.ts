@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
 import { ServiceError } from '../domain/errors.js'
@@ -17,19 +18,44 @@ types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
  * Bounds on every session. A process that is killed leaves its row locks behind until the server
  * notices, so that no wait may be endless.
  */
-const sessionLimits = [
-  'lock_timeout=10s',
-  'statement_timeout=15s',
-  'idle_in_transaction_session_timeout=15s',
-]
+const ABANDONED_LIMIT = 'idle_in_transaction_session_timeout=15s'
+const sessionLimits = ['lock_timeout=10s', 'statement_timeout=15s', ABANDONED_LIMIT]
 
-function connectionOf(url: string, limits = sessionLimits) {
-  return {
-    connectionString: url,
-    options: limits.map((limit) => `-c ${limit}`).join(' '),
-    connectionTimeoutMillis: 3_000,
-    types: types as NonNullable<Knex.PgConnectionConfig['types']>,
-  }
+/**
+ * The same from this side: a server whose network froze keeps none of its limits. Above them, so that a server
+ * that lives speaks first.
+ */
+const SILENT_MS = 20_000
+/** A session that nobody uses is given back before its silence looks like one of those. */
+const UNUSED_MS = 15_000
+
+/** A socket that ends when nothing has been sent or heard on it for so long, with whatever waits on it. */
+function createSocket(): Socket {
+  const socket = new Socket()
+  return socket.setTimeout(SILENT_MS, () => {
+    socket.destroy(Object.assign(new Error('The database keeps silent.'), { code: 'ETIMEDOUT' }))
+  })
+}
+
+/** Whoever asks gets the error. knex would print it as well, past the log. */
+const quiet = { warn: () => undefined }
+
+type Connection = { url: string; limits: string[]; stream?: () => Socket; pool: Knex.PoolConfig }
+
+function open({ url, limits, stream, pool }: Connection): Db {
+  return knex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      options: limits.map((limit) => `-c ${limit}`).join(' '),
+      connectionTimeoutMillis: 3_000,
+      types: types as NonNullable<Knex.PgConnectionConfig['types']>,
+      ...(stream && { stream }),
+    },
+    acquireConnectionTimeout: 5_000,
+    log: quiet,
+    pool,
+  })
 }
 
 /**
@@ -38,18 +64,10 @@ function connectionOf(url: string, limits = sessionLimits) {
  */
 const LEADER_LIMIT = 'idle_session_timeout=15s'
 
-/** Whoever asks gets the error. knex would print it as well, past the log. */
-const quiet = { warn: () => undefined }
-
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
 export function connect(url: string, max = 10): Db {
-  return knex({
-    client: 'pg',
-    connection: connectionOf(url),
-    log: quiet,
-    pool: { min: 0, max },
-    acquireConnectionTimeout: 5_000,
-  })
+  const pool = { min: 0, max, idleTimeoutMillis: UNUSED_MS }
+  return open({ url, limits: sessionLimits, stream: createSocket, pool })
 }
 
 /**
@@ -58,11 +76,8 @@ export function connect(url: string, max = 10): Db {
  * through this pool is written by the leader.
  */
 export function connectAsLeader(url: string, namespace: number, key: number): Db {
-  return knex({
-    client: 'pg',
-    connection: connectionOf(url, [...sessionLimits, LEADER_LIMIT]),
-    acquireConnectionTimeout: 5_000,
-    log: quiet,
+  return open({
+    ...{ url, limits: [...sessionLimits, LEADER_LIMIT], stream: createSocket },
     pool: {
       min: 0,
       max: 1,
@@ -106,10 +121,10 @@ export async function migrate(
   url: string,
   passwords?: { api: string; worker: string; signer: string },
 ): Promise<void> {
-  const db = connect(url, 1)
+  // A migration, or the wait for another migrator, may be silent for long.
+  const db = open({ url, limits: [ABANDONED_LIMIT], pool: { min: 0, max: 1 } })
   try {
     await db.transaction(async (trx) => {
-      await trx.raw('set local statement_timeout = 0; set local lock_timeout = 0')
       await trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
       await createRoles(trx)
       await trx.raw(`create table if not exists migration (

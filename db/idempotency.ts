@@ -9,7 +9,12 @@ export type IdempotencyKey = {
   key: string
   /** SHA-256 of the validated body. */
   fingerprint: Buffer
+  /** False when what the request does must not be done twice however late it comes again. */
+  expires: boolean
 }
+
+/** Longer than anybody goes on to send a request again, and short enough that the table does not grow for ever. */
+const KEPT_DAYS = 30
 
 export type StoredAnswer = { status: number; body: string; fingerprint: Buffer }
 
@@ -28,27 +33,50 @@ function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** The answer that was given to a key. */
+/** The answer that was given to a key, while the key is kept. */
 export async function findAnswer(db: Db, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
   const query = db('idempotency_key')
     .where({ account_id: key.accountId, endpoint: key.endpoint, key: key.key })
+    .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
     .select('status', 'body', 'fingerprint')
   const [answer] = await selectScoped<StoredAnswer>(db, key.accountId, query)
   return answer
 }
 
 /**
- * Takes a key for the caller's transaction. A concurrent twin waits here until the first one ends.
+ * Takes a key for the caller's transaction; one whose time is over is taken anew. A concurrent twin waits
+ * here until the first one ends.
  *
  * @returns False when the key was taken meanwhile: there is an answer to replay then.
  */
 export async function claimKey(trx: Db, key: IdempotencyKey): Promise<boolean> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(
-    `insert into idempotency_key (account_id, endpoint, key, fingerprint, status, body)
-     values (?, ?, ?, ?, 0, '') on conflict do nothing`,
-    [key.accountId, key.endpoint, key.key, key.fingerprint],
+    `insert into idempotency_key as kept (account_id, endpoint, key, fingerprint, status, body, expires_at)
+     values (?, ?, ?, ?, 0, '', clock_timestamp() + ? * interval '1 day')
+     on conflict (account_id, endpoint, key) do update set
+       fingerprint = excluded.fingerprint, status = 0, body = '',
+       created_at = excluded.created_at, expires_at = excluded.expires_at
+     where kept.expires_at <= clock_timestamp()`,
+    [key.accountId, key.endpoint, key.key, key.fingerprint, key.expires ? KEPT_DAYS : null],
   )
   return rowCount === 1
+}
+
+/**
+ * Deletes keys whose time is over, at most `limit` of them.
+ *
+ * @returns How many: less than `limit` when none is left.
+ */
+export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    // The second condition is read again on a row that was taken anew meanwhile, the first one is not.
+    `delete from idempotency_key where (account_id, endpoint, key) in (
+       select account_id, endpoint, key from idempotency_key
+       where expires_at <= clock_timestamp() order by expires_at limit ?)
+     and expires_at <= clock_timestamp()`,
+    [limit],
+  )
+  return rowCount
 }
 
 /** Keeps the answer of a key that this transaction has claimed. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
@@ -7,15 +7,29 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
  * of their making.
  */
 export function newId(prefix: string): string {
-  const bytes = randomBytes(16)
+  const bytes = takeRandom()
   bytes.writeUIntBE(Date.now(), 0, 6)
   bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x70
   bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80
-  let rest = BigInt(`0x${bytes.toString('hex')}`)
-  let text = ''
-  for (let i = 0; i < 26; i++) {
-    text = ALPHABET.charAt(Number(rest & 31n)) + text
-    rest >>= 5n
+  let text = prefix
+  // 128 bits after two that are zero: 26 characters of five.
+  let rest = 0
+  let bits = 2
+  for (const byte of bytes) {
+    rest = ((rest << 8) | byte) & 0xfff
+    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET.charAt((rest >> (bits - 5)) & 31)
   }
-  return prefix + text
+  return text
+}
+
+/** Every request has an id: asking the system for the bytes of one at a time costs more than all the rest. */
+const random = Buffer.alloc(16 * 128)
+let used = random.length
+
+function takeRandom(): Buffer {
+  if (used === random.length) {
+    randomFillSync(random)
+    used = 0
+  }
+  return random.subarray(used, (used += 16))
 }

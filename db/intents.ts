@@ -225,7 +225,10 @@ export function requestOf(intent: Intent): IntentRequest {
   }
 }
 
-/** Intents whose workflow should have been started a while ago, oldest first, with their plan's name. */
+/**
+ * Intents whose workflow should have been started a while ago, oldest first, with their plan's name. One that
+ * was cancelled before is over without a workflow.
+ */
 export async function findUndispatchedIntents(
   db: Db,
   olderThanMs: number,
@@ -238,9 +241,7 @@ export async function findLingeringIntents(
   db: Db,
   olderThanMs: number,
 ): Promise<{ intent: Intent; plan: PlanName }[]> {
-  return findStartable(db, olderThanMs, (rows) =>
-    rows.whereNotNull('i.dispatched_at').whereNotIn('i.status', ['completed', 'failed']),
-  )
+  return findStartable(db, olderThanMs, (rows) => rows.whereNotNull('i.dispatched_at'))
 }
 
 async function findStartable(
@@ -251,6 +252,7 @@ async function findStartable(
   const rows = (await where(
     db('intent as i')
       .join('account as a', 'a.id', 'i.account_id')
+      .whereNotIn('i.status', ['completed', 'failed'])
       .whereRaw(`i.created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
       .orderBy('i.created_at')
       .limit(50)

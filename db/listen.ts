@@ -14,6 +14,7 @@ export type Listener = {
 }
 
 const RECONNECT_MS = 500
+const PROBE_AFTER_MS = 10_000
 
 /** Listens on one connection, made anew when it is lost, until the signal aborts. */
 export function listenToOperations(url: string, stopping: AbortSignal): Listener {
@@ -32,7 +33,13 @@ export function listenToOperations(url: string, stopping: AbortSignal): Listener
 
 async function keepListening(url: string, stopping: AbortSignal, publish: OnChange): Promise<void> {
   while (!stopping.aborted) {
-    const session = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
+    const session = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 3_000,
+      // Nothing is ever sent on it, so that it would not notice that the server is gone without a word.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: PROBE_AFTER_MS,
+    })
     try {
       await listenOnce(session, stopping, publish)
     } catch {

@@ -1,11 +1,15 @@
 import { ServiceError } from '../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
+import { gather, gatherByName, perPool } from './gather.js'
+import { runPrepared, type Statement } from './prepared.js'
 import { selectScoped } from './scope.js'
 import type { Db } from './connect.js'
 import type { PlanName } from '../domain/tiers.js'
 
 /** The verdict on one request, and what its answer's headers say. */
 export type Admission = {
+  /** SHA-256 of the key, in base64. */
+  keyDigest: string
   accountId: string
   plan: PlanName
   scopes: string[]
@@ -22,6 +26,7 @@ export type Admission = {
 }
 
 type AdmitRow = {
+  at: bigint
   account_id: string
   plan: PlanName
   scopes: string[]
@@ -30,7 +35,7 @@ type AdmitRow = {
   reset_at: bigint
   retry_after: number
   balance: bigint
-  code: keyof typeof verdicts
+  code: keyof typeof verdicts | typeof BUSY
 }
 
 const verdicts = {
@@ -39,26 +44,75 @@ const verdicts = {
   403: 'outOfScope',
   429: 'rateLimited',
 } as const
+/** Another transaction holds the account: the call was neither counted nor charged. */
+const BUSY = 0
+
+type AdmitRequest = { requestId: string; cost: number; route: string; scope: Scope }
+type AdmitCall = AdmitRequest & { digest: Buffer; keyDigest: string }
 
 /**
- * Authenticates, counts and charges a request in one statement, exact over any number of processes.
+ * Authenticates, counts and charges a request, exact over any number of processes. Requests that come
+ * together are admitted by one statement.
  *
  * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
  * @returns undefined when no live key has this text.
  */
 export async function admit(
   db: Db,
-  request: { key: string; requestId: string; cost: number; route: string; scope: Scope },
+  request: AdmitRequest & { key: string },
 ): Promise<Admission | undefined> {
-  const { key, requestId, cost, route, scope } = request
-  const digest = keyDigest(key)
+  const digest = keyDigest(request.key)
   if (!digest) return undefined
-  const { rows } = await db.raw<{ rows: AdmitRow[] }>('select * from admit(?, ?, ?, ?, ?)', [
-    ...[digest, requestId, cost, route, scope],
+  return admitTogether(db)({ ...request, digest, keyDigest: digest.toString('base64') })
+}
+
+const admitTogether = perPool((db) => {
+  // Whoever holds an account for long, such as a process that froze, holds up its own calls only.
+  const line = gatherByName((calls: AdmitCall[]) => askAdmissions(db, calls, true))
+  const together = gather(async (calls: AdmitCall[]) => {
+    const answers = await askAdmissions(db, calls, false)
+    return calls.map((call, at) => {
+      const answer = answers[at]
+      return answer === 'busy' ? line.add(call.keyDigest, call) : answer
+    })
+  })
+  return async (call: AdmitCall): Promise<Admission | undefined> => {
+    const answer = await (line.has(call.keyDigest)
+      ? line.add(call.keyDigest, call)
+      : together(call))
+    if (answer === 'busy') throw new Error('An account was held although it was waited for.')
+    return answer
+  }
+})
+
+const admitStatement: Statement = {
+  name: 'admit_calls',
+  text: 'select * from admit_calls($1, $2, $3, $4, $5, $6)',
+}
+
+/** One answer for each call, in their order. */
+async function askAdmissions(
+  db: Db,
+  calls: AdmitCall[],
+  wait: boolean,
+): Promise<(Admission | 'busy' | undefined)[]> {
+  const rows = await runPrepared<AdmitRow>(db, admitStatement, [
+    calls.map(({ digest }) => digest),
+    calls.map(({ requestId }) => requestId),
+    calls.map(({ cost }) => cost),
+    calls.map(({ route }) => route),
+    calls.map(({ scope }) => scope),
+    wait,
   ])
-  const [row] = rows
+  const found = new Map(rows.map((row) => [Number(row.at) - 1, row]))
+  return calls.map((call, at) => toAdmission(call, found.get(at)))
+}
+
+function toAdmission(call: AdmitCall, row?: AdmitRow): Admission | 'busy' | undefined {
   if (!row) return undefined
+  if (row.code === BUSY) return 'busy'
   return {
+    keyDigest: call.keyDigest,
     accountId: row.account_id,
     plan: row.plan,
     scopes: row.scopes,

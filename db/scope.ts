@@ -1,4 +1,6 @@
 import type { Knex } from 'knex'
+import { gather, perPool } from './gather.js'
+import { runPrepared } from './prepared.js'
 import type { Db } from './connect.js'
 
 /**
@@ -20,6 +22,29 @@ export async function selectScoped<Row>(
     [accountId, query, accountId],
   )
   return rows
+}
+
+/**
+ * A look-up of one row of an account by one text, with the same sight as `selectScoped`. Look-ups that come
+ * together go in one statement, of which each sees its own account only: the setting is made anew before
+ * each, in the subquery that the row's own one depends on.
+ *
+ * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
+ */
+export function createLookup<Row extends object>(name: string, select: string) {
+  const text = `select call.at as "callAt", found.*
+    from unnest($1::text[], $2::text[]) with ordinality as call (account, key, at)
+    cross join lateral (select set_config('app.account', call.account, true) as account) as scope
+    cross join lateral (${select} offset 0) as found`
+  const of = perPool((db) =>
+    gather(async (calls: { accountId: string; key: string }[]) => {
+      const values = [calls.map(({ accountId }) => accountId), calls.map(({ key }) => key)]
+      const rows = await runPrepared<Row & { callAt: bigint }>(db, { name, text }, values)
+      const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt), row as unknown]))
+      return calls.map((_, at) => found.get(at + 1) as Row | undefined)
+    }),
+  )
+  return (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
 }
 
 /** Gives a whole transaction the sight of one account. */

@@ -1,5 +1,5 @@
 import { newId } from './ids.js'
-import { selectScoped } from './scope.js'
+import { createLookup, selectScoped } from './scope.js'
 import { sliced, type Slice } from './slice.js'
 import type { Db } from './connect.js'
 import { ServiceError } from '../domain/errors.js'
@@ -81,14 +81,19 @@ async function assertWithinLimit(trx: Db, accountId: string): Promise<void> {
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
 
+const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
+const select = `select ${named.join(', ')} from wallet where account_id = scope.account`
+const findByUser = createLookup<Wallet>('wallet by user', `${select} and user_id = call.key`)
+const findById = createLookup<Wallet>('wallet by id', `${select} and id = call.key`)
+
 /** The wallet of a user of the account. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
 export async function getWalletByUser(db: Db, accountId: string, userId: string): Promise<Wallet> {
-  return orNotFound(await findWallet(db, accountId, { user_id: userId }))
+  return orNotFound(await findByUser(db, accountId, userId))
 }
 
 /** The wallet of the account with this id. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
 export async function getWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
-  return orNotFound(await findWallet(db, accountId, { id }))
+  return orNotFound(await findById(db, accountId, id))
 }
 
 /** Wallets of the account, newest first, those of one user only when it is named: the slice and one more. */
@@ -101,18 +106,6 @@ export async function listWallets(
   const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(returning)
   if (filter.userId !== undefined) void query.where({ user_id: filter.userId })
   return selectScoped<Wallet>(db, accountId, query)
-}
-
-async function findWallet(
-  db: Db,
-  accountId: string,
-  where: { id: string } | { user_id: string },
-): Promise<Wallet | undefined> {
-  const query = db('wallet')
-    .where({ account_id: accountId, ...where })
-    .select(returning)
-  const [wallet] = await selectScoped<Wallet>(db, accountId, query)
-  return wallet
 }
 
 /** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */

@@ -21,5 +21,9 @@ export const MINTED = 'MINTED'
 export type OperationState =
   'queued' | 'deferred' | 'signed' | 'mined' | 'confirmed' | 'final' | 'rejected' | 'cancelled'
 
+/** True when bytes exist that anybody may execute, now or after a reorg. An unsigned operation that is over stays so. */
+export const isSigned = (state: OperationState): boolean =>
+  ['signed', 'mined', 'confirmed', 'final'].includes(state)
+
 /** A contract call of a wallet. Value is always zero: wallets hold no native coin. */
 export type Call = { to: string; data: string }

@@ -1,3 +1,5 @@
+import type { ErrorCode } from './errors.js'
+
 export const planNames = ['free', 'pro', 'enterprise'] as const
 export type PlanName = (typeof planNames)[number]
 
@@ -35,3 +37,17 @@ export const prices = {
   fundWallet: 0,
   readCredits: 0,
 } as const
+
+/**
+ * Codes of failed intents that cost nothing when nothing of them was ever signed: the service has failed, the caller
+ * has cancelled, or the call would have been refused, free of charge, had the chains answered at once.
+ */
+const freeCodes: ErrorCode[] = [
+  'NETWORK_ERROR',
+  'RPC_ERROR',
+  'INTERNAL',
+  'CANCELLED',
+  'INSUFFICIENT_FUNDS',
+  'INVALID_REQUEST',
+]
+export const freeFailures: readonly string[] = freeCodes

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { ServiceError } from '../domain/errors.js'
 import { createLog, type Log } from '../log.js'
@@ -19,7 +20,27 @@ function linesOf(action: (log: Log) => void): { text: string; lines: Record<stri
   return { text, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
+/** What a process writes to its standard output that logs and does `action` then. */
+function outputOf(action: string): string {
+  const log = new URL('../log.ts', import.meta.url).href
+  const script = `import { createLog } from '${log}'
+    const log = createLog('test', 'info')
+    log.info('hello')
+    ${action}`
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
+}
+
 describe('createLog', () => {
+  test.each([
+    ['is over', ''],
+    ['exits', 'process.exit()'],
+    ['gets no time for it', 'log.fatal("bye"); process.kill(process.pid, "SIGKILL")'],
+    ['goes on', 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 1_000)'],
+  ])('no line is lost when the process %s', (_how, action) => {
+    expect(outputOf(action)).toContain('"msg":"hello"')
+  })
+
   test('of our own errors: code, message, details', () => {
     const error = new ServiceError('RPC_ERROR', 'No answer.', { chain: 'a' })
     const { lines } = linesOf((log) => log.error({ err: error, requestId: 'r' }, 'failed'))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { findUndispatchedFundings } from '../db/fundings.js'
+import { deleteExpiredKeys } from '../db/idempotency.js'
 import { findLingeringIntents, findUndispatchedIntents } from '../db/intents.js'
 import { again, startFunding, startIntent } from '../temporal/start.js'
 import type { Db } from '../db/connect.js'
@@ -13,12 +14,17 @@ const UNDISPATCHED_EVERY_MS = 2_000
 const UNDISPATCHED_AFTER_MS = 5_000
 const LINGERING_EVERY_MS = 60_000
 const LINGERING_AFTER_MS = 60_000
+/** A key whose time is over is good for nothing and in nobody's way. */
+const EXPIRED_EVERY_MS = 3_600_000
+/** Short statements: others write to the same table. */
+const EXPIRED_BATCH = 1_000
 
-/** Starts workflows that should run and do not, until the signal aborts. */
+/** Starts workflows that should run and do not, and deletes what is kept no longer, until the signal aborts. */
 export async function runSweepers(tools: SweepTools, stopping: AbortSignal): Promise<void> {
   await Promise.all([
     every(UNDISPATCHED_EVERY_MS, tools, stopping, startUndispatched),
     every(LINGERING_EVERY_MS, tools, stopping, restartLingering),
+    every(EXPIRED_EVERY_MS, tools, stopping, deleteExpired),
   ])
 }
 
@@ -26,10 +32,10 @@ async function every(
   ms: number,
   tools: SweepTools,
   stopping: AbortSignal,
-  sweep: (tools: SweepTools) => Promise<void>,
+  sweep: (tools: SweepTools, stopping: AbortSignal) => Promise<void>,
 ): Promise<void> {
   while (!stopping.aborted) {
-    await sweep(tools).catch((error: unknown) => {
+    await sweep(tools, stopping).catch((error: unknown) => {
       tools.log.warn({ err: error }, 'sweep failed')
     })
     await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
@@ -56,6 +62,15 @@ async function restartLingering({ db, client, decimals, log }: SweepTools): Prom
     await startIntent(client, db, { intent, plan, decimals }, again)
     log.warn({ intent: intent.id }, 'workflow was gone, started again')
   }
+}
+
+/** Idempotency keys whose time is over. */
+async function deleteExpired({ db, log }: SweepTools, stopping: AbortSignal): Promise<void> {
+  let deleted = 0
+  for (let batch = EXPIRED_BATCH; batch === EXPIRED_BATCH && !stopping.aborted; deleted += batch) {
+    batch = await deleteExpiredKeys(db, EXPIRED_BATCH)
+  }
+  if (deleted > 0) log.info({ deleted }, 'expired idempotency keys deleted')
 }
 
 async function isRunning(client: Client, workflowId: string): Promise<boolean> {

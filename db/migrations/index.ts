@@ -1,9 +1,12 @@
 import { accounts } from './0001_accounts.js'
+import { dispatch } from './0009_dispatch.js'
 import { intents } from './0003_intents.js'
+import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
-import { steps } from './0010_steps.js'
+import { steps } from './0011_steps.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
+import { admission } from './0010_admission.js'
 import { wallets } from './0002_wallets.js'
 import { yields } from './0007_yields.js'
 
@@ -16,5 +19,8 @@ export const migrations = [
   { name: '0005_metering', sql: metering },
   { name: '0006_tenancy', sql: tenancy },
   { name: '0007_yields', sql: yields },
-  { name: '0010_steps', sql: steps },
+  { name: '0008_keys', sql: keys },
+  { name: '0009_dispatch', sql: dispatch },
+  { name: '0010_admission', sql: admission },
+  { name: '0011_steps', sql: steps },
 ]

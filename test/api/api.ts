@@ -17,7 +17,7 @@ import type { PlanName } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
-/** What stands in for Temporal: it notes what is started and tells the progress that it is given. */
+/** What stands in for Temporal: it notes what is started, which runs for ever, and tells the progress it is given. */
 export function standInTemporal() {
   const started: Started[] = []
   const progress = new Map<string, Progress>()
@@ -30,7 +30,10 @@ export function standInTemporal() {
         started.push({ workflow, options })
         return Promise.resolve({})
       },
-      getHandle: (id: string) => ({ query: () => query(id) }),
+      getHandle: (id: string) => ({
+        query: () => query(id),
+        describe: () => Promise.resolve({ status: { name: 'RUNNING' } }),
+      }),
     },
   } as unknown as Client
   return { client, started, progress }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect as connectSocket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { Client, Connection } from '@temporalio/client'
 import { connect } from '../../db/connect.js'
@@ -207,6 +208,11 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   const expectRecovery = async () => {
     for (let attempt = 1; (await read()).status !== 404; attempt++) expect(attempt).toBeLessThan(10)
   }
+  const hasFailedTwice = ({ body }: Answer) => {
+    const lines = api.logText().split('\n')
+    const own = lines.filter((line) => line.includes(String(body.details.requestId)))
+    return own.filter((line) => line.includes('request failed')).length === 2
+  }
   const expectUnavailable = (answer: Answer) => {
     expectError(answer, 503, 'UNAVAILABLE')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -238,6 +244,9 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
     for (const answer of answers) expectUnavailable(answer)
     proxy.set('closed')
     proxy.set('open')
+    // What was answered by the time limit fails now, in the log only: its connection serves others.
+    while (!answers.some(hasFailedTwice)) await sleep(20)
+    expect(await Promise.all(Array.from({ length: 6 }, read))).toHaveLength(6)
     await expectRecovery()
   })
 })

@@ -98,6 +98,37 @@ describe('the same key and body', () => {
   })
 })
 
+describe('a key is kept', () => {
+  /** As if all that this account has kept had been kept so much earlier. */
+  const age = (time: string) => {
+    const { db } = world.database
+    const expires_at = db.raw('expires_at - ?::interval', [time])
+    return db('idempotency_key').where({ account_id: accountId }).update({ expires_at })
+  }
+
+  test.each([
+    ['/v1/wallets', () => ({ userId: 'a' }), () => ({ userId: 'b' })],
+    ['/v1/demo/fund', () => ({ walletId }), () => ({ walletId })],
+  ])('%s: for 30 days, then it is new', async (path, body, another) => {
+    const first = await post(path, body(), { name: 'one' })
+    await age('29 days')
+    expect((await post(path, body(), { name: 'one' })).text).toBe(first.text)
+    await age('1 day')
+    const later = await post(path, another(), { name: 'one' })
+    expect([later.status, isReplay(later)]).toEqual([201, false])
+    expect(later.body.id).not.toBe(first.body.id)
+    expect((await post(path, another(), { name: 'one' })).text).toBe(later.text)
+  })
+
+  test.each(['/v1/intents', '/v1/Intents/'])('%s: for ever', async (path) => {
+    const first = await post(path, lend(), { name: 'one' })
+    await age('10000 days')
+    const again = await post(path, lend(), { name: 'one' })
+    expect([isReplay(again), again.text]).toEqual([true, first.text])
+    expect(await effects()).toMatchObject({ intents: 1 })
+  })
+})
+
 describe('a key names one request', () => {
   test('error: INVALID_REQUEST idempotency_key_reused for another body', async () => {
     await post('/v1/intents', lend(1), { name: 'one' })

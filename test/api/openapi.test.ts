@@ -171,6 +171,12 @@ describe('GET /docs', () => {
     expect(css).not.toMatch(/url\(["']?(https?:)?\/\//)
     expect(css).not.toContain('@import')
   })
+
+  test('what it shows of the document leads nowhere else', () => {
+    expect(toJson(document)).not.toMatch(/https?:\/\//)
+    // Swagger UI links an identifier to spdx.org.
+    expect(document.info.license).toEqual({ name: 'Proprietary' })
+  })
 })
 
 describe('GET /llms.txt', () => {

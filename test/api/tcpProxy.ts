@@ -4,38 +4,49 @@ export type TcpProxy = {
   port: number
   /** `open` passes everything on; `closed` cuts all and takes nobody; `frozen` keeps silent. */
   set(mode: 'open' | 'closed' | 'frozen'): void
+  /** Those that are connected now hear nothing any more. Others may come. */
+  freezeOpen(): void
   stop(): Promise<void>
 }
 
 /** Stands between a client and a server that shall seem to die. Without a target it is silent. */
 export async function startTcpProxy(target?: { host: string; port: number }): Promise<TcpProxy> {
-  const pairs = new Set<{ client: Socket; server: Socket | undefined }>()
+  const pairs = new Set<{ client: Socket; server: Socket | undefined; isFrozen: boolean }>()
   let mode = target ? 'open' : 'frozen'
 
   const listener = createServer((client) => {
     if (mode === 'closed') return void client.destroy()
     const server = target && connect(target)
-    const pair = { client, server }
+    const pair = { client, server, isFrozen: false }
     pairs.add(pair)
     const end = () => {
+      // Nobody hears of the other's end either.
+      if (pair.isFrozen) return
       pairs.delete(pair)
       client.destroy()
       server?.destroy()
     }
     for (const socket of [client, server]) socket?.on('error', end).on('close', end)
-    client.on('data', (chunk) => mode === 'open' && server?.write(chunk))
-    server?.on('data', (chunk) => mode === 'open' && client.write(chunk))
+    const passes = () => mode === 'open' && !pair.isFrozen
+    client.on('data', (chunk) => passes() && server?.write(chunk))
+    server?.on('data', (chunk) => passes() && client.write(chunk))
   })
   listener.listen(0, '127.0.0.1')
   await new Promise((resolve) => listener.once('listening', resolve))
   const cut = () => {
-    for (const { client } of pairs) client.destroy()
+    for (const { client, server } of pairs) {
+      client.destroy()
+      server?.destroy()
+    }
   }
   return {
     port: (listener.address() as AddressInfo).port,
     set(next) {
       mode = next
       if (next === 'closed') cut()
+    },
+    freezeOpen() {
+      for (const pair of pairs) pair.isFrozen = true
     },
     stop() {
       cut()

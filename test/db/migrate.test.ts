@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { assertNetwork, claimNetwork, connect, isMigrated, migrate } from '../../db/connect.js'
+import {
+  assertNetwork,
+  claimNetwork,
+  connect,
+  isMigrated,
+  migrate,
+  type Db,
+} from '../../db/connect.js'
 import { migrations } from '../../db/migrations/index.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
@@ -59,6 +66,40 @@ describe('migrate', () => {
       expect(rows).toEqual([])
     }))
 })
+
+describe('0008_keys', () => {
+  test('keys of before end 30 days after they were made, those of intents never', () =>
+    inEmptyDatabase(async (url) => {
+      const db = connect(url, 1)
+      try {
+        await migrateUntil(db, '0008_keys')
+        await db('account').insert({ id: 'acct_1', name: 'test', plan: 'pro' })
+        const common = { account_id: 'acct_1', key: 'one', fingerprint: '', status: 201, body: '' }
+        const [wallet, cancel] = ['/v1/wallets', '/v1/intents/intent_1/cancel']
+        const endpoints = [wallet, cancel, '/v1/intents', '/v1/Intents/']
+        await db('idempotency_key').insert(endpoints.map((endpoint) => ({ ...common, endpoint })))
+        await migrate(url)
+        const days = db.raw(`extract(day from expires_at - created_at)::int as days`)
+        const rows = db('idempotency_key').orderBy('endpoint').select('endpoint', days)
+        expect(await rows.whereNotNull('expires_at')).toEqual([
+          { endpoint: cancel, days: 30 },
+          { endpoint: wallet, days: 30 },
+        ])
+      } finally {
+        await db.destroy()
+      }
+    }))
+})
+
+/** Runs all migrations before the named one. */
+async function migrateUntil(db: Db, name: string): Promise<void> {
+  await db.raw('create table migration (name text primary key, applied_at timestamptz)')
+  const first = migrations.findIndex((migration) => migration.name === name)
+  for (const migration of migrations.slice(0, first)) {
+    await db.raw(migration.sql)
+    await db('migration').insert({ name: migration.name })
+  }
+}
 
 describe('claimNetwork', () => {
   test('binds the database to the network that comes first', () =>

@@ -3,7 +3,7 @@ import { createApiKey } from '../../db/accounts.js'
 import { connect, type Db } from '../../db/connect.js'
 import { newId } from '../../db/ids.js'
 import { admit } from '../../db/metering.js'
-import { scopeTransaction, selectScoped } from '../../db/scope.js'
+import { createLookup, scopeTransaction, selectScoped } from '../../db/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from './rows.js'
 
@@ -106,6 +106,52 @@ describe('a query without any condition', () => {
       .select('account_id')
     expect(await selectScoped(api, mine, inside)).toEqual([{ account_id: mine }])
     expect(await selectScoped(api, mine, api('wallet').count('id'))).toEqual([{ count: 1n }])
+  })
+})
+
+describe('look-ups that go together in one statement', () => {
+  type Found = { id: string; account_id: string }
+  /** They name no account: the row policies alone keep them apart. */
+  const find = createLookup<Found>('any', 'select id, account_id from wallet where id = call.key')
+  const walletOf = async (account: string) => String((await ownRows('wallet', account))[0]?.id)
+
+  test('see the own row each, whichever account comes before', async () => {
+    const [ours, foreign] = [await walletOf(mine), await walletOf(theirs)]
+    const accounts = Array.from(
+      { length: 40 },
+      (_, at) => [mine, theirs, 'acct_none'][at % 3] ?? '',
+    )
+    const asked = accounts.flatMap((account) => [ours, foreign].map((key) => ({ account, key })))
+    const found = await Promise.all(asked.map(({ account, key }) => find(api, account, key)))
+    const expected = asked.map(({ account, key }) => {
+      const own = account === mine ? ours : foreign
+      return account !== 'acct_none' && key === own ? { id: own, account_id: account } : undefined
+    })
+    expect(found).toEqual(expected)
+    expect(await readAll(api, 'wallet')).toEqual([])
+  })
+
+  test('one that the database refuses fails alone', async () => {
+    const ours = await walletOf(mine)
+    const asked = ['none', 'nul \u0000', ours, ours].map((key) => find(api, mine, key))
+    const [none, refused, ...found] = await Promise.allSettled(asked)
+    expect(none).toEqual({ status: 'fulfilled', value: undefined })
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: '22021' } })
+    const own = { id: ours, account_id: mine }
+    expect(found).toEqual(Array(2).fill({ status: 'fulfilled', value: own }))
+  })
+
+  test('are part of the transaction that they are asked in', async () => {
+    const id = newId('svc_wallet_')
+    const values = { user_id: newId('u'), address: newId('0x'), metadata: '{}' }
+    const failed = inScope(mine, async (trx) => {
+      await trx('wallet').insert({ id, account_id: mine, ...values })
+      expect(await find(trx, mine, id)).toEqual({ id, account_id: mine })
+      expect(await find(trx, theirs, id)).toBeUndefined()
+      throw new Error('rolled back')
+    })
+    await expect(failed).rejects.toThrow('rolled back')
+    expect(await find(api, mine, id)).toBeUndefined()
   })
 })
 

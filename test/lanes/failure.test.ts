@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Interface } from 'ethers'
-import { createWorld, finalityBlocks, owner, usdcUnits, type Lend, type World } from './fixture.js'
-
-const aave = new Interface([
-  'function ADDRESSES_PROVIDER() view returns (address)',
-  'function getPoolConfigurator() view returns (address)',
-  'function setReserveFreeze(address asset, bool freeze)',
-])
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './fixture.js'
+import { setFrozen } from './freeze.js'
 
 describe('a call that fails', () => {
   let world: World
@@ -16,30 +10,17 @@ describe('a call that fails', () => {
   })
   afterAll(() => world?.stop())
 
-  const read = async (to: string, method: string) => {
-    const data = aave.encodeFunctionData(method)
-    const answer = await world.rpc<string>('eth_call', [{ to, data }, 'latest'])
-    return aave.decodeFunctionResult(method, answer)[0] as string
-  }
-  const setFrozen = async (frozen: boolean) => {
-    const provider = await read(world.contracts.aavePool, 'ADDRESSES_PROVIDER')
-    const to = await read(provider, 'getPoolConfigurator')
-    const data = aave.encodeFunctionData('setReserveFreeze', [world.chain.usdc.address, frozen])
-    await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
-    await world.mine()
-  }
-
   describe('on chain, after its simulation succeeded', () => {
     let lend: Lend
     beforeAll(async () => {
       lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
       await world.sign()
-      await setFrozen(true)
+      await setFrozen(world, true)
       await world.broadcast()
       await world.mine()
       await world.book()
     })
-    afterAll(() => setFrozen(false))
+    afterAll(() => setFrozen(world, false))
 
     test('is told as failed, though its transaction succeeded', async () => {
       const row = await world.row(lend.operationId)
@@ -90,12 +71,12 @@ describe('a call that fails', () => {
 
   test('in one simulation only may succeed in the next', async () => {
     const wallet = await world.createWallet(usdcUnits)
-    await setFrozen(true)
+    await setFrozen(world, true)
     await world.book()
     const lend = await world.lend(wallet, usdcUnits)
     await world.sign()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'deferred' })
-    await setFrozen(false)
+    await setFrozen(world, false)
     await world.book()
     await world.retryNow(lend)
     await world.round()

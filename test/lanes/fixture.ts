@@ -130,7 +130,7 @@ export async function createWorld(
   return {
     ...{ node, proxy, chain, contracts, database, db: database.db, workerDb, signerDb, folder },
     ...{ kek, treasury, senders, account, told, log, signer },
-    ...{ rpc, createSigner, createDriver, createClient, mine, book, broadcast, sign },
+    ...{ rpc, createSigner, createDriver, createClient, mine, mint, book, broadcast, sign },
 
     driver: () => driver,
 

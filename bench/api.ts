@@ -1,0 +1,227 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createApiKey } from '../db/accounts.js'
+import { connect, migrate, type Db } from '../db/connect.js'
+import { startEmbeddedPostgres } from '../db/embedded.js'
+import { insertTestWallet } from '../test/db/rows.js'
+import { runLoad, type LoadResult } from './load.js'
+
+/**
+ * `GET /v1/wallets/:userId` of the API beside a bare Express handler with one query, on the same Postgres,
+ * each in a process of its own. They are measured in turn, so that a busy moment of the machine hits all.
+ */
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '16' },
+  },
+})
+const SECONDS = Number(values.seconds)
+const CONNECTIONS = Number(values.connections)
+const ROUNDS = 15
+const WARM_UP_SECONDS = 2
+/** Accounts with a key each; one alone makes all requests wait for its row. */
+const ACCOUNTS = 64
+const TRIP_SECONDS = 1
+/** Goals: throughput as a share of the bare handler's, and round trips to Postgres per request. */
+const MIN_RATIO = 0.8
+const MAX_TRIPS = 2
+
+const kinds = ['bare', 'sameSql', 'steward'] as const
+type Kind = (typeof kinds)[number]
+const titles: Record<Kind, string> = {
+  bare: 'bare handler, one SELECT',
+  sameSql: 'bare handler, same SQL',
+  steward: 'API',
+}
+/** CPU time per request of the server and of Postgres. */
+type Measured = LoadResult & { serverMicros: number; postgresMicros: number }
+type Rounds = Record<Kind, Measured[]>
+
+const passwords = { api: 'api', worker: 'worker', signer: 'signer' }
+const dir = mkdtempSync(join(tmpdir(), 'steward-bench-'))
+const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres') })
+try {
+  await migrate(postgres.url, passwords)
+  const owner = connect(postgres.url)
+  const callers = await insertCallers(owner).finally(() => owner.destroy())
+  await compare(callers)
+} finally {
+  await postgres.stop()
+  rmSync(dir, { recursive: true, force: true })
+}
+
+/** Requests that both kinds of server understand, one for each of the accounts, none of which runs dry. */
+async function insertCallers(owner: Db): Promise<Buffer[]> {
+  const insertCaller = async () => {
+    const { accountId } = await insertTestWallet(owner)
+    await owner('account')
+      .where({ id: accountId })
+      .update({ rpm: 1_000_000_000, monthly_credits: 1_000_000_000 })
+    const key = await createApiKey(owner, accountId, 'bench')
+    const head = ['GET /v1/wallets/user HTTP/1.1', 'Host: 127.0.0.1']
+    const who = [`Authorization: Bearer ${key}`, `X-Account: ${accountId}`]
+    return Buffer.from([...head, ...who, '', ''].join('\r\n'))
+  }
+  return Promise.all(Array.from({ length: ACCOUNTS }, insertCaller))
+}
+
+async function compare(callers: Buffer[]): Promise<void> {
+  const servers = await startServers()
+  try {
+    const hot = await measure(servers, callers.slice(0, 1))
+    const spread = await measure(servers, callers)
+    report('1 account', hot)
+    report(`${ACCOUNTS} accounts`, spread)
+    const ratio = ratioOf(spread)
+    const trips = await countTrips(servers.steward, callers)
+    console.log(`ratio ${ratio.toFixed(2)} of the bare handler (goal: at least ${MIN_RATIO})`)
+    console.log(`${trips.toFixed(2)} round trips per request (goal: at most ${MAX_TRIPS})`)
+    if (ratio < MIN_RATIO || trips > MAX_TRIPS) process.exitCode = 1
+  } finally {
+    // Before Postgres: a pool whose server goes first tells so by an error.
+    for (const server of Object.values(servers)) await server.stop()
+  }
+}
+
+async function measure(servers: Servers, requests: Buffer[]): Promise<Rounds> {
+  const rounds: Rounds = { bare: [], sameSql: [], steward: [] }
+  const run = (kind: Kind, seconds: number) => {
+    const { port } = servers[kind]
+    return runLoad({ port, requests, connections: CONNECTIONS, seconds })
+  }
+  for (const kind of kinds) await run(kind, WARM_UP_SECONDS)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of kinds) {
+      const before = await readCpu(servers[kind])
+      const result = await run(kind, SECONDS)
+      const after = await readCpu(servers[kind])
+      const [serverMicros = NaN, postgresMicros = NaN] = after.map(
+        (micros, at) => (micros - (before[at] ?? NaN)) / result.count,
+      )
+      rounds[kind].push({ ...result, serverMicros, postgresMicros })
+    }
+  }
+  return rounds
+}
+
+async function readCpu(server: BenchServer): Promise<number[]> {
+  return [await server.ask('cpu'), readPostgresMicros()]
+}
+
+/** Round trips to Postgres per request, read from the connections of the server itself. */
+async function countTrips(server: BenchServer, requests: Buffer[]): Promise<number> {
+  await server.ask('trips')
+  const run = { port: server.port, requests, connections: CONNECTIONS, seconds: TRIP_SECONDS }
+  const { count } = await runLoad(run)
+  return (await server.ask('trips')) / count
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
+}
+
+/** Throughput as a share of the bare handler's in the same round: the median of the rounds. */
+function ratioOf(rounds: Rounds, kind: Kind = 'steward'): number {
+  const shares = rounds[kind].map(
+    ({ perSecond }, round) => perSecond / (rounds.bare[round]?.perSecond ?? NaN),
+  )
+  return median(shares)
+}
+
+function report(title: string, rounds: Rounds): void {
+  const rows = kinds.map((kind) => {
+    const of = (name: keyof Measured, digits: number) =>
+      Number(median(rounds[kind].map((round) => round[name])).toFixed(digits))
+    return {
+      [title]: titles[kind],
+      'requests/s': of('perSecond', 0),
+      'p50 ms': of('p50Ms', 2),
+      'p99 ms': of('p99Ms', 2),
+      'server CPU µs': of('serverMicros', 0),
+      'Postgres CPU µs': of('postgresMicros', 0),
+      ratio: Number(ratioOf(rounds, kind).toFixed(2)),
+    }
+  })
+  console.table(rows)
+}
+
+type BenchServer = {
+  port: number
+  ask(question: 'cpu' | 'trips'): Promise<number>
+  stop(): Promise<void>
+}
+type Servers = Record<Kind, BenchServer>
+
+async function startServers(): Promise<Servers> {
+  const api = new URL(postgres.url)
+  api.username = 'steward_api'
+  api.password = passwords.api
+  const [bare, sameSql, steward] = await Promise.all([
+    startServer('bare', postgres.url),
+    startServer('sameSql', api.href),
+    startServer('steward', api.href),
+  ])
+  return { bare, sameSql, steward }
+}
+
+async function startServer(kind: Kind, url: string): Promise<BenchServer> {
+  const file = fileURLToPath(new URL('apiServer.ts', import.meta.url))
+  // The log is written, as in production, and read by nobody.
+  const child = fork(file, [kind, url], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const port = await nextAnswer(child)
+  return {
+    port,
+    async ask(question) {
+      child.send(question)
+      return nextAnswer(child)
+    },
+    async stop() {
+      const exited = once(child, 'exit')
+      child.disconnect()
+      await exited
+    },
+  }
+}
+
+async function nextAnswer(child: ChildProcess): Promise<number> {
+  const waiting = new AbortController()
+  const { signal } = waiting
+  const died = once(child, 'exit', { signal }).then(() => {
+    throw new Error('A server died.')
+  })
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', { signal }), died])) as [number]
+    return answer
+  } finally {
+    died.catch(() => undefined)
+    waiting.abort()
+  }
+}
+
+/** CPU time of all sessions of Postgres in µs, where the system tells it: ticks of 10 ms in /proc. */
+function readPostgresMicros(): number {
+  if (!existsSync('/proc/self/stat')) return NaN
+  let ticks = 0
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const fields = readStat(pid)
+    if (Number(fields[1]) === postgres.pid) ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return ticks * 10_000
+}
+
+/** What follows the name of a process: its state, its parent, and so on. */
+function readStat(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Client } from '@temporalio/client'
+import express, { type RequestHandler } from 'express'
+import pg from 'pg'
+import { createApiServer } from '../api/server.js'
+import { createShield } from '../api/shield.js'
+import { keyDigest } from '../db/accounts.js'
+import { connect } from '../db/connect.js'
+import { newId } from '../db/ids.js'
+import { createLog } from '../log.js'
+import { silentChains } from '../test/planning/chains.js'
+
+/**
+ * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production,
+ * `bare` answers the same wallet by one query, `sameSql` by the queries that the API sends. Its parent asks
+ * it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
+ */
+const [kind, url = ''] = process.argv.slice(2)
+/** As in `api/main.ts`. */
+const POOL_SIZE = 20
+
+const kinds: Record<string, () => Server> = { steward, bare, sameSql }
+
+function steward(): Server {
+  const db = connect(url, POOL_SIZE)
+  const parts = { db, temporal: {} as Client, ...silentChains(), shield: createShield() }
+  const readProgress = () => Promise.resolve(undefined)
+  return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
+}
+
+const columns = `id, account_id as "accountId", user_id as "userId", address, metadata,
+  created_at as "createdAt"`
+const selectWallet = `select ${columns} from wallet where account_id = $1 and user_id = $2`
+
+function bare(): Server {
+  const pool = createPool()
+  return serve(async (request, response) => {
+    const values = [request.get('x-account'), request.params.userId]
+    const { rows } = await pool.query<object>(selectWallet, values)
+    response.json(rows[0])
+  })
+}
+
+const admit = { name: 'admit', text: 'select * from admit_calls($1, $2, $3, $4, $5, false)' }
+const selectScoped = {
+  name: 'wallet',
+  text: `with scope as materialized (select set_config('app.account', $1, true) as account)
+    select q.* from scope cross join lateral
+      (select x.* from (${selectWallet}) x where scope.account = $1 offset 0) q`,
+}
+
+function sameSql(): Server {
+  const pool = createPool()
+  return serve(async (request, response) => {
+    const digest = keyDigest(request.get('authorization')?.slice('Bearer '.length) ?? '')
+    const call = [[digest], [newId('req_')], [1], ['GET /wallets/:userId'], ['read']]
+    const admitted = await pool.query<{ account_id: string }>({ ...admit, values: call })
+    const values = [admitted.rows[0]?.account_id, request.params.userId]
+    const { rows } = await pool.query<object>({ ...selectScoped, values })
+    response.json(rows[0])
+  })
+}
+
+function createPool(): pg.Pool {
+  return new pg.Pool({ connectionString: url, max: POOL_SIZE }).on('error', () => undefined)
+}
+
+function serve(handler: RequestHandler<{ userId: string }>): Server {
+  return createServer(express().get('/v1/wallets/:userId', handler))
+}
+
+/** Round trips to Postgres since the first call: each ends with the server's word that it is ready. */
+const countTrips = (() => {
+  let trips: number | undefined
+  return () => {
+    if (trips !== undefined) return trips
+    trips = 0
+    const { prototype } = pg.Connection
+    const { emit } = prototype
+    prototype.emit = function (...event) {
+      if (event[0] === 'readyForQuery') trips = (trips ?? 0) + 1
+      return emit.apply(this, event)
+    }
+    return trips
+  }
+})()
+
+const cpuMicros = () => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+const server = kinds[kind ?? '']?.()
+if (!server) throw new Error(`Say which: ${Object.keys(kinds).join(', ')}.`)
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+process.on('message', (question) => {
+  process.send?.(question === 'trips' ? countTrips() : cpuMicros())
+})
+process.on('disconnect', () => process.exit())
+process.send?.((server.address() as AddressInfo).port)

@@ -1,0 +1,93 @@
+import type { Db } from './connect.js'
+
+/** Statements of one kind under way at once. Calls that come meanwhile go together in the next one. */
+const LANES = 2
+/** Calls in one statement at most. */
+const MAX_CALLS = 64
+
+type Waiting<Call, Answer> = {
+  call: Call
+  resolve(answer: Answer | Promise<Answer>): void
+  reject(error: unknown): void
+}
+
+/**
+ * Answers calls by as few statements as the load allows: a call alone is sent at once, those that come while
+ * statements are under way share the next one. No call waits longer than for those before it.
+ *
+ * @param send - Answers calls in their order. A promise among the answers holds up its own call only.
+ */
+export function gather<Call, Answer>(
+  send: (calls: Call[]) => Promise<(Answer | Promise<Answer>)[]>,
+  lanes: number = LANES,
+): (call: Call) => Promise<Answer> {
+  let waiting: Waiting<Call, Answer>[] = []
+  let busy = 0
+  let awake = false
+
+  async function sendAll(batch: Waiting<Call, Answer>[]): Promise<void> {
+    try {
+      const answers = await send(batch.map(({ call }) => call))
+      for (const [at, one] of batch.entries()) one.resolve(answers[at] as Answer)
+    } catch (error) {
+      if (batch.length > 1 && isOwnFault(error)) for (const one of batch) void sendAll([one])
+      else for (const one of batch) one.reject(error)
+    }
+  }
+
+  function next(): void {
+    awake = false
+    while (busy < lanes && waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_CALLS)
+      waiting = waiting.slice(MAX_CALLS)
+      busy += 1
+      void sendAll(batch).finally(() => {
+        busy -= 1
+        next()
+      })
+    }
+  }
+
+  return (call) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ call, resolve, reject })
+      if (awake || busy >= lanes) return
+      awake = true
+      // After the other requests that the network has brought by now.
+      setImmediate(next)
+    })
+}
+
+/** As `gather`, in a line for each name: calls of one name wait for each other, and for nobody else's. */
+export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answer[]>) {
+  const lines = new Map<string, { ask: (call: Call) => Promise<Answer>; open: number }>()
+  return {
+    has: (name: string) => lines.has(name),
+    async add(name: string, call: Call): Promise<Answer> {
+      const line = lines.get(name) ?? { ask: gather(send, 1), open: 0 }
+      lines.set(name, line)
+      line.open += 1
+      try {
+        return await line.ask(call)
+      } finally {
+        line.open -= 1
+        if (line.open === 0) lines.delete(name)
+      }
+    },
+  }
+}
+
+/** A value or a row that the database refuses: one call's fault, which the others must not share. */
+const isOwnFault = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
+
+/** What `make` makes for a pool or a transaction, once for each. */
+export function perPool<Made>(make: (db: Db) => Made): (db: Db) => Made {
+  const made = new WeakMap<Db, Made>()
+  return (db) => {
+    const known = made.get(db)
+    if (known) return known
+    const fresh = make(db)
+    made.set(db, fresh)
+    return fresh
+  }
+}

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { finalizeIntent } from '../../activities/status.js'
+import { grantCredits } from '../../db/accounts.js'
+import { connect, type Db } from '../../db/connect.js'
+import { newId } from '../../db/ids.js'
+import { cancelIntent } from '../../db/intents.js'
+import { charge, readCredits } from '../../db/metering.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import type { IntentStatus } from '../../domain/intent.js'
+
+const PRICE = 5
+
+let database: TestDatabase
+/** Each with the rights of its process only. */
+let worker: Db
+let api: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  worker = connect(database.urlAs('steward_worker'), 8)
+  api = connect(database.urlAs('steward_api'), 8)
+})
+beforeEach(async () => {
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(async () => {
+  await Promise.all([worker?.destroy(), api?.destroy()])
+  await database?.drop()
+})
+
+type Row = Record<string, unknown>
+
+/** An intent that was paid for, with an operation in the given state. */
+async function paidIntent(operation?: Row, status: IntentStatus = 'executing'): Promise<string> {
+  const requestId = newId('req_')
+  const { accountId } = wallet
+  await charge(api, { accountId, requestId, cost: PRICE, route: 'POST /intents' })
+  const id = await insertTestIntent(database.db, wallet, status, { request_id: requestId })
+  if (operation) await insertTestOperation(database.db, wallet, id, operation)
+  return id
+}
+
+const fail = (intentId: string, code: string) =>
+  finalizeIntent(worker, { intentId, failure: { code, message: 'test', step: 1 } })
+const used = async () => (await readCredits(api, wallet.accountId)).totalUsed
+const refunds = () =>
+  database.db('ledger').where({ account_id: wallet.accountId, reason: 'refund' }).select('delta')
+
+const queued = { state: 'queued' }
+const deferred = {
+  ...{ state: 'deferred', code: 'RPC_ERROR', message: 'no answer', retry_after: new Date() },
+}
+const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
+const signed = { state: 'signed', payload: '{}' }
+const inBlock = {
+  ...{ payload: '{}', tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
+  ...{ gas_used: '1', gas_cost_usd: '0', success: false },
+}
+
+describe('an intent of which nothing was ever signed', () => {
+  test.each([
+    ['NETWORK_ERROR', queued],
+    ['RPC_ERROR', deferred],
+    ['RPC_ERROR', undefined],
+    ['INTERNAL', deferred],
+    ['CANCELLED', undefined],
+    ['INSUFFICIENT_FUNDS', undefined],
+    ['INVALID_REQUEST', undefined],
+  ])('%s: its credits come back, once however often it is finalized', async (code, operation) => {
+    const id = await paidIntent(operation)
+    expect(await used()).toBe(PRICE)
+    expect(await fail(id, code)).toEqual({ status: 'failed' })
+    expect(await used()).toBe(0)
+    await Promise.all([fail(id, code), fail(id, code)])
+    expect(await refunds()).toEqual([{ delta: 5n }])
+  })
+
+  test('a pending one that could not be planned is free too', async () => {
+    const id = await paidIntent(undefined, 'pending')
+    await fail(id, 'RPC_ERROR')
+    expect(await used()).toBe(0)
+  })
+
+  test('what the chain refused is paid for', async () => {
+    await fail(await paidIntent(rejected), 'DEPOSIT_FAILED')
+    expect([await used(), await refunds()]).toEqual([PRICE, []])
+  })
+
+  test('credits go back to where they came from', async () => {
+    await grantCredits(database.db, wallet.accountId, 100)
+    await charge(api, {
+      ...{ accountId: wallet.accountId, requestId: newId('req_'), cost: 9_997, route: 'test' },
+    })
+    const buckets = () =>
+      database.db('account').where({ id: wallet.accountId }).first<object>('granted', 'purchased')
+    const id = await paidIntent(queued)
+    expect(await buckets()).toEqual({ granted: 0n, purchased: 98n })
+    await fail(id, 'NETWORK_ERROR')
+    expect(await buckets()).toEqual({ granted: 3n, purchased: 100n })
+  })
+
+  test('a crash before the refund loses nothing: the repeat gives it back', async () => {
+    const id = await paidIntent({ state: 'cancelled', code: 'RPC_ERROR' }, 'failed')
+    await database
+      .db('intent')
+      .where({ id })
+      .update({ error: { code: 'RPC_ERROR', message: 'x' } })
+    expect(await fail(id, 'RPC_ERROR')).toEqual({ status: 'failed' })
+    expect(await used()).toBe(0)
+  })
+})
+
+describe('an intent of which something was signed', () => {
+  test.each([
+    ['signed', signed],
+    ['mined', { state: 'mined', ...inBlock }],
+    ['confirmed', { state: 'confirmed', ...inBlock }],
+    ['final', { state: 'final', ...inBlock }],
+  ])('is paid for, whatever the code (%s)', async (_state, operation) => {
+    const id = await paidIntent(operation)
+    for (const code of ['DEPOSIT_FAILED', 'NETWORK_ERROR']) {
+      expect(await fail(id, code)).toEqual({ status: 'failed' })
+    }
+    expect([await used(), await refunds()]).toEqual([PRICE, []])
+    const other = await paidIntent(operation)
+    await fail(other, 'RPC_ERROR')
+    expect([await used(), await refunds()]).toEqual([2 * PRICE, []])
+  })
+
+  test('is paid for when the signature comes while it is finalized', async () => {
+    for (let i = 0; i < 10; i++) {
+      const id = await paidIntent(queued)
+      const before = await used()
+      const signing = worker.transaction(async (trx) => {
+        const [row] = await trx('operation')
+          .where({ intent_id: id, state: 'queued' })
+          .forUpdate()
+          .select<{ id: string }[]>('id')
+        if (row) await trx('operation').where(row).update(signed)
+        return row !== undefined
+      })
+      const [wasSigned] = await Promise.all([signing, fail(id, 'RPC_ERROR')])
+      expect(before - (await used())).toBe(wasSigned ? 0 : PRICE)
+    }
+  })
+
+  test('is paid for when it completed', async () => {
+    const id = await paidIntent({ state: 'confirmed', ...inBlock, success: true })
+    await database.db('chain').insert({
+      ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+      finalized_block: 1,
+    })
+    expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'completed' })
+    expect([await used(), await refunds()]).toEqual([PRICE, []])
+  })
+})
+
+test('cancelled, finalized and charged at once: no deadlock, and one refund each', async () => {
+  const { accountId } = wallet
+  const ids = await Promise.all(Array.from({ length: 20 }, () => paidIntent(queued)))
+  const cancel = (id: string) => api.transaction((trx) => cancelIntent(trx, accountId, id))
+  const pay = () => charge(api, { accountId, requestId: newId('req_'), cost: 1, route: 'test' })
+  const results = await Promise.allSettled(
+    ids.flatMap((id) => [fail(id, 'RPC_ERROR'), cancel(id), pay(), fail(id, 'RPC_ERROR')]),
+  )
+  const reasons = results.flatMap((r) => (r.status === 'rejected' ? [r.reason as unknown] : []))
+  expect(reasons).toEqual([])
+  expect(await refunds()).toHaveLength(20)
+  expect(await used()).toBe(20)
+})

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
+import type { Answer } from '../api.js'
+
+let world: ExecutionWorld
+let walletId: string
+
+beforeAll(async () => {
+  world = await startExecutionWorld()
+  walletId = (await world.newWallet(20_000_000n)).id
+})
+afterAll(() => world?.stop())
+
+const lend = (more: object = {}) => world.lend(walletId, 1, more)
+const read = ({ body }: Answer) => world.read(body.id)
+
+describe('Intent status', () => {
+  test('pending: created, waiting for processing', async () => {
+    const intent = await lend({ chain: 'base' })
+    expect([intent.status, intent.body.status]).toEqual([201, 'pending'])
+    expect(await read(intent)).toMatchObject({ status: 'pending' })
+  })
+
+  test('planning: a newly created intent is returned with this status', async () => {
+    const intent = await lend()
+    expect([intent.status, intent.body.status]).toEqual([201, 'planning'])
+    expect(await read(intent)).toMatchObject({ status: 'planning' })
+  })
+
+  test('executing: transactions are being executed', async () => {
+    const intent = await lend()
+    await world.submit(intent)
+    expect(await read(intent)).toMatchObject({ status: 'executing' })
+  })
+
+  test('executing: `results.completedSteps` advances', async () => {
+    const intent = await lend()
+    await world.submit(intent)
+    expect(await read(intent)).toMatchObject({ results: { completedSteps: 0 } })
+    await world.lanes.round()
+    const after = { status: 'executing', results: { completedSteps: 1 } }
+    expect(await read(intent)).toMatchObject(after)
+  })
+
+  test('completed: finished successfully; `results` and `completedAt` are present', async () => {
+    const intent = await lend()
+    await world.execute(intent)
+    const end = { status: 'completed', results: expect.any(Object) }
+    expect(await read(intent)).toMatchObject({ ...end, completedAt: expect.any(String) })
+  })
+
+  test('failed: error during execution; `error` is present', async () => {
+    const intent = await lend()
+    await world.executeInVain(intent)
+    const error = { message: expect.any(String) }
+    expect(await read(intent)).toMatchObject({ status: 'failed', error })
+  })
+
+  test.each([
+    ['completed', 'execute'],
+    ['failed', 'executeInVain'],
+  ] as const)('clients may stop polling at %s: nothing changes any more', async (status, run) => {
+    const intent = await lend()
+    await world[run](intent)
+    const end = await read(intent)
+    await world.finish(intent)
+    world.temporal.progress.set(intent.body.id, { status: 'executing', completedSteps: 0 })
+    expect(end).toMatchObject({ status })
+    expect(await read(intent)).toEqual(end)
+  })
+})

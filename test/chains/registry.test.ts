@@ -1,0 +1,44 @@
+import { describe, expect, test } from '@jest/globals'
+import { getAddress } from 'ethers'
+import { createRegistry, type Chain } from '../../chains/registry.js'
+
+const { chains } = createRegistry('testnet')
+
+/** Every address of a chain, wherever it stands. */
+function addressesIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.startsWith('0x') ? [value] : []
+  return typeof value === 'object' && value ? Object.values(value).flatMap(addressesIn) : []
+}
+
+const tokensOf = ({ usdc, otherTokens }: Chain) =>
+  [usdc, ...otherTokens].map(({ address }) => address)
+
+describe('the testnet', () => {
+  test.each(chains.map((chain) => [chain.name, chain] as const))(
+    '%s: no address is mistyped',
+    (_name, chain) => {
+      const addresses = addressesIn(chain)
+      expect(addresses.length).toBeGreaterThan(5)
+      for (const address of addresses) expect(getAddress(address)).toBe(address)
+    },
+  )
+
+  test('its chains have the domains of CCTP', () => {
+    const domains = chains.map(({ name, cctp }) => [name, cctp.domain])
+    expect(Object.fromEntries(domains)).toEqual({
+      ...{ 'ethereum-sepolia': 0, 'arbitrum-sepolia': 3, 'base-sepolia': 6 },
+    })
+  })
+
+  test('a market takes a token that its chain lists', () => {
+    for (const chain of chains) {
+      for (const { underlying } of chain.markets) expect(tokensOf(chain)).toContain(underlying)
+    }
+  })
+
+  test('an alias names its chain', () => {
+    const { resolve } = createRegistry('testnet')
+    expect(resolve('base').name).toBe('base-sepolia')
+    expect(() => resolve('solana')).toThrow('unknown chain')
+  })
+})

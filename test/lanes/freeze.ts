@@ -1,0 +1,23 @@
+import { Interface } from 'ethers'
+import { owner, type World } from './fixture.js'
+
+const aave = new Interface([
+  'function ADDRESSES_PROVIDER() view returns (address)',
+  'function getPoolConfigurator() view returns (address)',
+  'function setReserveFreeze(address asset, bool freeze)',
+])
+
+/** Lets the market take deposits or not, in a block of its own. */
+export async function setFrozen(world: World, frozen: boolean): Promise<void> {
+  const provider = await read(world, world.contracts.aavePool, 'ADDRESSES_PROVIDER')
+  const to = await read(world, provider, 'getPoolConfigurator')
+  const data = aave.encodeFunctionData('setReserveFreeze', [world.chain.usdc.address, frozen])
+  await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
+  await world.mine()
+}
+
+async function read({ rpc }: World, to: string, method: string): Promise<string> {
+  const data = aave.encodeFunctionData(method)
+  const answer = await rpc<string>('eth_call', [{ to, data }, 'latest'])
+  return aave.decodeFunctionResult(method, answer)[0] as string
+}

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createAccount, createApiKey } from '../../db/accounts.js'
+import { newId } from '../../db/ids.js'
+import { admit } from '../../db/metering.js'
+import { readCommand } from '../../scripts/accountCommand.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const program = ['--import', 'tsx', join(root, 'scripts', 'account.ts')]
+const run = promisify(execFile)
+
+let database: TestDatabase
+let home: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  home = await mkdtemp(join(tmpdir(), 'steward account '))
+})
+afterAll(async () => {
+  await rm(home, { recursive: true, force: true })
+  await database?.drop()
+})
+
+type Ended = { code: number; stdout: string; stderr: string }
+
+/** Runs the program as an operator does; without a URL it looks in `home` for a running stack. */
+async function account(args: string[], url: string | undefined = database.url): Promise<Ended> {
+  const env = { ...process.env, NODE_OPTIONS: '', STEWARD_HOME: home, DATABASE_URL: url ?? '' }
+  try {
+    return { code: 0, ...(await run(process.execPath, [...program, ...args], { cwd: root, env })) }
+  } catch (error) {
+    return error as Ended
+  }
+}
+async function output(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await account(args)
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout
+}
+async function expectRefused(args: string[], message: string | RegExp, url?: string) {
+  const { code, stdout, stderr } = await account(args, url)
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(message)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+}
+
+const keyIn = (text: string) => /svc_sk_[0-9a-f]{64}/.exec(text)?.[0] ?? ''
+const digestOf = (key: string) => createHash('sha256').update(key).digest()
+type KeyRow = Record<string, unknown> & { id: string; expires_at: Date | null }
+const rowOf = (key: string) =>
+  database
+    .db('api_key')
+    .where({ key_hash: digestOf(key) })
+    .first<KeyRow>()
+const call = (key: string, scope: 'read' | 'write' = 'read', cost = 0) =>
+  admit(database.db, { key, requestId: newId('req_'), cost, route: 'test', scope })
+
+async function newAccount(): Promise<{ id: string; key: string }> {
+  const { id } = await createAccount(database.db, { name: 'Acme Ltd', plan: 'pro' })
+  return { id, key: await createApiKey(database.db, id, 'first') }
+}
+
+describe('create', () => {
+  test('makes an account whose key is shown once, works and is kept as a digest', async () => {
+    const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
+    const [id = '', key] = [/acct_\w+/.exec(made)?.[0], keyIn(made)]
+    expect(await call(key)).toMatchObject({ accountId: id, plan: 'pro', scopes: ['read', 'write'] })
+    const row = await rowOf(key)
+    expect(row).toMatchObject({
+      ...{ account_id: id, name: 'first', expires_at: null, revoked_at: null },
+      ...{ prefix: key.slice(0, 11), last_four: key.slice(-4), scopes: ['read', 'write'] },
+      ...{ created_at: expect.any(Date), last_used_at: expect.any(Date) },
+    })
+    const tables = ['account', 'api_key', 'ledger']
+    const rows = await Promise.all(tables.map((table) => database.db(table).select<object[]>()))
+    const stored = JSON.stringify(rows, (_name, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    expect(stored).not.toContain(key.slice(11, -4))
+    const shown = [await output('list'), await output('show', id), await output('key', 'list', id)]
+    for (const text of shown) expect(text).not.toContain(key.slice(11, -4))
+  })
+})
+
+describe('list and show', () => {
+  test('are plain tables of what there is', async () => {
+    const { id, key } = await newAccount()
+    await call(key, 'read', 3)
+    const list = await output('list')
+    expect(list).toMatch(/^ACCOUNT +NAME +PLAN +CREATED\n/)
+    expect(list).toMatch(new RegExp(`^${id}  Acme Ltd +pro +\\d{4}-\\d\\d-\\d\\dT[\\d:]+Z$`, 'm'))
+    const shown = await output('show', id)
+    expect(shown).toContain(`Account  ${id}\nName     Acme Ltd\nPlan     pro\n`)
+    expect(shown).toContain('Limits   1000 requests a minute, 10000 wallets\n')
+    expect(shown).toContain('Credits  9997 left, 0 bought, 3 used\nMonthly  10000 credits,')
+    expect(shown).toMatch(/^KEY_ID +NAME +KEY +SCOPES +CREATED +LAST USED +EXPIRES +REVOKED$/m)
+    expect(shown).toMatch(
+      new RegExp(
+        `^key_\\w+  first  ${key.slice(0, 11)}…${key.slice(-4)}  read,write  \\S+Z  \\S+Z  -`,
+        'm',
+      ),
+    )
+    expect(list + shown).not.toMatch(/\d+n\b|GMT|undefined|null|\[object|[│┌']/)
+  })
+})
+
+describe('key create', () => {
+  test('a key with the scope read cannot write, and ends when it shall', async () => {
+    const { id } = await newAccount()
+    const ends = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
+    const options = ['--name', 'reader', '--scopes', 'read', '--expires', ends]
+    const made = await output('key', 'create', id, ...options)
+    const key = keyIn(made)
+    expect(made).toContain(`It expires ${ends.replace('.000', '')}.`)
+    expect(await call(key)).toMatchObject({ accountId: id, verdict: 'admitted' })
+    expect(await call(key, 'write')).toMatchObject({ verdict: 'outOfScope' })
+    const row = await rowOf(key)
+    expect(row).toMatchObject({ name: 'reader', scopes: ['read'], expires_at: new Date(ends) })
+    await database.db('api_key').where({ id: row.id }).update({ expires_at: new Date() })
+    expect(await call(key)).toBeUndefined()
+  })
+})
+
+describe('key revoke', () => {
+  test('ends a key at once, and a second time is told so', async () => {
+    const { key } = await newAccount()
+    const { id } = await rowOf(key)
+    expect(await call(key)).toMatchObject({ verdict: 'admitted' })
+    expect(await output('key', 'revoke', id)).toBe('Revoked.\n')
+    expect(await call(key)).toBeUndefined()
+    await expectRefused(['key', 'revoke', id], `There is no live key ${id}.`)
+  })
+})
+
+describe('key roll', () => {
+  test('gives a successor with the same scopes; the old key ends after the grace', async () => {
+    const { id, key } = await newAccount()
+    const reader = await createApiKey(database.db, id, 'r', { scopes: ['read'] })
+    const old = await rowOf(reader)
+    const rolled = await output('key', 'roll', old.id, '--grace', '2')
+    const successor = keyIn(rolled)
+    expect(await rowOf(successor)).toMatchObject({ name: 'r', scopes: ['read'], expires_at: null })
+    for (const live of [reader, successor, key]) {
+      expect(await call(live)).toMatchObject({ accountId: id, verdict: 'admitted' })
+    }
+    const { expires_at: ends } = await rowOf(reader)
+    const leftMs = (ends?.getTime() ?? 0) - Date.now()
+    expect(leftMs).toBeGreaterThan(1.9 * 3_600_000)
+    expect(leftMs).toBeLessThanOrEqual(2 * 3_600_000)
+    expect(rolled).toContain(`The old key ends ${ends?.toISOString().replace(/\.\d+/, '')}.`)
+    const past = { expires_at: new Date(Date.now() - 1) }
+    await database.db('api_key').where({ id: old.id }).update(past)
+    expect(await call(reader)).toBeUndefined()
+    expect(await call(successor)).toMatchObject({ verdict: 'admitted' })
+  })
+
+  test('--grace 0 ends the old key at once', async () => {
+    const { key } = await newAccount()
+    const { id } = await rowOf(key)
+    const successor = keyIn(await output('key', 'roll', id, '--grace', '0'))
+    expect(await call(key)).toBeUndefined()
+    expect(await call(successor)).toMatchObject({ verdict: 'admitted' })
+  })
+})
+
+describe('credits grant', () => {
+  test('are in the ledger and in the balance; a reference counts once', async () => {
+    const { id, key } = await newAccount()
+    const grant = ['credits', 'grant', id, '500', '--reference', `invoice ${id}`]
+    expect(await output(...grant)).toContain('Credits  500 left, 500 bought, 0 used\n')
+    await expectRefused(grant, `The reference invoice ${id} was used before.`)
+    const entries = database.db('ledger').where({ account_id: id, reason: 'purchase' })
+    expect(await entries.select('request_id', 'delta')).toEqual([
+      { request_id: `invoice ${id}`, delta: 500n },
+    ])
+    expect(await call(key, 'read', 10_400)).toMatchObject({ verdict: 'admitted', balance: 100n })
+  })
+})
+
+describe('the database', () => {
+  test('is that of a running npm start when the environment names none, and is told', async () => {
+    const file = join(home, 'dev.json')
+    await writeFile(file, JSON.stringify({ databaseUrl: database.url }))
+    const { code, stdout, stderr } = await account(['list'], '')
+    const { host, pathname } = new URL(database.url)
+    expect([code, stderr]).toEqual([0, `Database of npm start: ${host}${pathname}\n`])
+    expect(stdout).toContain('acct_')
+    await rm(file)
+    await expectRefused(['list'], 'DATABASE_URL is not set, and no npm start runs here.', '')
+  })
+
+  test('error: one line without the password when it does not serve', async () => {
+    const url = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href
+    const empty = newId('steward_test_')
+    await database.db.raw(`create database ${empty} template template0`)
+    const asApi = database.urlAs('steward_api')
+    const cases: [string, string | RegExp][] = [
+      [url({ port: '1', password: 'hunter2' }), 'does not answer (ECONNREFUSED).'],
+      [url({ pathname: '/nowhere' }), 'does not exist.'],
+      [url({ pathname: `/${empty}` }), 'is not migrated, or not to this version: run npm run mig'],
+      [asApi, 'belongs to another role: use that of its owner.'],
+      ['localhost:5432', 'DATABASE_URL is not an address like postgres://'],
+    ]
+    for (const [where, message] of cases) {
+      const { code, stdout, stderr } = await account(['list'], where)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toContain(message)
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+      expect(stderr).not.toMatch(/hunter2|postgres:\/\/\w+:\w+@(?!host)/)
+    }
+    await database.db.raw(`drop database ${empty}`)
+  })
+})
+
+describe('a wrong call', () => {
+  const none = 'acct_none'
+  const key = ['key', 'create', none, '--name', 'n']
+
+  test.each<[string, string[], string]>([
+    ['no command', [], 'Which command? Help: npm run account -- --help'],
+    ['an unknown command', ['remove', none], 'There is no command remove acct_none.'],
+    ['a name of JavaScript', ['constructor'], 'There is no command constructor.'],
+    ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
+    ['an option without its value', ['create', '--plan'], "Option '--plan <value>' argument"],
+    ['an option of another command', ['list', '--plan', 'pro'], 'list has no option --plan.'],
+    ['a missing argument', ['key', 'list'], 'key list: ACCOUNT is missing.'],
+    ['an empty argument', ['show', ''], 'show: ACCOUNT is missing.'],
+    ['an argument too many', ['show', none, 'x'], 'show: x is too much.'],
+    ['a bad plan', ['create', '--name', 'n', '--plan', 'gold'], '--plan must be one of free, pro,'],
+    ['no name', ['create', '--plan', 'pro'], '--name is missing.'],
+    ['a bad name', ['create', '--plan', 'pro', '--name', 'a\nb'], '--name must be a line of 1 to'],
+    ['a bad scope', [...key, '--scopes', 'admin'], '--scopes must be read, write or read,write.'],
+    ['no date', [...key, '--expires', '2027-02-30'], '--expires must be a date such as'],
+    ['a past date', [...key, '--expires', '2020-01-01'], '--expires 2020-01-01 has passed.'],
+    ['a bad grace', ['key', 'roll', 'k', '--grace', '-1'], "Option '--grace' argument is ambig"],
+    ['a long grace', ['key', 'roll', 'k', '--grace', '9999'], '--grace must be a whole number fr'],
+    ['a bad number', ['credits', 'grant', none, '1e3'], 'CREDITS must be a whole number from 1'],
+  ])('error: %s is refused in one line, before any database', (_title, argv, message) => {
+    const refused = expect.objectContaining({
+      ...{ code: 'INVALID_REQUEST', message: expect.stringMatching(/^.+$/) },
+    })
+    expect(() => readCommand(argv)).toThrow(refused)
+    expect(() => readCommand(argv)).toThrow(message)
+  })
+
+  test.each<[string, string[], string]>([
+    ['an unknown account', ['show', none], 'There is no account acct_none.'],
+    ['keys of an unknown account', ['key', 'list', none], 'There is no account acct_none.'],
+    ['a key for an unknown account', key, 'There is no account acct_none.'],
+    ['credits for it', ['credits', 'grant', none, '5'], 'There is no account acct_none.'],
+    ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no live key key_none.'],
+    ['a successor of it', ['key', 'roll', 'key_none'], 'There is no live key key_none.'],
+  ])('error: %s', async (_title, argv, message) => {
+    const done = readCommand(argv)?.(database.db)
+    await expect(done).rejects.toMatchObject({ code: 'NOT_FOUND', message })
+  })
+
+  test('error: the program says it in one line and ends with 1', async () => {
+    await expectRefused([], 'Which command? Help: npm run account -- --help')
+    await expectRefused(['show', none], 'There is no account acct_none.')
+  })
+
+  test('--help tells all commands', async () => {
+    const help = await output('--help')
+    for (const name of ['create', 'list', 'show', 'key roll', 'credits grant']) {
+      expect(help).toContain(`\n  ${name}`)
+    }
+  })
+})
