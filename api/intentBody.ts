@@ -6,6 +6,7 @@ import {
   type Effect,
   type ExecutionPlan,
   type IntentRequest,
+  type IntentStatus,
   type Progress,
   type Step,
 } from '../domain/intent.js'
@@ -22,7 +23,7 @@ export function intentBody(
   progress: Progress | undefined,
   decimals: number,
 ) {
-  const { plan, error, completedAt } = intent
+  const { plan, completedAt } = intent
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
@@ -34,14 +35,12 @@ export function intentBody(
     amount: Number(fromUnits(BigInt(intent.units), decimals)),
     asset: intent.asset,
     ...chainFields(intent),
-    ...(intent.metadata ? { metadata: intent.metadata } : {}),
-    ...(intent.retryOf ? { retryOf: intent.retryOf } : {}),
+    ...wordsOf(intent),
     ...(plan ? { executionPlan: planBody(plan) } : {}),
     ...(plan && status !== 'pending' && status !== 'planning'
       ? { results: resultsBody(plan, effects, running, decimals) }
       : {}),
-    ...(intent.delay && !isTerminal(status) ? { delay: intent.delay } : {}),
-    ...(error ? { error } : {}),
+    ...troubleOf(intent, status),
     createdAt: intent.createdAt.toISOString(),
     ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
   }
@@ -51,6 +50,16 @@ export function intentBody(
 function chainFields({ action, chain, fromChain }: Intent) {
   if (action === 'bridge') return { fromChain, toChain: chain }
   return chain ? { chain } : {}
+}
+
+/** What the caller said of it, and the intent that it retries. */
+function wordsOf({ metadata, retryOf }: Intent) {
+  return { ...(metadata ? { metadata } : {}), ...(retryOf ? { retryOf } : {}) }
+}
+
+/** Why it is late or has failed. What is over is not late. */
+function troubleOf({ delay, error }: Intent, status: IntentStatus) {
+  return { ...(delay && !isTerminal(status) ? { delay } : {}), ...(error ? { error } : {}) }
 }
 
 function resultsBody(
