@@ -6,7 +6,6 @@ import {
   type Effect,
   type ExecutionPlan,
   type IntentRequest,
-  type IntentStatus,
   type Progress,
   type Step,
 } from '../domain/intent.js'
@@ -23,11 +22,12 @@ export function intentBody(
   progress: Progress | undefined,
   decimals: number,
 ) {
-  const { plan, completedAt } = intent
+  const { plan, error, completedAt } = intent
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
-  return {
+  const isBegun = status !== 'pending' && status !== 'planning'
+  return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
     status,
@@ -35,31 +35,25 @@ export function intentBody(
     amount: Number(fromUnits(BigInt(intent.units), decimals)),
     asset: intent.asset,
     ...chainFields(intent),
-    ...wordsOf(intent),
-    ...(plan ? { executionPlan: planBody(plan) } : {}),
-    ...(plan && status !== 'pending' && status !== 'planning'
-      ? { results: resultsBody(plan, effects, running, decimals) }
-      : {}),
-    ...troubleOf(intent, status),
+    metadata: intent.metadata,
+    retryOf: intent.retryOf,
+    executionPlan: plan && planBody(plan),
+    results: plan && isBegun ? resultsBody(plan, effects, running, decimals) : null,
+    delay: isTerminal(status) ? null : intent.delay,
+    error,
     createdAt: intent.createdAt.toISOString(),
-    ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
-  }
+    completedAt: completedAt && completedAt.toISOString(),
+  })
+}
+
+/** What is null is absent from the resource. */
+function withoutAbsent(fields: Record<string, unknown>) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
 /** The chains as the caller named them. */
 function chainFields({ action, chain, fromChain }: Intent) {
-  if (action === 'bridge') return { fromChain, toChain: chain }
-  return chain ? { chain } : {}
-}
-
-/** What the caller said of it, and the intent that it retries. */
-function wordsOf({ metadata, retryOf }: Intent) {
-  return { ...(metadata ? { metadata } : {}), ...(retryOf ? { retryOf } : {}) }
-}
-
-/** Why it is late or has failed. What is over is not late. */
-function troubleOf({ delay, error }: Intent, status: IntentStatus) {
-  return { ...(delay && !isTerminal(status) ? { delay } : {}), ...(error ? { error } : {}) }
+  return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
 function resultsBody(
