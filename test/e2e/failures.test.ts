@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { fromUnits } from '../../domain/money.js'
+import { failOnChain } from './failOnChain.js'
 import { until } from './stack.js'
 import { expectConserved, expectTransactions, readHoldings, readSupply } from './money.js'
 import { startWorld, toTold, type Told, type Wallet, type World } from './world.js'
@@ -141,6 +143,26 @@ describe('metadata.simulate', () => {
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
+  test('SWAP_FAILED of a withdrawal: the other dollar is in the wallet, and a retry swaps it', async () => {
+    const wallet = await world.createWallet({ [ethereum]: '2' })
+    const { id } = await world.create(wallet, lend(2, { chain: ethereum }))
+    await world.untilOver(id)
+    const wish = { action: 'withdraw', amount: 'max', chain: ethereum }
+    const order = [`withdraw ${ethereum}`]
+    const told = await fail(wallet, { ...wish, ...simulate('SWAP_FAILED') }, order)
+    const { testDollar } = await readHoldings(world.nodes[ethereum], wallet)
+    expect(told.error).toMatchObject({
+      ...{ code: 'SWAP_FAILED', step: 2 },
+      funds: [{ chain: ethereum, asset: 'TUSD', amount: fromUnits(testDollar, 6) }],
+    })
+    const again = await retried(told)
+    await expectTransactions(world, again, [`swap ${ethereum}`])
+    const { usdc, ...rest } = await readHoldings(world.nodes[ethereum], wallet)
+    expect(rest).toMatchObject({ testDollar: 0n, aave: 0n })
+    expect(again.results.finalAmount).toBe(fromUnits(usdc, 6))
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
   test.each(['NETWORK_ERROR', 'RPC_ERROR'])(
     '%s: nothing was sent, and a retry does it all',
     async (code) => {
@@ -259,7 +281,7 @@ describe('a market that refuses', () => {
 
   test('DEPOSIT_FAILED on the chain: told from its log, retried when no reorg can turn it round', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
-    const { id } = await failOnChain(wallet)
+    const { id } = await failOnChain(world, wallet)
     const told = await world.untilOver(id)
     expect(told).toMatchObject({
       ...{ status: 'failed', results: { completedSteps: 0 } },
@@ -290,26 +312,6 @@ describe('a market that refuses', () => {
     expect(await expectConserved(world, wallet)).toBe(0n)
   }, 120_000)
 })
-
-/** A lend whose market closes after its deposit was signed, and opens when it has failed. */
-async function failOnChain(wallet: Wallet): Promise<Told> {
-  world.signal('signer', 'SIGSTOP')
-  const created = await world.create(wallet, lend(1, { chain: arbitrum }))
-  const stateIs = (wanted: string) =>
-    until(
-      () => world.db('operation').where({ intent_id: created.id }).first<{ state: string }>(),
-      (row: { state: string } | undefined) => row?.state === wanted,
-    )
-  await stateIs('queued')
-  world.signal('worker', 'SIGSTOP')
-  world.signal('signer', 'SIGCONT')
-  await stateIs('signed')
-  await world.setAavePaused(arbitrum, true)
-  world.signal('worker', 'SIGCONT')
-  await world.untilOver(created.id)
-  await world.setAavePaused(arbitrum, false)
-  return created
-}
 
 test('over the whole run no dollar was made or lost', async () => {
   expect(await readSupply(world)).toBe(supply + world.given())
