@@ -20,7 +20,8 @@ import type { MarketState } from './market.js'
 const ROUNDING_UNITS = 10n
 
 /**
- * Takes money out of the markets of a chain, after what is `unswapped`: out of one if one has enough, else out of the largest first.
+ * Takes money out of the markets of a chain, after what is `unswapped`: out of one if one has enough, else
+ * out of the largest first.
  * An amount that leaves only dust behind takes everything, if that can be.
  *
  * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (what is lent where,
