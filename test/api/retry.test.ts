@@ -206,10 +206,8 @@ describe('retry: what is left to do', () => {
     const { id } = await newIntent({ 'arbitrum-sepolia': usdc }, {})
     await operate(id, { kind: 'bridge', chain: 'arbitrum-sepolia' })
     await fail(id, 'BRIDGE_FAILED')
-    const { body } = await retry(id)
-    expect(body).toMatchObject({
-      ...{ amount: 1, executionPlan: { steps: [{ type: 'bridge' }, { type: 'deposit' }] } },
-    })
+    const executionPlan = { steps: [{ type: 'bridge' }, { type: 'deposit' }] }
+    expect((await retry(id)).body).toMatchObject({ amount: 1, executionPlan })
   })
 
   test('a withdrawal of everything is one again', async () => {
