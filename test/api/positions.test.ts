@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connectChains } from '../../chains/connect.js'
 import { positions } from '../../api/schemas.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { insertTestIntent, insertTestOperation } from '../db/rows.js'
 import { closedUrl, mine } from '../planning/chains.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from './chainWorld.js'
 import { startApi, withoutId } from './api.js'
@@ -35,6 +36,27 @@ async function record(chain: ChainName, { id: walletId }: WalletBody, units: big
     ...{ account_id, wallet_id: walletId, chain_key: id, input: '{}', min_block: 0 },
     ...{ state: 'confirmed', success: true, tx_hash: '0x01', block_number: 1, block_hash: '0x02' },
     ...{ log_index: 0, gas_used: '1', gas_cost_usd: '0', units: units.toString(), ...values },
+  })
+}
+
+/** The row of a withdrawal that took so much out of what lies in the market of `base-sepolia`. */
+async function recordWithdrawal(wallet: WalletBody, units: bigint) {
+  const { db } = world.database
+  const chain = world.chains.registry.get('base-sepolia')
+  const { account_id: accountId } = await walletOf(wallet.id)
+  const [market] = chain.markets
+  const step = {
+    ...{ type: 'withdraw', sequence: 1, chain: chain.name, protocol: 'aave-v3', asset: 'USDC' },
+    ...{ market: market?.address, amount: '3' },
+  }
+  const owner = { ...wallet, accountId, requestId: 'req_test' }
+  const id = await insertTestIntent(db, owner, 'completed', {
+    ...{ action: 'withdraw', chain: chain.name, plan: JSON.stringify({ steps: [step] }) },
+  })
+  await insertTestOperation(db, owner, id, {
+    ...{ kind: 'withdraw', chain_id: chain.chainId, state: 'final', success: true },
+    ...{ tx_hash: '0x01', block_number: 1, block_hash: '0x02', log_index: 0 },
+    ...{ gas_used: '1', gas_cost_usd: '0', units: units.toString() },
   })
 }
 
@@ -76,6 +98,26 @@ describe('GET /v1/positions/:walletId', () => {
     expect(Number(first?.currentValue)).toBeCloseTo(100 + Number(first?.earned), 6)
     expect(second).toMatchObject({ chain: 'base-sepolia', deposited: '5' })
     expect(Number(second?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('200: what was taken out counts as such, not as a loss', async () => {
+    const wallet = await world.newWallet()
+    await world.supply('base-sepolia', wallet, 5n * usdc)
+    await record('base-sepolia', wallet, 8n * usdc)
+    await recordWithdrawal(wallet, 3n * usdc)
+    const { body } = await get(wallet.id)
+    const [position, more] = positions.parse(body).positions
+    expect(more).toBeUndefined()
+    expect(position).toMatchObject({ chain: 'base-sepolia', deposited: '8', withdrawn: '3' })
+    expect(Number(position?.currentValue)).toBeCloseTo(5, 4)
+    expect(Number(position?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('200: a market out of which everything was taken is no position any more', async () => {
+    const wallet = await world.newWallet()
+    await record('base-sepolia', wallet, 3n * usdc)
+    await recordWithdrawal(wallet, 3n * usdc + 1n)
+    expect((await get(wallet.id)).body.positions).toEqual([])
   })
 
   test('counts no deposit that failed, was never mined or is of another wallet', async () => {
