@@ -127,20 +127,21 @@ function marketBusy(source: Source): ServiceError {
   const message =
     `Another intent is taking money out of ${nameOf(source)}. ` +
     'Ask again when it is over, or ask for less.'
-  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy' })
+  const issues = [{ path: 'chain', message }]
+  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy', issues })
 }
 
 function noLiquidity(
   { asset, chain }: WithdrawRequest,
-  { decimals }: MarketState,
+  state: MarketState,
   requiredUnits: bigint,
   payableUnits: bigint,
 ): ServiceError {
-  const available = fromUnits(payableUnits, decimals)
+  const available = fromUnits(payableUnits, state.decimals)
   const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
-  const required = fromUnits(requiredUnits, decimals)
+  const required = fromUnits(requiredUnits, state.decimals)
   return new ServiceError('INSUFFICIENT_FUNDS', message, {
-    ...{ reason: 'no_liquidity', required, available },
+    ...{ reason: 'no_liquidity', required, available, funds: lentFunds(state) },
   })
 }
 

@@ -180,12 +180,14 @@ describe('planIntent, withdraw: everything', () => {
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INVALID_REQUEST')
     expect(message).toContain('Another intent is taking money out of compound-v3 on base.')
-    expect(details).toEqual({ reason: 'market_busy' })
+    expect(details).toEqual({
+      ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
+    })
   })
 
   test('error: market_busy for max though the other intent takes all that there is', () => {
     const { details } = failureOf(withdraw('max'), market(aave('0', { isBusy: true })))
-    expect(details).toEqual({ reason: 'market_busy' })
+    expect(details).toMatchObject({ reason: 'market_busy', issues: [{ path: 'chain' }] })
   })
 })
 
@@ -234,7 +236,14 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe('The markets on base can pay out no more than 7 USDC now.')
-    expect(details).toEqual({ reason: 'no_liquidity', required, available: '7' })
+    const at = { chain: 'base', asset: 'USDC', amount: '10' }
+    expect(details).toEqual({
+      ...{ reason: 'no_liquidity', required, available: '7' },
+      funds: [
+        { ...at, protocol: 'aave-v3' },
+        { ...at, protocol: 'compound-v3' },
+      ],
+    })
   })
 })
 
