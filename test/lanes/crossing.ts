@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals'
 import { Interface, concat, hexlify, keccak256, randomBytes, toBeHex, zeroPadValue } from 'ethers'
 import { multicallAddress } from '../../chains/multicall.js'
 import { insertBurn, setAttested } from '../../db/burns.js'
@@ -5,7 +6,7 @@ import { insertIntent } from '../../db/intents.js'
 import { insertReservation } from '../../db/reservations.js'
 import { deriveAttesterKey } from '../../devnet/cctp.js'
 import { encodeMint } from '../../protocols/cctp.js'
-import { owner, type World } from './fixture.js'
+import { owner, usdcUnits, type Submitted, type World } from './fixture.js'
 import type { Wallet } from '../../db/wallets.js'
 import type { BridgeStep, ExecutionPlan } from '../../domain/intent.js'
 import type { Effect, MintEffect } from '../../lanes/operations.js'
@@ -128,6 +129,22 @@ export async function createArrival(
 /** Stores the attested message of a burn, as its activity does. */
 export function store(world: World, burnId: string, { nonce, ...attested }: Attested) {
   return setAttested(world.workerDb, burnId, { eventNonce: nonce, ...attested })
+}
+
+/** The money is there, once; what the deposit is to spend says where it comes from. */
+export async function expectArrived(
+  world: World,
+  { intentId, wallet }: Arrival,
+  { operationId }: Submitted,
+  units = usdcUnits,
+  state = 'confirmed',
+) {
+  const row = await world.row(operationId)
+  expect(row).toMatchObject({ state, success: true, units: units.toString() })
+  expect(await world.usdcOf(wallet.address)).toBe(units)
+  const fed = { from_block: row?.block_number, units: units.toString(), spent_block: null }
+  expect(await world.reservation(intentId, 2)).toMatchObject(fed)
+  return row
 }
 
 /** Somebody else brings messages to the chain, all in one transaction. Nothing is mined. */

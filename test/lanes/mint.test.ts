@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { finalizeIntent } from '../../activities/status.js'
-import { cancelIntent } from '../../db/intents.js'
-import { expireOperation } from '../../db/operations.js'
 import { bookForeignMints } from '../../lanes/missed.js'
 import { createWorld, usdcUnits, type Submitted, type World } from './fixture.js'
 import {
   attest,
   createArrival,
+  expectArrived,
   mintAsStranger,
   store,
-  submitBurn,
-  insertCrossing,
   type Arrival,
 } from './crossing.js'
 
@@ -28,21 +24,6 @@ const submit = (one: Arrival): Promise<Submitted> => world.submit(one.effect)
 const transactions = async () => (await world.transactions()).length
 const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
 
-/** The money is there, once; what the deposit is to spend says where it comes from. */
-async function expectArrived(
-  { intentId, wallet }: Arrival,
-  { operationId }: Submitted,
-  units = usdcUnits,
-  state = 'confirmed',
-) {
-  const row = await world.row(operationId)
-  expect(row).toMatchObject({ state, success: true, units: units.toString() })
-  expect(await world.usdcOf(wallet.address)).toBe(units)
-  const fed = { from_block: row?.block_number, units: units.toString(), spent_block: null }
-  expect(await world.reservation(intentId, 2)).toMatchObject(fed)
-  return row
-}
-
 describe('a mint', () => {
   beforeEach(async () => {
     arrival = await arrive({ feeUnits: 150n })
@@ -51,7 +32,7 @@ describe('a mint', () => {
   test('is done under the nonce of its message, and what arrived is what its logs say', async () => {
     const submitted = await submit(arrival)
     await world.round()
-    const row = await expectArrived(arrival, submitted, usdcUnits - 150n)
+    const row = await expectArrived(world, arrival, submitted, usdcUnits - 150n)
     expect(row?.chain_key).toBe(arrival.attested.nonce)
     const receipt = await world.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [
       row?.tx_hash,
@@ -72,15 +53,15 @@ describe('a mint', () => {
     expect(await submit(arrival)).toEqual(submitted)
     await world.round()
     expect(await transactions()).toBe(before)
-    await expectArrived(arrival, submitted, usdcUnits - 150n)
+    await expectArrived(world, arrival, submitted, usdcUnits - 150n)
   })
 
   test('goes beside others of its lane, each with what is its own', async () => {
     const other = await arrive()
     const [one, two] = [await submit(arrival), await submit(other)]
     await world.round()
-    await expectArrived(arrival, one, usdcUnits - 150n)
-    await expectArrived(other, two)
+    await expectArrived(world, arrival, one, usdcUnits - 150n)
+    await expectArrived(world, other, two)
   })
 })
 
@@ -91,12 +72,12 @@ describe('a stranger who mints', () => {
   })
 
   const expectForeign = async (hash: string, state = 'confirmed') => {
-    const row = await expectArrived(arrival, submitted, usdcUnits, state)
+    const row = await expectArrived(world, arrival, submitted, usdcUnits, state)
     expect(row).toMatchObject({ tx_hash: hash, gas_used: '0' })
     const before = await transactions()
     await world.round()
     expect(await transactions()).toBe(before)
-    await expectArrived(arrival, submitted, usdcUnits, state)
+    await expectArrived(world, arrival, submitted, usdcUnits, state)
   }
 
   test('while ours is queued has done it, and nothing is signed', async () => {
@@ -162,8 +143,8 @@ describe('a stranger who mints', () => {
     await mintAsStranger(world, other.attested, arrival.attested)
     await world.mine()
     await world.book()
-    await expectArrived(arrival, one)
-    await expectArrived(other, two, usdcUnits - 7n)
+    await expectArrived(world, arrival, one)
+    await expectArrived(world, other, two, usdcUnits - 7n)
   })
 
   test('two messages of one wallet in one transaction counts neither twice', async () => {
@@ -216,7 +197,7 @@ describe('a mint whose carrier was reverted', () => {
     )
     await world.retryNow(submitted)
     await world.round()
-    await expectArrived(arrival, submitted)
+    await expectArrived(world, arrival, submitted)
   })
 
   test('by a reorg that turns it round is done by the same bytes', async () => {
@@ -236,115 +217,7 @@ describe('a mint whose carrier was reverted', () => {
     await world.broadcast()
     await world.mine()
     await world.book()
-    expect(await expectArrived(arrival, submitted)).toMatchObject({ tx_hash: hash })
-  })
-})
-
-describe('nothing ends a mint:', () => {
-  beforeEach(async () => {
-    arrival = await arrive()
-  })
-
-  const timeOut = () =>
-    finalizeIntent(world.workerDb, {
-      intentId: arrival.intentId,
-      failure: { code: 'BRIDGE_TIMEOUT', message: 'late', step: 1 },
-    })
-  const cancel = () => cancelIntent(world.db, arrival.wallet.accountId, arrival.intentId)
-  const statusOf = async () =>
-    (await world.db('intent').where({ id: arrival.intentId }).first<{ status: string }>()).status
-  /** What was burned is the wallet's, but the deposit will not come: its money is free. */
-  const expectFree = async ({ operationId }: Submitted) => {
-    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', units: '1000000' })
-    expect(await world.usdcOf(arrival.wallet.address)).toBe(usdcUnits)
-    const released = { released_at: expect.any(Date) }
-    expect(await world.reservation(arrival.intentId, 2)).toMatchObject(released)
-  }
-
-  test('not the time of its step, queued or deferred', async () => {
-    const submitted = await submit(arrival)
-    await expireOperation(world.workerDb, submitted.operationId)
-    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
-    const later = { state: 'deferred', code: 'RPC_ERROR', retry_after: new Date() }
-    await world.db('operation').where({ id: submitted.operationId }).update(later)
-    await expireOperation(world.workerDb, submitted.operationId)
-    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'deferred' })
-    await world.retryNow(submitted)
-    await world.round()
-    await expectArrived(arrival, submitted)
-  })
-
-  test('not a cancel by its owner', async () => {
-    const submitted = await submit(arrival)
-    expect(await cancel()).toBe('already_signed')
-    await world.round()
-    await expectArrived(arrival, submitted)
-  })
-
-  test('not the failure of its intent, while it is queued', async () => {
-    const submitted = await submit(arrival)
-    await timeOut()
-    expect(await statusOf()).toBe('failed')
-    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
-    await world.round()
-    await expectFree(submitted)
-  })
-
-  test('not the failure of its intent, before it is submitted', async () => {
-    await timeOut()
-    const submitted = await submit(arrival)
-    expect(await statusOf()).toBe('failed')
-    await world.round()
-    await expectFree(submitted)
-  })
-
-  test('not the failure of its intent, between the signature and the block', async () => {
-    const submitted = await submit(arrival)
-    await world.sign()
-    await timeOut()
-    await world.broadcast()
-    await world.mine()
-    await world.book()
-    await expectFree(submitted)
-  })
-
-  test('not the failure of its intent, while the signer prepares it', async () => {
-    const submitted = await submit(arrival)
-    world.proxy.set(async ({ method }) => {
-      if (method === 'eth_estimateGas') await timeOut()
-      return undefined
-    })
-    await world.round()
-    world.proxy.set(undefined)
-    expect(await statusOf()).toBe('failed')
-    await expectFree(submitted)
-  })
-
-  test('not a cancelled intent', async () => {
-    const submitted = await submit(arrival)
-    const error = JSON.stringify({ code: 'CANCELLED', message: 'test' })
-    const over = { status: 'failed', error, cancelled_at: new Date() }
-    await world.db('intent').where({ id: arrival.intentId }).update(over)
-    await world.round()
-    await expectArrived(arrival, submitted)
-  })
-
-  test('not refusals of its simulation, however many', async () => {
-    const good = arrival.attested
-    const attestation = `0x${'11'.repeat(65)}`
-    await store(world, arrival.burnId, { ...good, attestation })
-    const submitted = await submit(arrival)
-    for (let i = 0; i < 4; i++) {
-      await world.sign()
-      const refused = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null }
-      expect(await world.row(submitted.operationId)).toMatchObject(refused)
-      await world.mine()
-      await world.book()
-      await world.retryNow(submitted)
-    }
-    await store(world, arrival.burnId, good)
-    await world.round()
-    await expectArrived(arrival, submitted)
+    expect(await expectArrived(world, arrival, submitted)).toMatchObject({ tx_hash: hash })
   })
 })
 
@@ -356,7 +229,7 @@ describe('a reorg that takes a mint back', () => {
   test('makes its money arrive anew, by the same bytes', async () => {
     const submitted = await submit(arrival)
     await world.round()
-    const first = await expectArrived(arrival, submitted)
+    const first = await expectArrived(world, arrival, submitted)
     await reorg(1)
     await world.mine()
     await world.book()
@@ -364,7 +237,7 @@ describe('a reorg that takes a mint back', () => {
     expect(await world.row(submitted.operationId)).toMatchObject(back)
     expect(await world.reservation(arrival.intentId, 2)).toMatchObject({ from_block: null })
     await world.round()
-    const again = await expectArrived(arrival, submitted)
+    const again = await expectArrived(world, arrival, submitted)
     expect(again?.tx_hash).toBe(first?.tx_hash)
     expect(again?.block_number).not.toBe(first?.block_number)
   })
@@ -374,14 +247,14 @@ describe('a reorg that takes a mint back', () => {
     await mintAsStranger(world, arrival.attested)
     await world.mine()
     await world.book()
-    await expectArrived(arrival, submitted)
+    await expectArrived(world, arrival, submitted)
     await reorg(1)
     await world.mine()
     await world.book()
     expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
     expect(await world.reservation(arrival.intentId, 2)).toMatchObject({ from_block: null })
     await world.round()
-    const row = await expectArrived(arrival, submitted)
+    const row = await expectArrived(world, arrival, submitted)
     expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
   })
 
@@ -399,58 +272,6 @@ describe('a reorg that takes a mint back', () => {
     await world.book()
     await world.retryNow(submitted)
     await world.round()
-    await expectArrived(arrival, submitted)
-  })
-})
-
-describe('the signer never mints', () => {
-  const expectRefused = async (one: Arrival) => {
-    const before = await transactions()
-    const { operationId } = await submit(one)
-    await world.sign()
-    const row = await world.row(operationId)
-    expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })
-    expect(row?.message).toMatch(/^Refused to sign/)
-    expect(await transactions()).toBe(before)
-  }
-
-  test('for another wallet', async () => {
-    const { address } = await world.createWallet(0n)
-    await expectRefused(await arrive({ recipient: address }))
-  })
-
-  test('what belongs on another chain', async () => {
-    await expectRefused(await arrive({ destinationDomain: 0 }))
-  })
-
-  test('what another contract would receive', async () => {
-    await expectRefused(await arrive({ handler: world.contracts.usdc }))
-  })
-
-  test('under another key than the nonce of the message', async () => {
-    const one = await arrive()
-    const { nonce } = (await arrive()).attested
-    await expectRefused({ ...one, effect: { ...one.effect, nonce } })
-  })
-
-  test('before the message is attested', async () => {
-    const crossing = await insertCrossing(
-      world,
-      await world.createWallet(0n),
-      usdcUnits,
-      'base-sepolia',
-    )
-    const { operationId: burnId } = await submitBurn(world, crossing)
-    const { effect, attested } = await arrive()
-    const { intentId, wallet } = crossing
-    const nonce = attested.nonce.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    const own = { ...effect, intentId, walletId: wallet.id, nonce }
-    await expectRefused({ ...crossing, burnId, attested, effect: own })
-  })
-
-  test('for a wallet that is not that of the burn', async () => {
-    const one = await arrive()
-    const { id: walletId } = await world.createWallet(0n)
-    await expectRefused({ ...one, effect: { ...one.effect, walletId } })
+    await expectArrived(world, arrival, submitted)
   })
 })
