@@ -46,7 +46,7 @@ async function awaitAttestation({ intentId, wallet, step }: Burn) {
   setTimeout(() => {
     stopping.abort()
   }, 1_000)
-  return environment.run(activity, input) as Promise<{ nonce: string }>
+  return environment.run<[typeof input], { nonce: string }, typeof activity>(activity, input)
 }
 
 /** Has the service attest a burn under a new nonce; the nonce. */
