@@ -6,7 +6,7 @@ import { findOperation } from '../db/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
-import { encodeBurn } from '../protocols/cctp.js'
+import { encodeBurn, finalityThreshold } from '../protocols/cctp.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
 import { encodeSwap, readQuote } from '../protocols/uniswapV3.js'
 import { operationId } from './userOperation.js'
@@ -125,11 +125,12 @@ function toBurn(
   const maxFeeUnits = unitsOrZero(step.maxFee)
   const destinationDomain = registry.get(step.to).cctp.domain
   const bounds = { maxFeeUnits, destinationDomain }
+  const finality = finalityThreshold[step.speed]
   const token = chain.usdc.address
   const contract = chain.cctp.tokenMessenger
   return {
     calls: encodeBurn(chain, { wallet, units, speed: step.speed, ...bounds }),
-    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds },
+    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, finality },
   }
 }
 

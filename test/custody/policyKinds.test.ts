@@ -1,0 +1,228 @@
+import { describe, expect, test } from '@jest/globals'
+import { MaxUint256, hexlify } from 'ethers'
+import fc from 'fast-check'
+import { assertAllowed } from '../../custody/policy.js'
+import { holds } from '../domain/holds.js'
+import {
+  isInPlan,
+  orderOf,
+  orders,
+  temptations,
+  thief,
+  units,
+  wallet,
+  withWord,
+  wordOf,
+  type Order,
+} from './orders.js'
+import type { Call } from '../../domain/operation.js'
+
+function passes({ allowance }: Order, calls: Call[]): boolean {
+  try {
+    assertAllowed(calls, allowance)
+    return true
+  } catch (error) {
+    const message = expect.stringMatching(/^Refused to sign: /)
+    expect(error).toMatchObject({ code: 'INTERNAL', message })
+    return false
+  }
+}
+
+const cases = orders.map((order) => [order.name, order] as const)
+const moving = ({ calls }: Order) => calls.at(-1) as Call
+const approve = (to: string, spender: string, value: bigint): Call => ({
+  to,
+  data: `0x095ea7b3${wordOf(spender)}${wordOf(value)}`,
+})
+
+describe.each(cases)('a %s', (_, order) => {
+  const { calls, allowance } = order
+
+  test('passes as its protocol encodes it', () => {
+    expect(passes(order, calls)).toBe(true)
+    expect(isInPlan(order, calls)).toBe(true)
+  })
+
+  test('is refused at any other contract', () => {
+    for (const to of [thief, wallet, allowance.token]) {
+      expect(passes(order, [...calls.slice(0, -1), { ...moving(order), to }])).toBe(false)
+    }
+  })
+
+  test('is refused twice, for that is more than the plan', () => {
+    expect(passes(order, [...calls, ...calls])).toBe(false)
+  })
+
+  test('is refused with bytes too many or too few', () => {
+    const { to, data } = moving(order)
+    for (const changed of [`${data}00`, data.slice(0, -2), `${data}${wordOf(0)}`]) {
+      expect(passes(order, [...calls.slice(0, -1), { to, data: changed }])).toBe(false)
+    }
+  })
+
+  test('is refused beside a call that is not in the plan', () => {
+    const transfer = `0xa9059cbb${wordOf(thief)}${wordOf(1n)}`
+    for (const to of [allowance.token, allowance.contract]) {
+      expect(passes(order, [...calls, { to, data: transfer }])).toBe(false)
+      expect(passes(order, [...calls, { to, data: '0x' }])).toBe(false)
+    }
+  })
+
+  test('approves nobody but its own contract, and no more than the plan', () => {
+    const { token, contract } = allowance
+    expect(passes(order, [approve(token, thief, 1n), ...calls])).toBe(false)
+    expect(passes(order, [approve(token, contract, units + 1n), ...calls])).toBe(false)
+    expect(passes(order, [approve(token, contract, MaxUint256), ...calls])).toBe(false)
+    expect(passes(order, [approve(contract, contract, 1n), ...calls])).toBe(false)
+  })
+})
+
+describe.each(orders.filter(({ allowance }) => allowance.kind === 'withdraw'))(
+  'a $name',
+  (order) => {
+    test('approves nothing at all', () => {
+      const { token, contract } = order.allowance
+      expect(passes(order, [approve(token, contract, 1n), ...order.calls])).toBe(false)
+    })
+  },
+)
+
+/** Which word of the call that moves the money, and what must not stand there. */
+const refusals: [order: string, why: string, word: number, value: string | bigint][] = [
+  ['deposit into aave-v3', 'of another asset', 0, thief],
+  ['deposit into aave-v3', 'above the plan', 1, units + 1n],
+  ['deposit into aave-v3', 'for somebody else', 2, thief],
+  ['deposit into aave-v3', 'with a referral code', 3, 1n],
+  ['deposit into erc4626', 'above the plan', 0, units + 1n],
+  ['deposit into erc4626', 'for somebody else', 1, thief],
+  ['deposit into compound-v3', 'of another asset', 0, thief],
+  ['deposit into compound-v3', 'above the plan', 1, units + 1n],
+  ['withdrawal of a part from aave-v3', 'of another asset', 0, thief],
+  ['withdrawal of a part from aave-v3', 'above the plan', 1, units + 1n],
+  ['withdrawal of a part from aave-v3', 'of all there is', 1, MaxUint256],
+  ['withdrawal of a part from aave-v3', 'to somebody else', 2, thief],
+  ['withdrawal of a part from erc4626', 'above the plan', 0, units + 1n],
+  ['withdrawal of a part from erc4626', 'to somebody else', 1, thief],
+  ['withdrawal of a part from erc4626', "of somebody else's shares", 2, thief],
+  ['withdrawal of a part from compound-v3', 'of another asset', 0, thief],
+  ['withdrawal of a part from compound-v3', 'above the plan', 1, units + 1n],
+  ['withdrawal of a part from compound-v3', 'of all there is', 1, MaxUint256],
+  ['withdrawal of everything from aave-v3', 'of another asset', 0, thief],
+  ['withdrawal of everything from aave-v3', 'of nothing', 1, 0n],
+  ['withdrawal of everything from aave-v3', 'to somebody else', 2, thief],
+  ['withdrawal of everything from erc4626', 'of nothing', 0, 0n],
+  ['withdrawal of everything from erc4626', 'to somebody else', 1, thief],
+  ['withdrawal of everything from erc4626', "of somebody else's shares", 2, thief],
+  ['withdrawal of everything from compound-v3', 'of another asset', 0, thief],
+  ['withdrawal of everything from compound-v3', 'of nothing', 1, 0n],
+  ['fast burn', 'of nothing', 0, 0n],
+  ['fast burn', 'above the plan', 0, units + 1n],
+  ['fast burn', 'to another chain', 1, 0n],
+  ['fast burn', 'for somebody else', 2, thief],
+  ['fast burn', 'of another token', 3, thief],
+  ['fast burn', 'that only somebody else may mint', 4, thief],
+  ['fast burn', 'that only the wallet may mint, which sends nothing', 4, wallet],
+  ['fast burn', 'whose fee is above the plan', 5, 2_001n],
+  ['fast burn', 'that is slow', 6, 2_000n],
+  ['standard burn', 'that is fast and costs more', 6, 1_000n],
+  ['swap', 'of another token', 0, thief],
+  ['swap', 'for another token', 1, thief],
+  ['swap', 'for somebody else', 3, thief],
+  ['swap', 'above the plan', 4, units + 1n],
+  ['swap', 'of nothing', 4, 0n],
+  ['swap', 'for less than the plan says', 5, 9_899_999n],
+  ['swap', 'for nothing', 5, 0n],
+  ['swap', 'that may end before all is swapped', 6, 1n],
+]
+
+describe('is refused:', () => {
+  test.each(refusals)('a %s %s', (name, _, word, value) => {
+    const order = orderOf(name)
+    expect(passes(order, withWord(order, word, value))).toBe(false)
+  })
+
+  test('shares, while only a part is withdrawn', () => {
+    const part = orderOf('withdrawal of a part from erc4626')
+    expect(passes(part, orderOf('withdrawal of everything from erc4626').calls)).toBe(false)
+  })
+
+  test('a swap for nothing, though the plan were content with it', () => {
+    const swap = orderOf('swap')
+    const allowance = { ...swap.allowance, minimumUnits: 0n }
+    expect(passes({ ...swap, allowance }, withWord(swap, 5, 0n))).toBe(false)
+  })
+
+  test('every kind of call under the plan of another kind', () => {
+    for (const order of orders) {
+      const others = orders.filter(({ allowance }) => allowance.kind !== order.allowance.kind)
+      for (const other of others) expect(passes(order, other.calls)).toBe(false)
+    }
+  })
+})
+
+test('a part less than the plan passes, for less may have arrived', () => {
+  const amounts: [string, number][] = [
+    ['deposit into erc4626', 0],
+    ['withdrawal of a part from compound-v3', 1],
+    ['fast burn', 0],
+    ['swap', 4],
+  ]
+  for (const [name, word] of amounts) {
+    const order = orderOf(name)
+    expect(passes(order, withWord(order, word, 1n))).toBe(true)
+  }
+})
+
+type Change = (calls: Call[]) => Call[]
+
+/** One slip or attack on a list of calls. */
+function changesOf({ calls }: Order): fc.Arbitrary<Change> {
+  const which = fc.nat(calls.length - 1)
+  const edit = (edited: (one: Call) => Call, at: number) => (list: Call[]) =>
+    list.map((one, i) => (i === at ? edited(one) : one))
+  const digit = fc
+    .tuple(which, fc.nat(600), fc.constantFrom(...'0123456789abcdef'))
+    .map(([at, place, value]) => edit((one) => withDigit(one, place, value), at))
+  const word = fc
+    .tuple(which, fc.nat(7), fc.constantFrom(...temptations))
+    .map(([at, place, value]) =>
+      edit(
+        ({ to, data }) => ({
+          to,
+          data: data.slice(0, 10 + place * 64) + wordOf(value) + data.slice(74 + place * 64),
+        }),
+        at,
+      ),
+    )
+  const target = fc
+    .tuple(which, fc.nat(39), fc.constantFrom(...'0123456789abcdef'))
+    .map(([at, place, value]) =>
+      edit(({ to, data }) => {
+        const changed = to.slice(0, 2 + place) + value + to.slice(3 + place)
+        return { to: changed.toLowerCase(), data }
+      }, at),
+    )
+  const cut = fc
+    .tuple(which, fc.integer({ min: 1, max: 200 }))
+    .map(([at, size]) => edit(({ to, data }) => ({ to, data: data.slice(0, -size) }), at))
+  const tail = fc
+    .tuple(which, fc.uint8Array({ minLength: 1, maxLength: 64 }))
+    .map(([at, more]) => edit(({ to, data }) => ({ to, data: data + hexlify(more).slice(2) }), at))
+  const again = which.map((at) => (list: Call[]) => [...list, ...list.slice(at, at + 1)])
+  return fc.oneof(digit, digit, word, word, target, cut, tail, again)
+}
+
+function withDigit({ to, data }: Call, place: number, value: string): Call {
+  const at = 2 + (place % Math.max(data.length - 2, 1))
+  return { to, data: data.slice(0, at) + value + data.slice(at + 1) }
+}
+
+test.each(cases)('passes exactly what is in the plan, however changed: a %s', (_, order) => {
+  holds(
+    fc.property(fc.array(changesOf(order), { minLength: 1, maxLength: 3 }), (changes) => {
+      const calls = changes.reduce((list, change) => change(list), order.calls)
+      expect(passes(order, calls)).toBe(isInPlan(order, calls))
+    }),
+    500,
+  )
+})
