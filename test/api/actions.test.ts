@@ -20,13 +20,11 @@ describe('POST /v1/intents: fields of withdraw and bridge', () => {
     withdraw,
     bridge,
     { ...withdraw, asset: 'USDC', amount: '0.5' },
+    { ...withdraw, amount: 'max' },
     { ...bridge, toChain: 'ethereum' },
-  ])('error: action_not_available for the valid %j, and nothing is charged', async (body) => {
+  ])('%j is valid: only its wallet is unknown, and nothing is charged', async (body) => {
     const answer = await post(body)
-    expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_REQUEST'])
-    expect(answer.body.details).toMatchObject({
-      ...{ reason: 'action_not_available', issues: [{ path: 'action' }] },
-    })
+    expect([answer.status, answer.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(answer.headers.get('x-credits-charged')).toBe('0')
   })
 
