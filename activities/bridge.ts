@@ -65,7 +65,8 @@ export async function awaitAttestation(
     for (;;) {
       const burning = await readBurning(tools, id)
       if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, burning)
-      const nonce = await attest(tools, burning).catch(unlessSilent)
+      // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
+      const nonce = burning.burn.eventNonce ?? (await attest(tools, burning).catch(unlessSilent))
       if (nonce) {
         await setDelay(tools.db, input.intentId, null)
         return { nonce }
@@ -123,7 +124,9 @@ async function attest(
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
   const claimed = await findClaimedNonces(db, burn, nonces)
-  const own = found.find(({ eventNonce }) => !claimed.includes(eventNonce))
+  const own = found.find(({ eventNonce }) =>
+    burn.eventNonce ? eventNonce === burn.eventNonce : !claimed.includes(eventNonce),
+  )
   if (own) await setAttested(db, id, own)
   return own?.eventNonce
 }

@@ -55,7 +55,7 @@ export type Told = {
 /** Deploys and owns everything on the devnet. anvil signs for it. */
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-export const calls = new Interface([
+const calls = new Interface([
   'function mint(address to, uint256 amount)',
   'function ADDRESSES_PROVIDER() view returns (address)',
   'function getPoolConfigurator() view returns (address)',
