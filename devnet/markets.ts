@@ -17,7 +17,10 @@ export type Terms = {
   extras: ('testDollar' | 'comet' | 'vault')[]
 }
 
-/** Supply APYs of 1.52, 3.51 and 3.15 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the vault. */
+/**
+ * Supply APYs of 1.52, 3.51 and 3.15 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the
+ * vault.
+ */
 export const devnetTerms: Record<ChainName, Terms> = {
   'ethereum-sepolia': {
     ...{ aaveAsset: 'usdc', borrowed: '620000', base: 0, slope1: 4 },

@@ -21,8 +21,8 @@ const offered: Market['protocol'][] = ['aave-v3']
 const APY_DECIMALS = 4
 
 /**
- * The rates of all offered markets of a chain whose underlying is the chain's USDC, their APY in percent
- * rounded to four decimals.
+ * The rates of all offered markets of a chain whose underlying is the chain's USDC, their APY in
+ * percent rounded to four decimals.
  */
 export async function readRates(client: ChainClient): Promise<Rate[]> {
   const { chain } = client
