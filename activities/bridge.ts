@@ -114,7 +114,9 @@ async function attest(
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
   const claimed = await findClaimedNonces(db, burn, nonces)
-  const own = found.find(({ eventNonce }) => !claimed.includes(eventNonce))
+  const free = found.filter(({ eventNonce }) => !claimed.includes(eventNonce))
+  // What was told once stays: a mint of it may be on its way.
+  const own = free.find(({ eventNonce }) => eventNonce === burn.eventNonce) ?? free[0]
   if (own) await setAttested(db, id, own)
   return own?.eventNonce
 }
@@ -155,13 +157,13 @@ export async function mint(
   tools: Tools,
   input: StepInput<BridgeStep> & { nonce: string },
 ): Promise<StepResult> {
-  const { intentId, accountId, walletId, step, nonce } = input
+  const { intentId, accountId, walletId, step } = input
   const { sequence, asset, to } = step
   const { chainId, usdc } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
-  if (!known || known.state === 'deferred') {
-    await renewWhenExpired(tools, operationId(intentId, sequence, 'bridge'), to)
-  }
+  const burnId = operationId(intentId, sequence, 'bridge')
+  if (!known || known.state === 'deferred') await renewWhenExpired(tools, burnId, to)
+  const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
   const units = await readSpending(tools, input)
   const effect = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
   const result = await runStep(tools, {

@@ -10,7 +10,7 @@ export type Allowance = { wallet: string; token: string; contract: string; units
   | { kind: 'deposit' }
   /** `everything`: the amount is whatever the market holds for the wallet. */
   | { kind: 'withdraw'; everything: boolean }
-  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint }
+  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint; finalityThreshold: number }
   | { kind: 'swap'; tokenOut: string; minimumUnits: bigint }
 )
 type AllowanceOf<Kind> = Extract<Allowance, { kind: Kind }>
@@ -119,7 +119,7 @@ function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'w
 
 function burned(signature: string, args: unknown[], allowance: AllowanceOf<'bridge'>): bigint {
   if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
-  const { wallet, token, units, destinationDomain, maxFeeUnits } = allowance
+  const { wallet, token, units, destinationDomain, maxFeeUnits, finalityThreshold } = allowance
   if (args[1] !== BigInt(destinationDomain))
     throw refusal('the burn leads to the chain of the plan.')
   same(args[2], zeroPadValue(wallet, 32), 'the burned money comes out in the wallet')
@@ -128,19 +128,21 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
   if (typeof args[5] !== 'bigint' || args[5] > maxFeeUnits) {
     throw refusal('the fee is within the plan.')
   }
+  if (args[6] !== BigInt(finalityThreshold)) throw refusal('the burn is as fast as the plan says.')
   return within(args[0], units)
 }
 
 function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swap'>): bigint {
   if (!signature.startsWith('exactInputSingle(')) throw unknown(signature)
   const { wallet, token, units, tokenOut, minimumUnits } = allowance
-  const [tokenIn, out, , recipient, unitsIn, minimum] = args[0] as unknown[]
+  const [tokenIn, out, , recipient, unitsIn, minimum, priceLimit] = args[0] as unknown[]
   same(tokenIn, token, 'the swapped token is the token')
   same(out, tokenOut, 'the token received is that of the plan')
   same(recipient, wallet, 'the money goes to the wallet')
   if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
     throw refusal('the swap brings at least what the plan says.')
   }
+  if (priceLimit !== 0n) throw refusal('the minimum alone limits the swap.')
   return within(unitsIn, units)
 }
 

@@ -191,10 +191,15 @@ export async function setTransactionMined(
     block_number: receipt.blockNumber.toString(),
     block_hash: receipt.blockHash,
   })
-  if (receipt.success) return
+  if (!receipt.success) await dropCarriers(trx, [txId])
+}
+
+/** What was signed and travelled in these transactions has to travel in others. */
+async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
   // A mint binds nobody: it is built anew from a message that may have been attested anew.
   await trx('operation')
-    .where({ tx_id: txId, state: 'signed', kind: 'mint' })
+    .whereIn('tx_id', txIds)
+    .where({ state: 'signed', kind: 'mint' })
     .update({
       state: 'deferred',
       code: 'BRIDGE_TIMEOUT',
@@ -204,11 +209,26 @@ export async function setTransactionMined(
       tx_id: null,
     })
   await trx('operation')
-    .where({ tx_id: txId, state: 'signed' })
+    .whereIn('tx_id', txIds)
+    .where({ state: 'signed' })
     .update({
       tx_id: null,
       taken_until: trx.raw(`clock_timestamp() + interval '5 seconds'`),
     })
+}
+
+/**
+ * A stranger's log may stand above the reverted transaction that should have carried the operation. When
+ * that log vanishes and the transaction does not, nothing carries the operation any more.
+ */
+async function dropDeadCarriers(trx: Db, chainId: number): Promise<void> {
+  const dead = await trx('operation as o')
+    .join('chain_tx as t', 't.id', 'o.tx_id')
+    .where({ 'o.chain_id': chainId, 'o.state': 'signed' })
+    .whereIn('t.state', ['mined', 'final'])
+    .distinct()
+    .pluck<bigint[]>('t.id')
+  await dropCarriers(trx, dead.map(String))
 }
 
 /** Confirms what is mined up to a block. */
@@ -279,6 +299,7 @@ export async function rollBack(
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)
     .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+  await dropDeadCarriers(trx, chainId)
   await trx('reservation')
     .where({ chain_id: chainId })
     .where('spent_block', '>', above)

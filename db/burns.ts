@@ -5,7 +5,7 @@ import type { Db } from './connect.js'
 export type Burn = {
   operationId: string
   sourceDomain: number
-  /** Booked block of the destination when the money was burned: no mint of it is before. */
+  /** Block of the destination that no reorg reached when the money was burned: no mint is before. */
   destinationBlock: bigint
   sent: string | null
   burnedAt: Date | null
@@ -35,9 +35,10 @@ export async function insertBurn(
     .insert({
       operation_id: burn.operationId,
       source_domain: burn.sourceDomain,
-      destination_block: trx.raw('coalesce((select booked_block from chain where id = ?), 0)', [
-        burn.destinationChainId,
-      ]),
+      destination_block: trx.raw(
+        'coalesce((select min(number) from block_header where chain_id = ?), 0)',
+        [burn.destinationChainId],
+      ),
     })
     .onConflict('operation_id')
     .ignore()

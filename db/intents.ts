@@ -233,16 +233,32 @@ export async function findUndispatchedIntents(
   db: Db,
   olderThanMs: number,
 ): Promise<{ intent: Intent; plan: PlanName }[]> {
-  return findStartable(db, olderThanMs, (rows) => rows.whereNull('i.dispatched_at'))
+  return findStartable(db, olderThanMs, (rows) =>
+    rows.whereNull('i.dispatched_at').whereNotIn('i.status', ['completed', 'failed']),
+  )
 }
 
-/** Intents that are not over though their workflow was started a while ago. */
+/**
+ * Intents of which something is left to do though their workflow was started a while ago: those that are not
+ * over, and whatever their status those whose burned money has not come out.
+ */
 export async function findLingeringIntents(
   db: Db,
   olderThanMs: number,
 ): Promise<{ intent: Intent; plan: PlanName }[]> {
-  return findStartable(db, olderThanMs, (rows) => rows.whereNotNull('i.dispatched_at'))
+  return findStartable(db, olderThanMs, (rows) =>
+    rows
+      .whereNotNull('i.dispatched_at')
+      .whereRaw(`(i.status not in ('completed', 'failed') or ${BURNED_NOT_MINTED})`),
+  )
 }
+
+const BURNED_NOT_MINTED = `exists (
+  select from burn join operation b on b.id = burn.operation_id
+  where b.intent_id = i.id and b.success and not exists (
+    select from operation m
+    where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
+      and m.state in ('mined', 'confirmed', 'final')))`
 
 async function findStartable(
   db: Db,
@@ -252,7 +268,6 @@ async function findStartable(
   const rows = (await where(
     db('intent as i')
       .join('account as a', 'a.id', 'i.account_id')
-      .whereNotIn('i.status', ['completed', 'failed'])
       .whereRaw(`i.created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
       .orderBy('i.created_at')
       .limit(50)

@@ -85,16 +85,19 @@ export async function insertOperation(trx: Db, submission: Submission): Promise<
   return row
 }
 
-/** Puts a deferred operation back in the queue once its time has come, with fresh input. */
+/**
+ * Puts a deferred operation back in the queue once its time has come, with fresh input. The key of a mint is
+ * fresh too: a burn that a reorg moved to another transaction has another message.
+ */
 export async function requeueOperation(
   trx: Db,
   id: string,
-  input: OperationInput,
+  { chainKey, input }: Pick<Submission, 'chainKey' | 'input'>,
 ): Promise<Operation | undefined> {
   const [row] = await trx('operation')
     .where({ id, state: 'deferred' })
     .whereRaw('retry_after <= clock_timestamp()')
-    .update({ state: 'queued', input: JSON.stringify(input) })
+    .update({ state: 'queued', chain_key: chainKey, input: JSON.stringify(input) })
     .returning<Operation[]>(operationColumns)
   return row
 }

@@ -6,9 +6,10 @@ import { findOperation } from '../db/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
 import { toUnits } from '../domain/money.js'
-import { encodeBurn } from '../protocols/cctp.js'
+import { encodeBurn, finalityThreshold } from '../protocols/cctp.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
 import { encodeSwap, readQuote } from '../protocols/uniswapV3.js'
+import { outcomeOf } from './operations.js'
 import { operationId } from './userOperation.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connect.js'
@@ -65,7 +66,8 @@ async function mostUnits(
   const feeder = feederOf(plan, step)
   if (!feeder) return toUnits(step.amount, DECIMALS)
   const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
-  if (row?.success && row.units !== null) return BigInt(row.units)
+  const outcome = row && outcomeOf(row)
+  if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
   throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked now.')
 }
 
@@ -125,11 +127,12 @@ function toBurn(
   const maxFeeUnits = unitsOrZero(step.maxFee)
   const destinationDomain = registry.get(step.to).cctp.domain
   const bounds = { maxFeeUnits, destinationDomain }
+  const pace = { finalityThreshold: finalityThreshold[step.speed] }
   const token = chain.usdc.address
   const contract = chain.cctp.tokenMessenger
   return {
     calls: encodeBurn(chain, { wallet, units, speed: step.speed, ...bounds }),
-    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds },
+    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, ...pace },
   }
 }
 

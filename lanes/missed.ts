@@ -10,6 +10,7 @@ import {
 import { findForeignMints, type ForeignMint } from '../db/burns.js'
 import { receivedTopic } from './outcome.js'
 import { matchOutcomes, type WatchTools } from './watch.js'
+import type { Db } from '../db/connect.js'
 
 /** Blocks whose logs are read in one go; public endpoints answer no more. */
 const LOG_BLOCKS = 2_000n
@@ -29,10 +30,11 @@ export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boo
   if (!state || receipt.blockNumber > state.booked.number) return true
   if (!(await isOwnBlock(tools, receipt, state))) return false
   const mined = await matchOutcomes(tools, [], [{ send, receipt }])
-  await db.transaction(async (trx) => {
+  const isBooked = await writeIfStillOwn(db, chain.chainId, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
     await setTransactionMined(trx, send, receipt)
   })
+  if (!isBooked) return false
   log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
   return true
 }
@@ -55,9 +57,10 @@ async function bookForeignMint(tools: WatchTools, mint: ForeignMint): Promise<vo
   const receipt = received && (await readReceipt(client, received.transactionHash))
   if (!receipt || !(await isOwnBlock(tools, receipt, state))) return
   const mined = await matchOutcomes(tools, [received], [])
-  await db.transaction(async (trx) => {
+  const isBooked = await writeIfStillOwn(db, chain.chainId, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
   })
+  if (!isBooked) return
   log.info({ chain: chain.name, hash: receipt.transactionHash }, 'minted by somebody else')
 }
 
@@ -75,6 +78,26 @@ async function findReceived(
     if (found) return found
   }
   return undefined
+}
+
+/**
+ * Writes what a block says in one transaction, unless that block was taken back since it was looked at: a
+ * verdict of an orphan would become final unseen.
+ */
+async function writeIfStillOwn(
+  db: Db,
+  chainId: number,
+  { blockNumber, blockHash }: Receipt,
+  write: (trx: Db) => Promise<void>,
+): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const headers = await readHeaders(trx, chainId)
+    const state = await findChainState(trx, chainId)
+    const isKept = headers.some((kept) => kept.number === blockNumber && kept.hash === blockHash)
+    if (!isKept && blockNumber >= (state?.finalizedBlock ?? 0n)) return false
+    await write(trx)
+    return true
+  })
 }
 
 /** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */

@@ -48,13 +48,13 @@ export async function submitOperation(
   return db.transaction(async (trx) => {
     const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
     const known = await findOperation(trx, id)
+    const chainKey = effect.kind === 'mint' ? effect.nonce : chainKeyOf(effect.kind, id)
     if (known?.state === 'deferred') {
-      return (await requeueOperation(trx, id, effect.input)) ?? known
+      return (await requeueOperation(trx, id, { chainKey, input: effect.input })) ?? known
     }
     if (known) return known
     if (kind !== 'mint' && intent && isTerminal(intent.status)) return undefined
     if (intent) await setExecuting(trx, intent.id)
-    const chainKey = effect.kind === 'mint' ? effect.nonce : chainKeyOf(effect.kind, id)
     const row = await insertOperation(trx, { ...effect, id, chainKey })
     await open?.(trx, id)
     return row

@@ -49,7 +49,7 @@ create table burn (
   check ((event_nonce is null) = (message is null) and (message is null) = (attestation is null))
 );
 comment on table burn is 'Money that left a chain over CCTP, and the message that brings it out on the other.';
-comment on column burn.destination_block is 'Booked block of the destination at the time of the burn: no mint is before it.';
+comment on column burn.destination_block is 'Lowest block of the destination that a reorg could have replaced at the time of the burn: no mint is before it.';
 comment on column burn.sent is 'The message as the burn emitted it, without what the attester fills in.';
 comment on column burn.message is 'The message as it is attested: what the mint needs.';
 
