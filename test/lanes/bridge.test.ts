@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
+import { finalizeIntent } from '../../activities/status.js'
+import { cancelIntent, findLingeringIntents } from '../../db/intents.js'
+import { expireOperation } from '../../db/operations.js'
+import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
+import {
+  arrived,
+  bridgeRequest,
+  burned,
+  destination,
+  expectMinted,
+  lendRequest,
+  mintByStranger,
+  source,
+  whileRefusing,
+} from './bridging.js'
+import { finalityBlocks, owner } from './fixture.js'
+import type { Wallet } from '../../db/wallets.js'
+import type { Site } from './site.js'
+
+const messenger = new Interface(['function setMinFee(uint256 minFee)'])
+
+let world: BridgeWorld
+let from: Site
+let to: Site
+let wallet: Wallet
+beforeAll(async () => {
+  world = await createBridgeWorld([source, destination])
+  ;[from, to] = [world.at(source), world.at(destination)]
+})
+beforeEach(async () => {
+  wallet = await world.createWallet({ [source]: dollar })
+})
+afterAll(() => world?.stop())
+
+describe('a burn', () => {
+  test('is mined with its message, and its money is spent', async () => {
+    const intent = await world.intend(wallet, bridgeRequest)
+    const row = await world.perform(intent, 1, 'bridge')
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+    const spent = { spent_block: row?.block_number, released_at: null }
+    expect(await world.reservation(intent, 1)).toMatchObject(spent)
+    const burn = await world.burn(intent)
+    expect(burn).toMatchObject({ message: null, burnedAt: expect.any(Date) })
+    expect(burn?.sent).toContain(wallet.address.slice(2).toLowerCase())
+    expect(await from.usdcOf(wallet.address)).toBe(0n)
+  })
+
+  test('that fails on chain has failed for good, and its money is free when that is final', async () => {
+    const intent = await world.intend(wallet, lendRequest)
+    await world.submit(intent, 1, 'bridge')
+    await from.sign()
+    const setFee = (units: bigint) => ({
+      to: from.chain.cctp.tokenMessenger,
+      data: messenger.encodeFunctionData('setMinFee', [units]),
+    })
+    await from.send(owner, setFee(100_000n))
+    await from.mine()
+    await from.broadcast()
+    await from.mine()
+    await from.book()
+    await from.send(owner, setFee(0n))
+    const row = await world.row(intent, 1, 'bridge')
+    expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
+    expect(await world.burn(intent)).toMatchObject({ sent: null, burnedAt: null })
+
+    const waiting = world.run(world.activities.awaitAttestation, world.stepInput(intent))
+    await expect(waiting).rejects.toMatchObject({ type: 'BRIDGE_FAILED', nonRetryable: true })
+    const failure = { code: 'BRIDGE_FAILED', message: 'It failed.', step: 1 }
+    await finalizeIntent(world.workerDb, { intentId: intent.id, failure })
+    expect(await world.reservation(intent, 1)).toMatchObject({ released_at: null })
+    expect(await world.reservation(intent, 2)).toMatchObject({ released_at: expect.any(Date) })
+    await expect(world.intend(wallet, bridgeRequest)).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    })
+    await from.mine(finalityBlocks)
+    await from.book()
+    const free = { spent_block: null, released_at: expect.any(Date) }
+    expect(await world.reservation(intent, 1)).toMatchObject(free)
+    expect((await world.intend(wallet, bridgeRequest)).plan.steps).toHaveLength(1)
+  })
+
+  test('alike another one in the same bundle has a message of its own', async () => {
+    await from.give(wallet.address, dollar)
+    const intents = [
+      await world.intend(wallet, bridgeRequest),
+      await world.intend(wallet, bridgeRequest),
+    ] as const
+    for (const intent of intents) await world.submit(intent, 1, 'bridge')
+    await from.round()
+    const rows = await Promise.all(intents.map((intent) => world.row(intent, 1, 'bridge')))
+    expect(rows[0]?.tx_hash).toBe(rows[1]?.tx_hash)
+    const nonces = new Set([await world.attest(intents[0]), await world.attest(intents[1])])
+    expect(nonces.size).toBe(2)
+    for (const intent of intents) await world.submit(intent, 1, 'mint')
+    await to.round()
+    for (const intent of intents) await expectMinted(world, intent, 2n * arrived)
+  })
+
+  test('keeps the message that it has once got', async () => {
+    await from.give(wallet.address, dollar)
+    const intents = [
+      await world.intend(wallet, bridgeRequest),
+      await world.intend(wallet, bridgeRequest),
+    ] as const
+    for (const intent of intents) await world.submit(intent, 1, 'bridge')
+    await from.round()
+    world.front.set((messages) => messages.slice(1))
+    const nonce = await world.attest(intents[0])
+    world.front.set(undefined)
+    expect(await world.attest(intents[0])).toBe(nonce)
+    expect(await world.attest(intents[1])).not.toBe(nonce)
+  })
+})
+
+describe('a mint', () => {
+  test('brings what its own logs say, which is what the next step has', async () => {
+    const intent = await burned(world, wallet, lendRequest)
+    expect(await world.reservation(intent, 2)).toMatchObject({ from_block: null })
+    await world.perform(intent, 1, 'mint')
+    const row = await expectMinted(world, intent)
+    expect(row?.chain_key).toBe((await world.burn(intent))?.eventNonce)
+    expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
+    const fed = { from_block: row?.block_number, units: arrived.toString(), spent_block: null }
+    expect(await world.reservation(intent, 2)).toMatchObject(fed)
+    const { spent_block } = (await world.reservation(intent, 1)) ?? {}
+    const burn = await world.row(intent, 1, 'bridge')
+    expect(spent_block).toBe(burn?.block_number)
+
+    const deposit = await world.perform(intent, 2, 'deposit')
+    expect(deposit).toMatchObject({ state: 'confirmed', units: arrived.toString() })
+    const spent = { spent_block: deposit?.block_number }
+    expect(await world.reservation(intent, 2)).toMatchObject(spent)
+    expect(await to.usdcOf(wallet.address)).toBe(0n)
+  })
+
+  test('that a stranger does while ours is queued counts, and costs us nothing', async () => {
+    const intent = await burned(world, wallet, lendRequest)
+    await world.submit(intent, 1, 'mint')
+    const hash = await mintByStranger(world, intent)
+    await to.mine()
+    await to.book()
+    expect(await expectMinted(world, intent)).toMatchObject({ tx_hash: hash, gas_used: '0' })
+    expect(await world.reservation(intent, 2)).toMatchObject({ units: arrived.toString() })
+    const before = (await to.transactions()).length
+    await to.round()
+    expect(await to.transactions()).toHaveLength(before)
+  })
+
+  test('that a stranger does before we have a row of it counts, and costs us nothing', async () => {
+    const intent = await burned(world, wallet, lendRequest)
+    const hash = await mintByStranger(world, intent)
+    await to.mine(30)
+    await to.book()
+    const before = (await to.transactions()).length
+    await world.submit(intent, 1, 'mint')
+    await to.round()
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred', code: 'MINTED' })
+    await to.bookForeign()
+    await to.mine()
+    await to.book()
+    const row = await world.row(intent, 1, 'mint')
+    expect(row).toMatchObject({ success: true, tx_hash: hash, gas_used: '0' })
+    expect(['confirmed', 'final']).toContain(row?.state)
+    const fed = { from_block: row?.block_number, units: arrived.toString() }
+    expect(await world.reservation(intent, 2)).toMatchObject(fed)
+    expect(await to.usdcOf(wallet.address)).toBe(arrived)
+    expect(await to.transactions()).toHaveLength(before)
+  })
+
+  test('that a stranger does below the block that was booked at the burn is found', async () => {
+    await to.mine(4)
+    await to.book()
+    const intent = await burned(world, wallet)
+    await to.reorg(4)
+    const hash = await mintByStranger(world, intent)
+    await to.mine(2)
+    await to.book()
+    await world.submit(intent, 1, 'mint')
+    await to.sign()
+    await to.bookForeign()
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'mined', tx_hash: hash })
+  })
+
+  test('that a stranger was first with makes ours revert, and counts', async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    await to.sign()
+    const hash = await mintByStranger(world, intent)
+    await to.mine()
+    await to.broadcast()
+    await to.mine()
+    await to.book()
+    expect(await expectMinted(world, intent)).toMatchObject({ tx_hash: hash, gas_used: '0' })
+    expect((await to.transactions()).at(-1)).toMatchObject({ state: 'mined' })
+    await to.mine(finalityBlocks)
+    await to.book()
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'final', tx_hash: hash })
+    expect(await to.usdcOf(wallet.address)).toBe(arrived)
+  })
+
+  test('whose transaction reverted is built anew and done later', async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    await to.sign()
+    await whileRefusing(to, async () => {
+      await to.broadcast()
+      await to.mine()
+    })
+    await to.book()
+    const back = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null, tx_id: null }
+    expect(await world.row(intent, 1, 'mint')).toMatchObject(back)
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+
+  test('that the chain refuses is deferred, however often, and done later', async () => {
+    const intent = await burned(world, wallet)
+    await whileRefusing(to, async () => {
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await world.perform(intent, 1, 'mint')
+        const refused = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null }
+        expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
+      }
+    })
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+})
+
+describe('nothing stops a mint', () => {
+  test('neither cancelling, nor its time, nor the end of its intent', async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    const { id, accountId } = intent
+    expect(await cancelIntent(world.db, accountId, id)).toBe('already_signed')
+    await expireOperation(world.workerDb, world.idOf(intent, 1, 'mint'))
+    const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
+    await finalizeIntent(world.workerDb, { intentId: id, failure })
+    expect(await world.intent(intent)).toMatchObject({ status: 'failed' })
+    await world.db('intent').where({ id }).update({ cancelled_at: world.db.fn.now() })
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'queued' })
+    await to.round()
+    await expectMinted(world, intent)
+  })
+
+  test('not even an intent that was over before it was submitted', async () => {
+    const intent = await burned(world, wallet)
+    const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
+    await finalizeIntent(world.workerDb, { intentId: intent.id, failure })
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+
+  test('a workflow that is gone is started again as long as money is in the bridge', async () => {
+    const intent = await burned(world, wallet)
+    const { id } = intent
+    await world.db('intent').where({ id }).update({ dispatched_at: world.db.fn.now() })
+    const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
+    await finalizeIntent(world.workerDb, { intentId: id, failure })
+    const lingering = async () =>
+      (await findLingeringIntents(world.workerDb, 0)).map(({ intent: { id: one } }) => one)
+    expect(await lingering()).toContain(id)
+    await world.perform(intent, 1, 'mint')
+    expect(await lingering()).not.toContain(id)
+  })
+})

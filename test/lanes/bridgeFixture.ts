@@ -1,0 +1,243 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { createActivities } from '../../activities/index.js'
+import { readSpending, type StepInput, type Tools } from '../../activities/step.js'
+import { createRegistry, type ChainName, type Registry } from '../../chains/registry.js'
+import { createSealedAccount } from '../../custody/seal.js'
+import { createAccount } from '../../db/accounts.js'
+import { findBurn, insertBurn } from '../../db/burns.js'
+import { connect } from '../../db/connect.js'
+import { listenToOperations } from '../../db/listen.js'
+import { insertWallet, newWalletId, type Wallet } from '../../db/wallets.js'
+import { startIris } from '../../devnet/iris.js'
+import {
+  feederOf,
+  lastKind,
+  type BridgeStep,
+  type ExecutionPlan,
+  type IntentRequest,
+  type Step,
+} from '../../domain/intent.js'
+import { ensureLanes, ensureTreasury, loadKek } from '../../lanes/keys.js'
+import { submitOperation } from '../../lanes/operations.js'
+import { operationId } from '../../lanes/userOperation.js'
+import { watchOutcomes } from '../../lanes/operations.js'
+import { storeIntent } from '../../planning/intents.js'
+import { readMarket } from '../../planning/market.js'
+import { connectAttestations } from '../../protocols/attestations.js'
+import { createDatabase } from '../support/database.js'
+import { createSite, startSite, type Site, type SiteLog, type StartedSite } from './site.js'
+import { startFront } from './attestationFront.js'
+import type { Faults } from '../../devnet/attestation.js'
+import type { Intent } from '../../db/intents.js'
+import type { OperationKind } from '../../domain/operation.js'
+import type { Row } from './fixture.js'
+
+export const dollar = 1_000_000n
+const dayMs = 86_400_000
+/** A step that fails or waits is what a test asks for. */
+const logger = new DefaultLogger('ERROR')
+
+export type Planned = Intent & { plan: ExecutionPlan; wallet: Wallet }
+export type StepReservation = {
+  units: string
+  from_block: bigint | null
+  spent_block: bigint | null
+  released_at: Date | null
+}
+export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
+
+/**
+ * Chains that mine on demand, with their lanes, one database, the bridge's attestations between them, and
+ * planning as the API does it. A burn is attested by the block on top of its own.
+ */
+export async function createBridgeWorld(
+  names: ChainName[],
+  options: { bridgeGiveUpMs?: number } = {},
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'steward-bridge-'))
+  const started = await Promise.all(names.map(startSite))
+  const registry = await writeRegistry(join(folder, 'devnet.json'), started)
+  const database = await createDatabase()
+  const { db } = database
+  const workerDb = connect(database.urlAs('steward_worker'))
+  const signerDb = connect(database.urlAs('steward_signer'))
+  const kek = await loadKek(signerDb, join(folder, 'kek'))
+  const chainIds = names.map((name) => registry.get(name).chainId)
+  await ensureLanes(signerDb, kek, chainIds, 1)
+  const treasury = await ensureTreasury(signerDb, kek)
+  const account = await createAccount(db, { name: 'test', plan: 'pro' })
+
+  const told: { message: string; facts: object }[] = []
+  const say = (facts: object, message: string) => void told.push({ message, facts })
+  const log: SiteLog = { info: say, warn: say, error: say }
+  const keyring = { kek, treasury, taker: 'signer' }
+  const shared = { database, db, signerDb, registry, keyring, log }
+  const sites = await Promise.all(started.map((one) => createSite(shared, one)))
+
+  const burning = sites.map(({ chain, node }) => ({
+    domain: chain.cctp.domain,
+    rpcUrl: node.url,
+    transmitter: chain.cctp.messageTransmitter,
+  }))
+  const iris = await startIris({
+    port: 0,
+    confirmations: { fast: 2, standard: 4 },
+    chains: burning,
+  })
+  const front = await startFront(iris.url)
+  const attestations = connectAttestations(front.url)
+  const chains = {
+    list: sites.map(({ client }) => client),
+    byId: (id: number | bigint) => find(sites, ({ chain }) => chain.chainId === Number(id)).client,
+  }
+
+  const stopping = new AbortController()
+  const listener = listenToOperations(database.urlAs('steward_worker'), stopping.signal)
+  const tools: Tools = {
+    ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
+    ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
+  }
+  const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
+  const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
+    operationId(intent.id, sequence, kind)
+
+  const world = {
+    ...{ db, workerDb, signerDb, registry, chains, attestations, tools, told, account, iris },
+    ...{ at, idOf, front },
+    activities: createActivities(tools),
+
+    async createWallet(money: Partial<Record<ChainName, bigint>> = {}): Promise<Wallet> {
+      const id = newWalletId()
+      const owning = { purpose: 'wallet', owner: id, accountId: account.id } as const
+      const { address, sealed } = await createSealedAccount(kek, () => owning)
+      const row = { id, accountId: account.id, userId: id, address, metadata: {} }
+      const wallet = await insertWallet(db, row, { kekId: kek.id, sealed })
+      if (!wallet) throw new Error('The wallet was not stored.')
+      for (const [name, units] of Object.entries(money)) await at(name).give(address, units)
+      return wallet
+    },
+
+    /** Plans and stores an intent from what the chains and the rows say, as the API does. */
+    async intend(wallet: Wallet, request: IntentRequest): Promise<Planned> {
+      const market = await readMarket(tools, wallet.address, request)
+      const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
+      const intent = await db.transaction((trx) =>
+        storeIntent({ registry }, trx, owner, request, market),
+      )
+      if (!intent.plan) throw new Error('It was not planned.')
+      return { ...intent, plan: intent.plan, wallet }
+    },
+
+    stepInput<S extends Step = Step>(intent: Planned, sequence = 1): StepInput<S> {
+      const step = find(intent.plan.steps, (one) => one.sequence === sequence) as S
+      const feeder = feederOf(intent.plan, step)
+      const { id: intentId, accountId, walletId } = intent
+      return {
+        ...{ intentId, accountId, walletId, step, deadlineMs: Date.now() + dayMs },
+        ...(feeder && { fedBy: { sequence: feeder.sequence, kind: lastKind(feeder) } }),
+      }
+    },
+
+    /** What an activity does at each of its attempts. Lets no deferred operation wait for its time. */
+    async submit(intent: Planned, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
+      const input = world.stepInput(intent, sequence)
+      const { step, intentId, accountId, walletId } = input
+      const name = step.type === 'bridge' ? (kind === 'mint' ? step.to : step.from) : step.chain
+      const { chainId } = registry.get(name)
+      const units = await readSpending({ db: workerDb }, input)
+      const id = idOf(intent, sequence, kind)
+      await db('operation')
+        .where({ id, state: 'deferred' })
+        .update({ retry_after: db.raw('clock_timestamp()') })
+      const effect = { intentId, sequence, accountId, walletId, chainId, input: { units } }
+      if (kind !== 'mint') {
+        return submitOperation(workerDb, { ...effect, kind }, (trx, operation) =>
+          kind === 'bridge' ? openBurn(trx, registry, operation, step as BridgeStep) : done(),
+        )
+      }
+      const nonce = (await world.burn(intent, sequence))?.eventNonce ?? ''
+      return submitOperation(workerDb, { ...effect, kind, nonce })
+    },
+
+    /** Submits a step and has it mined and booked. */
+    async perform(intent: Planned, sequence: number, kind: Exclude<OperationKind, 'fund'>) {
+      await world.submit(intent, sequence, kind)
+      const { step } = world.stepInput(intent, sequence)
+      const name = step.type === 'bridge' ? (kind === 'mint' ? step.to : step.from) : step.chain
+      await at(name).round()
+      return world.row(intent, sequence, kind)
+    },
+
+    run: <I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> =>
+      new MockActivityEnvironment(undefined, { logger }).run<[I], O, typeof activity>(
+        activity,
+        input,
+      ),
+
+    /** Has the burn of a step attested, and its message stored. */
+    async attest(intent: Planned, sequence = 1): Promise<string> {
+      const input = world.stepInput<BridgeStep>(intent, sequence)
+      await at(input.step.from).mine(1)
+      return (await world.run(world.activities.awaitAttestation, input)).nonce
+    },
+
+    row: (intent: { id: string }, sequence: number, kind: OperationKind) =>
+      db<Row>('operation')
+        .where({ id: idOf(intent, sequence, kind) })
+        .first<Row>(),
+    burn: (intent: { id: string }, sequence = 1) => findBurn(db, idOf(intent, sequence, 'bridge')),
+    intent: (intent: { id: string }) => db('intent').where({ id: intent.id }).first<IntentRow>(),
+    reservation: (intent: { id: string }, sequence: number) =>
+      db('reservation').where({ intent_id: intent.id, sequence }).first<StepReservation>(),
+
+    async setFaults(faults: Partial<Faults>): Promise<void> {
+      await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
+    },
+
+    async stop(): Promise<void> {
+      stopping.abort()
+      await Promise.all(sites.map((site) => site.stop()))
+      await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
+      await database.drop()
+      await Promise.all(sites.map(({ node }) => node.stop()))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return world
+}
+
+export type IntentRow = {
+  status: string
+  error: { code: string; recovery?: object } | null
+  delay: { code: string } | null
+}
+
+const done = () => Promise.resolve()
+
+function openBurn(trx: Tools['db'], registry: Registry, id: string, { from, to }: BridgeStep) {
+  const { cctp } = registry.get(from)
+  const destinationChainId = registry.get(to).chainId
+  return insertBurn(trx, { operationId: id, sourceDomain: cctp.domain, destinationChainId })
+}
+
+/** Every chain needs addresses; those that are not started get the ones of another. */
+async function writeRegistry(file: string, started: StartedSite[]): Promise<Registry> {
+  const contracts = Object.fromEntries(
+    createRegistry('testnet').chains.map(({ name }) => [
+      name,
+      (started.find((one) => one.name === name) ?? started[0])?.contracts,
+    ]),
+  )
+  await writeFile(file, JSON.stringify(contracts))
+  return createRegistry('devnet', file)
+}
+
+function find<T>(all: T[], isIt: (one: T) => boolean): T {
+  const found = all.find(isIt)
+  if (!found) throw new Error('There is no such one.')
+  return found
+}

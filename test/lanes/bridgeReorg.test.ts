@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connectChain } from '../../chains/connect.js'
+import { bookForeignMints } from '../../lanes/missed.js'
+import { startFaultProxy } from '../support/faultProxy.js'
+import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
+import {
+  arrived,
+  bridgeRequest,
+  burned,
+  destination,
+  expectMinted,
+  lendRequest,
+  mintByStranger,
+  source,
+  stranger,
+  whileRefusing,
+} from './bridging.js'
+import type { Wallet } from '../../db/wallets.js'
+import type { Site } from './site.js'
+
+let world: BridgeWorld
+let from: Site
+let to: Site
+let wallet: Wallet
+beforeAll(async () => {
+  world = await createBridgeWorld([source, destination])
+  ;[from, to] = [world.at(source), world.at(destination)]
+})
+beforeEach(async () => {
+  wallet = await world.createWallet({ [source]: dollar })
+})
+afterAll(() => world?.stop())
+
+describe('a reorg', () => {
+  test('takes a burn back, which is mined again and attested', async () => {
+    const intent = await world.intend(wallet, bridgeRequest)
+    await world.perform(intent, 1, 'bridge')
+    await from.reorg(1)
+    expect(await world.row(intent, 1, 'bridge')).toMatchObject({ state: 'signed' })
+    expect(await world.reservation(intent, 1)).toMatchObject({ spent_block: null })
+    await from.round()
+    await world.attest(intent)
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+
+  test('takes a mint back with what it brought, and both come again', async () => {
+    const intent = await burned(world, wallet, lendRequest)
+    await world.perform(intent, 1, 'mint')
+    const { from_block: first } = (await world.reservation(intent, 2)) ?? {}
+    await to.reorg(1)
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'signed' })
+    expect(await world.reservation(intent, 2)).toMatchObject({ from_block: null })
+    await to.mine(2)
+    await to.round()
+    const row = await expectMinted(world, intent)
+    expect(row?.block_number).not.toBe(first)
+    expect(await world.reservation(intent, 2)).toMatchObject({ from_block: row?.block_number })
+  })
+
+  test('of both chains takes burn and mint back, and both come again, once', async () => {
+    const intent = await burned(world, wallet, lendRequest)
+    await world.perform(intent, 1, 'mint')
+    await from.reorg(2)
+    await to.reorg(1)
+    expect(await world.row(intent, 1, 'bridge')).toMatchObject({ state: 'signed' })
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'signed' })
+    await Promise.all([from.round(), to.round()])
+    await expectMinted(world, intent)
+    expect(await world.row(intent, 1, 'bridge')).toMatchObject({ state: 'confirmed' })
+    await world.perform(intent, 2, 'deposit')
+    expect(await to.held(to.contracts.aToken, wallet.address)).toBe(arrived)
+  })
+
+  test("of a stranger's mint leaves it to us", async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    await mintByStranger(world, intent)
+    await to.mine()
+    await to.book()
+    await to.reorg(1)
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'queued' })
+    await to.round()
+    const row = await expectMinted(world, intent)
+    expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
+  })
+
+  test("of a stranger's mint above our reverted one leaves nothing without a carrier", async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    await to.sign()
+    await whileRefusing(to, async () => {
+      await to.broadcast()
+      await to.mine()
+    })
+    await mintByStranger(world, intent)
+    await to.mine()
+    await to.book()
+    await expectMinted(world, intent)
+    await to.reorg(1)
+    const back = { state: 'deferred', payload: null, tx_id: null }
+    expect(await world.row(intent, 1, 'mint')).toMatchObject(back)
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+
+  test("while a stranger's mint is looked up does not let its orphan count", async () => {
+    const intent = await burned(world, wallet)
+    await mintByStranger(world, intent)
+    await to.mine()
+    await to.book()
+    await world.submit(intent, 1, 'mint')
+    await to.sign()
+    const proxy = await startFaultProxy(to.node.url)
+    const client = connectChain(to.chain, proxy.url)
+    try {
+      // The price of ETH is asked for when log and receipt are known.
+      proxy.set(async ({ method }) => {
+        if (method === 'eth_call') await to.reorg(1)
+        return undefined
+      })
+      await bookForeignMints({ ...to.driver, client }).catch(() => undefined)
+    } finally {
+      client.close()
+      await proxy.stop()
+    }
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred' })
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+})
+
+describe('the signer', () => {
+  /** Has the burn's account hold a message that is not its own. */
+  async function pretend(intent: Planned, message: string): Promise<void> {
+    const nonce = `0x${message.slice(26, 90)}`
+    const id = world.idOf(intent, 1, 'bridge')
+    await world.db('burn').where({ operation_id: id }).update({ message, event_nonce: nonce })
+    await world.submit(intent, 1, 'mint')
+    await to.round()
+  }
+  const replaced = (message: string, start: number, bytes: string) =>
+    message.slice(0, 2 + 2 * start) + bytes + message.slice(2 + 2 * start + bytes.length)
+  const refused = {
+    ...{ state: 'deferred', code: 'INTERNAL', payload: null, tx_id: null },
+    message: "Refused to sign: the message is not the burn's.",
+  }
+
+  test("refuses another wallet's message", async () => {
+    const foreign = await burned(world, wallet)
+    const { message } = (await world.burn(foreign)) ?? {}
+    await world
+      .db('burn')
+      .where({ event_nonce: message && `0x${message.slice(26, 90)}` })
+      .update({
+        ...{ event_nonce: null, message: null, attestation: null },
+      })
+    wallet = await world.createWallet({ [source]: dollar })
+    const intent = await burned(world, wallet)
+    await pretend(intent, message ?? '')
+    expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
+    expect(await to.usdcOf(wallet.address)).toBe(0n)
+  })
+
+  test('refuses a message to another chain, or to another contract', async () => {
+    for (const [start, bytes] of [
+      [8, '00000000'],
+      [88, stranger.slice(2).toLowerCase()],
+    ] as const) {
+      wallet = await world.createWallet({ [source]: dollar })
+      const intent = await burned(world, wallet)
+      const { message } = (await world.burn(intent)) ?? {}
+      await pretend(intent, replaced(message ?? '', start, bytes))
+      expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
+    }
+  })
+
+  test('refuses a key that is not the nonce of the message', async () => {
+    const intent = await burned(world, wallet)
+    await world.submit(intent, 1, 'mint')
+    const id = world.idOf(intent, 1, 'mint')
+    await world
+      .db('operation')
+      .where({ id })
+      .update({ chain_key: `0x${'7'.repeat(64)}` })
+    await to.round()
+    expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+
+  test('signs nothing while the message is not attested', async () => {
+    const intent = await world.intend(wallet, bridgeRequest)
+    await world.perform(intent, 1, 'bridge')
+    await world.submit(intent, 1, 'mint')
+    await to.round()
+    const unsigned = { state: 'deferred', code: 'INTERNAL', payload: null }
+    expect(await world.row(intent, 1, 'mint')).toMatchObject(unsigned)
+  })
+})

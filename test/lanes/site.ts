@@ -1,0 +1,119 @@
+import { Interface, toQuantity } from 'ethers'
+import { connectChain, type ChainClient } from '../../chains/connect.js'
+import { readBalance } from '../../chains/read.js'
+import {
+  createRegistry,
+  type Chain,
+  type ChainName,
+  type DevnetContracts,
+  type Registry,
+} from '../../chains/registry.js'
+import { connectAsLeader, type Db } from '../../db/connect.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { deployChain, fundOperators } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { broadcastOpen } from '../../lanes/broadcast.js'
+import { bookForeignMints } from '../../lanes/missed.js'
+import { signOnce, type SignerLog, type SignerTools } from '../../lanes/sign.js'
+import { bookChain, type WatchTools } from '../../lanes/watch.js'
+import { owner } from './fixture.js'
+import type { Call } from '../../domain/operation.js'
+import type { TestDatabase } from '../support/database.js'
+
+const driverLock = 7_702
+const token = new Interface(['function mint(address to, uint256 amount)'])
+
+export type SiteLog = SignerLog
+export type StartedSite = { name: ChainName; node: Anvil; contracts: DevnetContracts }
+type Shared = {
+  database: TestDatabase
+  db: Db
+  signerDb: Db
+  registry: Registry
+  keyring: SignerTools['keyring']
+  log: SiteLog
+}
+/** One chain with its node, its signer and its driver. */
+export type Site = Awaited<ReturnType<typeof createSite>>
+
+export async function startSite(name: ChainName): Promise<StartedSite> {
+  const { chainId } = createRegistry('testnet').get(name)
+  const node = await startAnvil({ chainId })
+  return { name, node, contracts: await deployChain(name, node.url) }
+}
+
+export async function createSite(shared: Shared, { name, node, contracts }: StartedSite) {
+  const { database, db, signerDb, registry, keyring, log } = shared
+  const chain: Chain = registry.get(name)
+  const { chainId } = chain
+  const client: ChainClient = connectChain(chain, node.url)
+  const lanes = await db('lane').where({ chain_id: chainId }).pluck<string[]>('sender')
+  await fundOperators(node.url, contracts, { lanes })
+  await callRpc(node.url, 'evm_setAutomine', [false])
+  const leader = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+  const driver: WatchTools = {
+    ...{ db: leader, client, log, sentAt: new Map<string, number>(), seen: { head: '' } },
+  }
+  const signer: SignerTools = {
+    ...{ db: signerDb, registry, keyring, log },
+    chains: { list: [client], byId: () => client },
+  }
+  await bookChain(driver)
+  const rpc = <T>(method: string, params: unknown[] = []) => callRpc<T>(node.url, method, params)
+
+  const site = {
+    ...{ chain, client, node, contracts, driver, rpc },
+
+    async mine(blocks = 1): Promise<void> {
+      await rpc('anvil_mine', [toQuantity(blocks)])
+    },
+    async book(): Promise<void> {
+      while (await bookChain(driver));
+    },
+    async broadcast(): Promise<void> {
+      driver.sentAt.clear()
+      await broadcastOpen(driver)
+    },
+    bookForeign: () => bookForeignMints(driver),
+    sign: () => signOnce(signer, client),
+
+    /** Signs, sends, mines and books once. */
+    async round(): Promise<void> {
+      await site.sign()
+      await site.broadcast()
+      await site.mine()
+      await site.book()
+    },
+
+    /** Replaces the last blocks by empty ones. */
+    async reorg(depth: number): Promise<void> {
+      await rpc('anvil_reorg', [depth, []])
+      await site.book()
+    },
+
+    /** A call of an account for which anvil signs, not mined yet. */
+    send: (from: string, call: Call): Promise<string> =>
+      rpc<string>('eth_sendTransaction', [{ from, ...call, gas: toQuantity(3_000_000) }]),
+
+    async give(to: string, units: bigint, contract = chain.usdc.address): Promise<void> {
+      const data = token.encodeFunctionData('mint', [to, units])
+      await site.send(owner, { to: contract, data })
+      await site.mine()
+      await site.book()
+    },
+
+    held: (contract: string, by: string) => readBalance(client, contract, by, 'latest'),
+    usdcOf: (by: string) => readBalance(client, chain.usdc.address, by, 'latest'),
+    transactions: () =>
+      db('chain_tx')
+        .where({ chain_id: chainId })
+        .orderBy('nonce')
+        .select<{ id: bigint; nonce: bigint; state: string }[]>(),
+
+    async stop(): Promise<void> {
+      client.close()
+      await leader.destroy()
+    },
+  }
+  return site
+}
