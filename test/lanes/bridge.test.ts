@@ -170,12 +170,13 @@ describe('a mint', () => {
   })
 
   test('that a stranger does below the block that was booked at the burn is found', async () => {
+    const snapshot = await to.rpc('evm_snapshot')
     await to.mine(4)
     await to.book()
     const intent = await burned(world, wallet)
-    await to.reorg(4)
+    await to.rpc('evm_revert', [snapshot])
     const hash = await mintByStranger(world, intent)
-    await to.mine(2)
+    await to.mine(6)
     await to.book()
     await world.submit(intent, 1, 'mint')
     await to.sign()
