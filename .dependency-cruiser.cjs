@@ -17,7 +17,7 @@ const directions = {
     ...['temporal/', 'planning/', 'protocols/', 'chains/', 'db/', 'domain/'],
     ...['custody/seal\\.ts$', 'type:workflows/'],
   ],
-  worker: ['temporal/', 'activities/', 'lanes/', 'chains/', 'db/', 'domain/'],
+  worker: ['temporal/', 'activities/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   devnet: ['chains/', 'domain/'],
   dev: ['db/', 'devnet/', 'chains/', 'domain/'],
 }
@@ -28,7 +28,7 @@ const settings = '^(config|lifecycle)\\.ts$'
 const entries = '^(api/main|worker/main|worker/signer)\\.ts$|^(scripts|dev)/'
 
 /** The part of `lanes/` that only the signer's process loads, and within it what opens keys. */
-const signing = '^lanes/(sign|store|prepare|keys)\\.ts$'
+const signing = '^lanes/(sign|store|prepare|calls|keys)\\.ts$'
 const opening = '^lanes/(sign|store|keys)\\.ts$'
 const signer = '^worker/signer\\.ts$'
 

@@ -22,9 +22,13 @@ import {
 } from './step.js'
 import type { BridgeStep } from '../domain/intent.js'
 
-/** An attestation takes seconds or a quarter of an hour: asked for often at first. */
-const polls = [250, 5_000] as const
+/** Shortest and longest pause of an attempt between two questions, and between two attempts. */
+const polls = [50, 5_000] as const
 const retries = [1_000, 15 * 60_000] as const
+/** Questions within the shortest usual time. An attestation takes seconds or a quarter of an hour. */
+const QUESTIONS = 20
+/** A new attestation is there at once. */
+const RENEWAL_MS = 250
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
 
@@ -61,7 +65,8 @@ export async function awaitAttestation(
     for (;;) {
       const burning = await readBurning(tools, id)
       if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, burning)
-      const nonce = await attest(tools, burning).catch(unlessSilent)
+      // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
+      const nonce = burning.burn.eventNonce ?? (await attest(tools, burning).catch(unlessSilent))
       if (nonce) {
         await setDelay(tools.db, input.intentId, null)
         return { nonce }
@@ -70,7 +75,7 @@ export async function awaitAttestation(
       if (signal.aborted) {
         throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))
       }
-      await sleep(within(ageOf(burning) / 10, polls), undefined, { signal }).catch(() => undefined)
+      await sleep(pollDelay(tools, input, burning), undefined, { signal }).catch(() => undefined)
     }
   })
 }
@@ -85,6 +90,11 @@ type Burning = { row: Operation; burn: Burn }
 
 /** Milliseconds since the burn was first seen in a block. */
 const ageOf = ({ burn: { burnedAt } }: Burning) => (burnedAt ? Date.now() - burnedAt.getTime() : 0)
+
+function pollDelay({ registry }: Tools, { step }: StepInput<BridgeStep>, burning: Burning): number {
+  const [leastSeconds] = registry.get(step.from).cctp.seconds[step.speed]
+  return within(Math.max(ageOf(burning) / 10, (leastSeconds * 1_000) / QUESTIONS), polls)
+}
 
 const within = (ms: number, [least, most]: readonly [number, number]) =>
   Math.min(Math.max(ms, least), most)
@@ -114,9 +124,11 @@ async function attest(
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
   const claimed = await findClaimedNonces(db, burn, nonces)
-  const free = found.filter(({ eventNonce }) => !claimed.includes(eventNonce))
-  // What was told once stays: a mint of it may be on its way.
-  const own = free.find(({ eventNonce }) => eventNonce === burn.eventNonce) ?? free[0]
+  // What was told once stays, a mint of it may be on its way; unless the burn is in another transaction now.
+  const isKnown = messages.some(({ eventNonce }) => eventNonce.toLowerCase() === burn.eventNonce)
+  const own = found.find(({ eventNonce }) =>
+    isKnown ? eventNonce === burn.eventNonce : !claimed.includes(eventNonce),
+  )
   if (own) await setAttested(db, id, own)
   return own?.eventNonce
 }
@@ -186,7 +198,7 @@ async function renewWhenExpired(tools: Tools, burnId: string, to: string): Promi
   const nonce = await attest(tools, known)
   if (!nonce || !isExpired(await readBurning(tools, burnId), head.number)) return
   await attestations.reattest(nonce)
-  throw stillWaiting('The message has expired and is attested anew.', polls[0])
+  throw stillWaiting('The message has expired and is attested anew.', RENEWAL_MS)
 }
 
 const expirationOf = ({ burn: { message } }: Burning) =>

@@ -61,6 +61,9 @@ const LONGEST_RETRY_MS = 60_000
 const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
 const SHORTEST_RETRY_MS = 200
+/** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
+const WAITING_SHARE = 1 / 4
+const DEFERRED_SHARE = 1 / 10
 
 /**
  * Submits a step's effect and waits for its outcome. Safe to retry: an effect is one row per (intent,
@@ -135,10 +138,11 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
     case 'deferred':
       throw stillWaiting(
         `${outcome.code}: ${outcome.message}`,
-        Math.max(outcome.retryAfter.getTime() - Date.now(), SHORTEST_RETRY_MS),
+        // The longer it lasts the more rarely: each attempt costs Temporal, the signer and the node.
+        Math.max(outcome.retryAfter.getTime() - Date.now(), retryDelay(row, DEFERRED_SHARE)),
       )
     case 'waiting':
-      throw stillWaiting(waitingFor(row), retryDelay(row))
+      throw stillWaiting(waitingFor(row), retryDelay(row, WAITING_SHARE))
   }
 }
 
@@ -153,7 +157,7 @@ function waitingFor({ state, txHash }: Operation): string {
   }
 }
 
-function retryDelay({ createdAt }: Operation): number {
+function retryDelay({ createdAt }: Operation, share: number): number {
   const ageMs = Date.now() - createdAt.getTime()
-  return Math.min(Math.max(ageMs / 4, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
+  return Math.min(Math.max(ageMs * share, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
 }

@@ -7,7 +7,7 @@ import { intentBody } from './intentBody.js'
 import { decimalsOf } from './intents.js'
 import { intentIdInput } from './parameters.js'
 import { noBody, noQuery, writeRoute } from './route.js'
-import { intent as intentResource } from './schemas.js'
+import { intent as intentResource } from './intentSchemas.js'
 
 const refusals = {
   already_signed: 'A transaction of this intent is signed already: it can no longer be cancelled.',

@@ -27,13 +27,30 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
       .string()
       .optional()
       .meta({ description: 'Names a special case, such as `user_id_taken`.' }),
+    retryAfter: z
+      .int()
+      .positive()
+      .optional()
+      .meta({ description: 'Seconds after which it may succeed; with the reason `not_final`.' }),
   },
   INSUFFICIENT_FUNDS: {
-    required: decimalText.meta({ description: 'Whole tokens that the intent needs.' }),
+    required: z
+      .string()
+      .regex(/^(max|\d+(\.\d+)?)$/)
+      .meta({ description: 'Whole tokens that the intent needs, or `max`.' }),
     available: decimalText.meta({ description: 'Whole tokens that it may use, on one chain.' }),
     funds: z
-      .array(z.strictObject({ chain: z.string(), asset: z.string(), amount: decimalText }))
-      .meta({ description: 'What lies where and is not reserved.' }),
+      .array(
+        z.strictObject({
+          ...{ chain: z.string(), asset: z.string(), amount: decimalText },
+          protocol: z.string().optional().meta({ description: 'Where it is lent.' }),
+        }),
+      )
+      .meta({ description: 'What lies where and is not reserved; of a withdrawal, what is lent.' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: '`no_liquidity`: the markets cannot pay it out now.' }),
   },
   INSUFFICIENT_CREDITS: {
     required: z.int().meta({ description: 'Credits that the call costs.' }),

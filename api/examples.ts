@@ -126,7 +126,7 @@ export const failedIntent = {
   },
   error: {
     code: 'DEPOSIT_FAILED',
-    message: 'Refused by simulation: the market is paused.',
+    message: 'The call would fail: execution reverted (unknown custom error)',
     step: 2,
     funds: [{ chain: 'base-sepolia', asset: 'USDC', amount: '0.9999' }],
   },

@@ -26,7 +26,8 @@ export function intentBody(
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
-  return {
+  const isBegun = status !== 'pending' && status !== 'planning'
+  return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
     status,
@@ -34,23 +35,25 @@ export function intentBody(
     amount: Number(fromUnits(BigInt(intent.units), decimals)),
     asset: intent.asset,
     ...chainFields(intent),
-    ...(intent.metadata ? { metadata: intent.metadata } : {}),
-    ...(intent.retryOf ? { retryOf: intent.retryOf } : {}),
-    ...(plan ? { executionPlan: planBody(plan) } : {}),
-    ...(plan && status !== 'pending' && status !== 'planning'
-      ? { results: resultsBody(plan, effects, running, decimals) }
-      : {}),
-    ...(intent.delay && !isTerminal(status) ? { delay: intent.delay } : {}),
-    ...(error ? { error } : {}),
+    metadata: intent.metadata,
+    retryOf: intent.retryOf,
+    executionPlan: plan && planBody(plan),
+    results: plan && isBegun ? resultsBody(plan, effects, running, decimals) : null,
+    delay: isTerminal(status) ? null : intent.delay,
+    error,
     createdAt: intent.createdAt.toISOString(),
-    ...(completedAt ? { completedAt: completedAt.toISOString() } : {}),
-  }
+    completedAt: completedAt && completedAt.toISOString(),
+  })
+}
+
+/** What is null is absent from the resource. */
+function withoutAbsent(fields: Record<string, unknown>) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
 /** The chains as the caller named them. */
 function chainFields({ action, chain, fromChain }: Intent) {
-  if (action === 'bridge') return { fromChain, toChain: chain }
-  return chain ? { chain } : {}
+  return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
 function resultsBody(

@@ -13,7 +13,7 @@ import { intentBody } from './intentBody.js'
 import { decimalsOf } from './intents.js'
 import { intentIdInput } from './parameters.js'
 import { noBody, noQuery, writeRoute } from './route.js'
-import { intent as intentResource } from './schemas.js'
+import { intent as intentResource } from './intentSchemas.js'
 
 class RetriedMeanwhile extends Error {}
 

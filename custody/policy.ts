@@ -10,7 +10,8 @@ export type Allowance = { wallet: string; token: string; contract: string; units
   | { kind: 'deposit' }
   /** `everything`: the amount is whatever the market holds for the wallet. */
   | { kind: 'withdraw'; everything: boolean }
-  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint; finalityThreshold: number }
+  /** `finality`: the threshold that the plan's speed stands for. */
+  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint; finality: number }
   | { kind: 'swap'; tokenOut: string; minimumUnits: bigint }
 )
 type AllowanceOf<Kind> = Extract<Allowance, { kind: Kind }>
@@ -119,7 +120,7 @@ function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'w
 
 function burned(signature: string, args: unknown[], allowance: AllowanceOf<'bridge'>): bigint {
   if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
-  const { wallet, token, units, destinationDomain, maxFeeUnits, finalityThreshold } = allowance
+  const { wallet, token, units, destinationDomain, maxFeeUnits, finality } = allowance
   if (args[1] !== BigInt(destinationDomain))
     throw refusal('the burn leads to the chain of the plan.')
   same(args[2], zeroPadValue(wallet, 32), 'the burned money comes out in the wallet')
@@ -128,7 +129,7 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
   if (typeof args[5] !== 'bigint' || args[5] > maxFeeUnits) {
     throw refusal('the fee is within the plan.')
   }
-  if (args[6] !== BigInt(finalityThreshold)) throw refusal('the burn is as fast as the plan says.')
+  if (args[6] !== BigInt(finality)) throw refusal('the speed is that of the plan.')
   return within(args[0], units)
 }
 
@@ -142,7 +143,8 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
     throw refusal('the swap brings at least what the plan says.')
   }
-  if (priceLimit !== 0n) throw refusal('the minimum alone limits the swap.')
+  // It would end the swap with a part of the money unswapped.
+  if (priceLimit !== 0n) throw refusal('the swap has no price limit.')
   return within(unitsIn, units)
 }
 

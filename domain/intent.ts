@@ -28,6 +28,8 @@ export type WithdrawRequest = {
   /** `max`: everything that lies in the chain's markets, interest included. */
   amountUnits: bigint | 'max'
   chain: string
+  /** Of a retry: what was taken out of a market before and is still another asset. It is swapped first. */
+  unswapped?: { asset: string; units: bigint }
 }
 export type BridgeRequest = {
   action: 'bridge'

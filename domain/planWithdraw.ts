@@ -12,7 +12,7 @@ import {
   type Taking,
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
-import { swapOf } from './swap.js'
+import { findQuote, swapOf, type Swap } from './swap.js'
 import type { ExecutionPlan, Funds, WithdrawRequest } from './intent.js'
 import type { MarketState } from './market.js'
 
@@ -20,7 +20,8 @@ import type { MarketState } from './market.js'
 const ROUNDING_UNITS = 10n
 
 /**
- * Takes money out of the markets of a chain: out of one if one has enough, else out of the largest first.
+ * Takes money out of the markets of a chain, after what is `unswapped`: out of one if one has enough, else
+ * out of the largest first.
  * An amount that leaves only dust behind takes everything, if that can be.
  *
  * @throws {ServiceError} INSUFFICIENT_FUNDS with `required`, `available` and `funds` (what is lent where,
@@ -30,24 +31,55 @@ const ROUNDING_UNITS = 10n
  */
 export function planWithdraw(request: WithdrawRequest, state: MarketState): ExecutionPlan {
   const chain = state.chains.find((one) => one.chain === request.chain)
-  const choice = choose(request, state, chain ? findSources(request, state) : [])
+  const swap = chain && swapBefore(request, state)
+  const rest = swap ? lessBrought(request, swap, state.decimals) : request
+  const sources = chain ? findSources(request, state) : []
+  const choice = rest ? choose(rest, state, sources) : nothingMore
   const [first] = choice.takings
-  if (!chain || !first) throw nothingThere(request, state)
-  const effort = sumEfforts(
-    choice.takings.flatMap(({ source }) => [
+  if (!chain || (!first && !swap)) throw nothingThere(request, state)
+  const effort = sumEfforts([
+    ...(swap ? [effortOf(chain, 'swap')] : []),
+    ...choice.takings.flatMap(({ source }) => [
       effortOf(chain, 'withdraw'),
       ...(source.quote ? [effortOf(chain, 'swap')] : []),
     ]),
-  )
+  ])
+  const steps = choice.takings.flatMap((taking) => stepsOf(taking, state.decimals))
   return {
     strategy: 'direct-withdraw',
     targetChain: request.chain,
-    targetProtocol: first.source.position.protocol,
-    steps: numbered(choice.takings.flatMap((taking) => stepsOf(taking, state.decimals))),
+    ...(first ? { targetProtocol: first.source.position.protocol } : {}),
+    steps: numbered([...(swap ? [swapStep(swap, state.decimals)] : []), ...steps]),
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
     reasoning: explain(request, choice),
   }
+}
+
+const nothingMore: Choice = { takings: [], why: '' }
+
+/** The swap of what was taken out before. */
+function swapBefore(
+  { asset, chain, unswapped }: WithdrawRequest,
+  state: MarketState,
+): Swap | undefined {
+  if (!unswapped) return undefined
+  const quote = findQuote(state, chain, unswapped.asset, asset)
+  if (quote) return swapOf(quote, unswapped.units)
+  const message = `There is no swap from ${unswapped.asset} to ${asset} on ${chain} now.`
+  throw new ServiceError('INVALID_REQUEST', message, { reason: 'no_swap' })
+}
+
+/** What is still to be taken out of markets; undefined when the swap brings it, but for dust. */
+function lessBrought(
+  request: WithdrawRequest,
+  { arrivesUnits }: Swap,
+  decimals: number,
+): WithdrawRequest | undefined {
+  const { amountUnits } = request
+  if (amountUnits === 'max') return request
+  const left = amountUnits - arrivesUnits
+  return left > dustOf(amountUnits, decimals) ? { ...request, amountUnits: left } : undefined
 }
 
 /** Takes from none when everything is asked for and there is nothing. */
@@ -80,12 +112,13 @@ function stepsOf({ source: { position, quote }, units, isEverything }: Taking, d
   return quote ? [withdraw, swapStep(swapOf(quote, units), decimals)] : [withdraw]
 }
 
-function explain({ asset }: WithdrawRequest, { takings, why }: Choice): string {
+function explain({ asset, unswapped }: WithdrawRequest, { takings, why }: Choice): string {
   const names = takings.map(({ source }) => nameOf(source)).join(', ')
+  const before = unswapped ? [`${unswapped.asset} in the wallet is swapped to ${asset}.`] : []
   const swaps = takings
     .filter(({ source }) => source.quote)
     .map(({ source }) => `${source.position.asset} is swapped to ${asset}.`)
-  return [`Out of ${names}: ${why}.`, ...swaps].join(' ')
+  return [...before, ...(names ? [`Out of ${names}: ${why}.`] : []), ...swaps].join(' ')
 }
 
 const nameOf = ({ position: { protocol, chain } }: Source) => `${protocol} on ${chain}`
@@ -94,20 +127,21 @@ function marketBusy(source: Source): ServiceError {
   const message =
     `Another intent is taking money out of ${nameOf(source)}. ` +
     'Ask again when it is over, or ask for less.'
-  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy' })
+  const issues = [{ path: 'chain', message }]
+  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy', issues })
 }
 
 function noLiquidity(
   { asset, chain }: WithdrawRequest,
-  { decimals }: MarketState,
+  state: MarketState,
   requiredUnits: bigint,
   payableUnits: bigint,
 ): ServiceError {
-  const available = fromUnits(payableUnits, decimals)
+  const available = fromUnits(payableUnits, state.decimals)
   const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
-  const required = fromUnits(requiredUnits, decimals)
+  const required = fromUnits(requiredUnits, state.decimals)
   return new ServiceError('INSUFFICIENT_FUNDS', message, {
-    ...{ reason: 'no_liquidity', required, available },
+    ...{ reason: 'no_liquidity', required, available, funds: lentFunds(state) },
   })
 }
 

@@ -8,6 +8,7 @@ import {
   type Step,
   type WithdrawRequest,
 } from './intent.js'
+import { toUnits } from './money.js'
 
 /** A failed intent: what it was asked for, and how far it came. */
 export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
@@ -36,15 +37,32 @@ function remainingWithdrawal(
   plan: ExecutionPlan,
   effects: Effect[],
 ): WithdrawRequest {
-  if (request.amountUnits === 'max') return request
+  const unswapped = unswappedOf(plan, effects)
+  const held = unswapped ? { unswapped } : {}
+  if (request.amountUnits === 'max') return { ...request, ...held }
   const spent = plan.steps.flatMap((step) => feederOf(plan, step)?.sequence ?? [])
   const delivered = plan.steps
     .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
     .reduce((sum, step) => sum + (completionOf(step, effects)?.units ?? 0n), 0n)
   const amountUnits = request.amountUnits - delivered
   if (amountUnits <= 0n) throw refusal('nothing_left', 'The money has been withdrawn.')
-  return { ...request, amountUnits }
+  return { ...request, amountUnits, ...held }
 }
+
+/** What waits in the wallet for a swap that did not happen. A chain has one asset to swap. */
+function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['unswapped'] {
+  const waiting = plan.steps.flatMap((step) => {
+    if (step.type !== 'swap' || completionOf(step, effects)) return []
+    const feeder = feederOf(plan, step)
+    const units = feeder ? completionOf(feeder, effects)?.units : toUnits(step.amount, DECIMALS)
+    return units ? [{ asset: step.asset, units }] : []
+  })
+  const [first] = waiting
+  return first && { ...first, units: waiting.reduce((sum, { units }) => sum + units, 0n) }
+}
+
+/** Every asset of the service has the decimals of USDC. */
+const DECIMALS = 6
 
 const assetOf = (step: Step) => (step.type === 'swap' ? step.toAsset : step.asset)
 

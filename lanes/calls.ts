@@ -127,12 +127,12 @@ function toBurn(
   const maxFeeUnits = unitsOrZero(step.maxFee)
   const destinationDomain = registry.get(step.to).cctp.domain
   const bounds = { maxFeeUnits, destinationDomain }
-  const pace = { finalityThreshold: finalityThreshold[step.speed] }
+  const finality = finalityThreshold[step.speed]
   const token = chain.usdc.address
   const contract = chain.cctp.tokenMessenger
   return {
     calls: encodeBurn(chain, { wallet, units, speed: step.speed, ...bounds }),
-    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, ...pace },
+    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, finality },
   }
 }
 

@@ -27,8 +27,8 @@ export type PlanningTools = {
  * did not answer, the intent is stored `pending` and its workflow plans later.
  *
  * @param market - Read before the transaction began: it holds no answer of a chain up.
- * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when nobody can tell how much
- *   everything is. Nothing is stored then.
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when a later plan could not
+ *   tell what it is about. Nothing is stored then.
  */
 export async function storeIntent(
   tools: Pick<PlanningTools, 'registry'>,
@@ -84,7 +84,9 @@ const unavailable = (cause: ServiceError) =>
 
 function laterIfSilent(request: IntentRequest, error: unknown): undefined {
   if (!isSilence(error)) throw error
-  if (request.amountUnits === 'max') throw unavailable(error)
+  // The row does not hold what is unswapped, and nobody can tell how much everything is.
+  const isKnown = request.amountUnits !== 'max' && !('unswapped' in request)
+  if (!isKnown) throw unavailable(error)
 }
 
 /** What an intent moves: what was asked for, or what everything is worth. */

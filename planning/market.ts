@@ -30,10 +30,10 @@ import type { Rate } from '../domain/yields.js'
 /** Gas of one operation through the EntryPoint, a first delegation included, measured on the devnet. */
 const gas: Record<GasKind, bigint> = {
   deposit: 283_506n,
-  withdraw: 260_000n,
+  withdraw: 244_633n,
   swap: 240_000n,
-  burn: 190_000n,
-  mint: 120_000n,
+  burn: 156_777n,
+  mint: 133_637n,
 }
 
 /** What a wallet has in a market, and what the market could pay out. Units of the underlying. */

@@ -19,8 +19,9 @@ export async function readQuotes(
   if (request.action === 'bridge' || !asset) return []
   const wanted = otherTokens(client, asset).map((token) => {
     if (request.action === 'lend') return { from: asset, to: token, unitsIn: request.amountUnits }
-    const held = holdings.filter(({ market }) => market.underlying === token.address)
-    return { from: token, to: asset, unitsIn: held.reduce((sum, { units }) => sum + units, 0n) }
+    const lent = holdings.filter(({ market }) => market.underlying === token.address)
+    const before = request.unswapped?.asset === token.symbol ? request.unswapped.units : 0n
+    return { from: token, to: asset, unitsIn: lent.reduce((sum, { units }) => sum + units, before) }
   })
   const quotes = await Promise.all(
     wanted

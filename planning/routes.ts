@@ -5,10 +5,13 @@ import type { Attestations, BridgeFee } from '../protocols/attestations.js'
 
 /** Fees change rarely: many plans share one answer this long. */
 const FEES_TTL_MS = 60_000
+/** A service that does not answer holds up one plan, not each that comes while it is silent. */
+const SILENCE_TTL_MS = 5_000
 /** @see https://developers.circle.com/cctp: 10 million USDC per burn */
 const MAX_BURN_UNITS = 10_000_000_000_000n
 
-const known = new WeakMap<Attestations, Map<string, { fees: BridgeFee[]; askedAt: number }>>()
+type Asked = { fees: Promise<BridgeFee[]>; until: number }
+const known = new WeakMap<Attestations, Map<string, Asked>>()
 
 /**
  * The ways over the bridge, the fast one of each pair of chains first. A pair of which the service says
@@ -41,18 +44,21 @@ async function readPair(
   }))
 }
 
-async function readFees(
+function readFees(
   attestations: Attestations,
   source: number,
   destination: number,
 ): Promise<BridgeFee[]> {
-  const shared =
-    known.get(attestations) ?? new Map<string, { fees: BridgeFee[]; askedAt: number }>()
+  const shared = known.get(attestations) ?? new Map<string, Asked>()
   known.set(attestations, shared)
   const pair = `${source}/${destination}`
-  const fresh = shared.get(pair)
-  if (fresh && Date.now() - fresh.askedAt < FEES_TTL_MS) return fresh.fees
-  const fees = await attestations.readFees(source, destination)
-  shared.set(pair, { fees, askedAt: Date.now() })
+  const before = shared.get(pair)
+  if (before && Date.now() < before.until) return before.fees
+  const fees = attestations.readFees(source, destination)
+  const asked: Asked = { fees, until: Date.now() + FEES_TTL_MS }
+  shared.set(pair, asked)
+  fees.catch(() => {
+    asked.until = Date.now() + SILENCE_TTL_MS
+  })
   return fees
 }

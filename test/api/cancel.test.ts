@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { intent as intentSchema } from '../../api/schemas.js'
+import { intent as intentSchema } from '../../api/intentSchemas.js'
 import { finalizeIntent, planIntent } from '../../activities/status.js'
 import { connect, type Db } from '../../db/connect.js'
 import { submitOperation, type Effect } from '../../lanes/operations.js'

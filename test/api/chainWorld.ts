@@ -1,6 +1,21 @@
+import { Interface, toQuantity } from 'ethers'
+import { findToken, type ChainName } from '../../chains/registry.js'
+import { waitForReceipt } from '../../devnet/plan.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { assetOf } from '../../protocols/markets.js'
 import { startChains, type TestChains } from '../planning/chains.js'
 import { startWorld, type Answer, type World } from './api.js'
-import type { ChainName } from '../../chains/registry.js'
+
+/** May mint. anvil signs for it. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const RECEIPT_MS = 10_000
+/** An estimate may be short by the time that the call is mined: interest is booked meanwhile. */
+const gas = toQuantity(1_000_000)
+const calls = new Interface([
+  'function approve(address spender, uint256 amount)',
+  'function mint(address to, uint256 amount)',
+  'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
+])
 
 export type WalletBody = { id: string; address: string }
 
@@ -10,6 +25,8 @@ export type ChainWorld = World & {
   key: string
   /** A wallet that holds base units of USDC, in a block that is booked. */
   newWallet(funds?: Partial<Record<ChainName, bigint>>): Promise<WalletBody>
+  /** Puts base units of what the chain's Aave takes into it for a wallet, as an operation of its own does. */
+  supply(chain: ChainName, wallet: WalletBody, units: bigint): Promise<void>
   /** `POST /v1/intents`, with what else the body and the path shall have. */
   lend(walletId: string, amount: unknown, more?: object, query?: string): Promise<Answer>
 }
@@ -32,6 +49,18 @@ export async function startChainWorld(): Promise<ChainWorld> {
       await chains.book(world.database.db)
       return { id, address }
     },
+    async supply(name, { address }, units) {
+      const chain = chains.registry.get(name)
+      const [market] = chain.markets
+      const token = market && findToken(chain, assetOf(chain, market))
+      if (!market || !token) throw new Error(`There is no market on ${name}.`)
+      const send = (to: string, method: string, args: unknown[]) =>
+        transact(chains.urls[name], to, method, args)
+      await send(token.address, 'mint', [owner, units])
+      await send(token.address, 'approve', [market.address, units])
+      await send(market.address, 'supply', [token.address, units, address, 0])
+      await chains.book(world.database.db)
+    },
     lend: (walletId, amount, more = {}, query = '') => {
       const body = { walletId, action: 'lend', amount, ...more }
       return world.api.call('POST', `/v1/intents${query}`, { key, body })
@@ -41,4 +70,12 @@ export async function startChainWorld(): Promise<ChainWorld> {
       await chains.stop()
     },
   }
+}
+
+async function transact(url: string, to: string, method: string, args: unknown[]): Promise<void> {
+  const data = calls.encodeFunctionData(method, args)
+  const transaction = { from: owner, to, data, gas }
+  const hash = await callRpc<string>(url, 'eth_sendTransaction', [transaction])
+  const receipt = await waitForReceipt(url, hash, RECEIPT_MS)
+  if (receipt?.status !== '0x1') throw new Error(`${method} on ${url} failed.`)
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { dryRun } from '../../api/schemas.js'
+import { dryRun } from '../../api/intentSchemas.js'
 import { silentChains } from '../planning/chains.js'
 import { startChainWorld, type ChainWorld } from './chainWorld.js'
 import { startApi, withoutId } from './api.js'

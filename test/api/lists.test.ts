@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { intent, listOf, wallet as walletSchema } from '../../api/schemas.js'
+import { intent } from '../../api/intentSchemas.js'
+import { listOf, wallet as walletSchema } from '../../api/schemas.js'
 import { createApiKey } from '../../db/accounts.js'
 import {
   insertTestIntent,

@@ -24,8 +24,9 @@ const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =
 )
 /** Why an intent or a funding failed, why a process did not start, and that there is no such path. */
 const neverAnswered = [
-  ...['CANCELLED', 'DEPOSIT_FAILED', 'FUNDING_FAILED', 'MISCONFIGURED'],
-  ...['NETWORK_ERROR', 'NOT_FOUND', 'RPC_ERROR'],
+  ...['BRIDGE_FAILED', 'BRIDGE_TIMEOUT', 'CANCELLED', 'DEPOSIT_FAILED', 'FUNDING_FAILED'],
+  ...['MISCONFIGURED', 'NETWORK_ERROR', 'NOT_FOUND', 'RPC_ERROR', 'SWAP_FAILED'],
+  'WITHDRAW_FAILED',
 ]
 
 const get = (path: string) => fetch(world.api.url + path)

@@ -1,21 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Interface } from 'ethers'
 import { connectChains } from '../../chains/connect.js'
 import { positions } from '../../api/schemas.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { waitForReceipt } from '../../devnet/plan.js'
+import { insertTestIntent, insertTestOperation } from '../db/rows.js'
 import { closedUrl, mine } from '../planning/chains.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from './chainWorld.js'
 import { startApi, withoutId } from './api.js'
 import type { ChainName } from '../../chains/registry.js'
 
 const usdc = 1_000_000n
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-const calls = new Interface([
-  'function approve(address spender, uint256 amount)',
-  'function mint(address to, uint256 amount)',
-  'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
-])
 
 let world: ChainWorld
 
@@ -26,22 +19,6 @@ afterAll(() => world?.stop())
 
 const get = (id: string, as = world.key, api = world.api) =>
   api.call('GET', `/v1/positions/${id}`, { key: as })
-
-async function transact(chain: ChainName, to: string, name: string, args: unknown[]) {
-  const data = calls.encodeFunctionData(name, args)
-  const url = world.chains.urls[chain]
-  const hash = await callRpc<string>(url, 'eth_sendTransaction', [{ from: owner, to, data }])
-  expect(await waitForReceipt(url, hash, 10_000)).toMatchObject({ status: '0x1' })
-}
-
-/** Puts USDC into the chain's market for a wallet, as an operation of its own does. */
-async function supply(chain: ChainName, { address }: WalletBody, units: bigint) {
-  const { usdc: token, markets } = world.chains.registry.get(chain)
-  const market = markets[0]?.address ?? ''
-  await transact(chain, token.address, 'mint', [owner, units])
-  await transact(chain, token.address, 'approve', [market, units])
-  await transact(chain, market, 'supply', [token.address, units, address, 0])
-}
 
 /** The row of a deposit that this wallet's intent has made. */
 async function record(chain: ChainName, { id: walletId }: WalletBody, units: bigint, values = {}) {
@@ -62,6 +39,27 @@ async function record(chain: ChainName, { id: walletId }: WalletBody, units: big
   })
 }
 
+/** The row of a withdrawal that took so much out of what lies in the market of `base-sepolia`. */
+async function recordWithdrawal(wallet: WalletBody, units: bigint) {
+  const { db } = world.database
+  const chain = world.chains.registry.get('base-sepolia')
+  const { account_id: accountId } = await walletOf(wallet.id)
+  const [market] = chain.markets
+  const step = {
+    ...{ type: 'withdraw', sequence: 1, chain: chain.name, protocol: 'aave-v3', asset: 'USDC' },
+    ...{ market: market?.address, amount: '3' },
+  }
+  const owner = { ...wallet, accountId, requestId: 'req_test' }
+  const id = await insertTestIntent(db, owner, 'completed', {
+    ...{ action: 'withdraw', chain: chain.name, plan: JSON.stringify({ steps: [step] }) },
+  })
+  await insertTestOperation(db, owner, id, {
+    ...{ kind: 'withdraw', chain_id: chain.chainId, state: 'final', success: true },
+    ...{ tx_hash: '0x01', block_number: 1, block_hash: '0x02', log_index: 0 },
+    ...{ gas_used: '1', gas_cost_usd: '0', units: units.toString() },
+  })
+}
+
 const walletOf = (id: string) =>
   world.database
     .db('wallet')
@@ -79,10 +77,10 @@ describe('GET /v1/positions/:walletId', () => {
   test('200: per chain and protocol what was deposited, what it is worth, what it has earned', async () => {
     const wallet = await world.newWallet()
     for (const units of [60n * usdc, 40n * usdc]) {
-      await supply('arbitrum-sepolia', wallet, units)
+      await world.supply('arbitrum-sepolia', wallet, units)
       await record('arbitrum-sepolia', wallet, units)
     }
-    await supply('base-sepolia', wallet, 5n * usdc)
+    await world.supply('base-sepolia', wallet, 5n * usdc)
     await record('base-sepolia', wallet, 5n * usdc)
     await callRpc(world.chains.urls['arbitrum-sepolia'], 'evm_increaseTime', [30 * 86_400])
     await mine(world.chains.urls['arbitrum-sepolia'], 1)
@@ -100,6 +98,26 @@ describe('GET /v1/positions/:walletId', () => {
     expect(Number(first?.currentValue)).toBeCloseTo(100 + Number(first?.earned), 6)
     expect(second).toMatchObject({ chain: 'base-sepolia', deposited: '5' })
     expect(Number(second?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('200: what was taken out counts as such, not as a loss', async () => {
+    const wallet = await world.newWallet()
+    await world.supply('base-sepolia', wallet, 5n * usdc)
+    await record('base-sepolia', wallet, 8n * usdc)
+    await recordWithdrawal(wallet, 3n * usdc)
+    const { body } = await get(wallet.id)
+    const [position, more] = positions.parse(body).positions
+    expect(more).toBeUndefined()
+    expect(position).toMatchObject({ chain: 'base-sepolia', deposited: '8', withdrawn: '3' })
+    expect(Number(position?.currentValue)).toBeCloseTo(5, 4)
+    expect(Number(position?.earned)).toBeCloseTo(0, 4)
+  })
+
+  test('200: a market out of which everything was taken is no position any more', async () => {
+    const wallet = await world.newWallet()
+    await record('base-sepolia', wallet, 3n * usdc)
+    await recordWithdrawal(wallet, 3n * usdc + 1n)
+    expect((await get(wallet.id)).body.positions).toEqual([])
   })
 
   test('counts no deposit that failed, was never mined or is of another wallet', async () => {

@@ -54,6 +54,11 @@ const matrix: Record<string, Case & { ok: number }> = {
     ...{ method: 'POST', path: ({ intentId }) => `/v1/intents/${intentId}/cancel` },
     ok: 200,
   },
+  // Ended by the cancelling before it, so that it can be retried.
+  'POST /intents/:intentId/retry': {
+    ...{ method: 'POST', path: ({ intentId }) => `/v1/intents/${intentId}/retry` },
+    ok: 201,
+  },
 }
 
 /** Endpoints without anything of an account in their path or body; those that list are below. */

@@ -36,13 +36,13 @@ describe('recordYields', () => {
   test('stores the rates of the chains that answer, and names the others', async () => {
     const tools = { db: worker, chains: chains.chains }
     expect(await recordYields(tools, { takenAt: moments[0] ?? '' })).toEqual({
-      ...{ recorded: 2, unavailable: ['ethereum-sepolia'] },
+      ...{ recorded: 3, unavailable: ['ethereum-sepolia'] },
     })
   })
 
   test('safe to repeat: a moment has one rate per market', async () => {
     const [row] = await world.database.db('yield_snapshot').count<{ n: bigint }[]>('* as n')
-    expect(row?.n).toBe(6n)
+    expect(row?.n).toBe(9n)
   })
 
   test('error: UNAVAILABLE when no chain answers, and nothing is stored', async () => {
@@ -59,14 +59,14 @@ describe('GET /v1/yields/history', () => {
     expect([answer.status, answer.headers.get('x-credits-charged')]).toEqual([200, '1'])
     expect(listOf(yieldSnapshot, 'Any', '').parse(answer.body)).toEqual(answer.body)
     expect(page(answer)).toMatchObject({ hasMore: false, nextCursor: null })
-    expect(timesOf(answer)).toEqual([2, 2, 1, 1, 0, 0].map((n) => moments[n]))
+    expect(timesOf(answer)).toEqual([2, 2, 2, 1, 1, 1, 0, 0, 0].map((n) => moments[n]))
     const rates = page(answer).data.filter(({ chain }) => chain === 'arbitrum-sepolia')
     for (const { apy } of rates) expect(apy).toBeCloseTo(3.51, 1)
   })
 
   test('page by page', async () => {
-    const first = await get('?limit=4')
-    const second = await get(`?limit=4&cursor=${page(first).nextCursor}`)
+    const first = await get('?limit=5')
+    const second = await get(`?limit=5&cursor=${page(first).nextCursor}`)
     expect([page(first).hasMore, page(second).hasMore]).toEqual([true, false])
     expect([...page(first).data, ...page(second).data]).toEqual(page(await get()).data)
   })
@@ -77,10 +77,11 @@ describe('GET /v1/yields/history', () => {
     )
     expect(timesOf(await get('?chain=ethereum'))).toEqual([])
     expect(timesOf(await get('?asset=DAI'))).toEqual([])
-    expect(timesOf(await get(`?chain=base&from=${moments[1]}`))).toEqual([moments[2], moments[1]])
-    expect(timesOf(await get(`?chain=base&to=${moments[1]}`))).toEqual([moments[0]])
-    expect(timesOf(await get('?chain=base&from=2026-01-01T02:05:00%2B02:00'))).toHaveLength(2)
-    expect(timesOf(await get('?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z'))).toHaveLength(6)
+    const vault = '?chain=base&protocol=erc4626'
+    expect(timesOf(await get(`${vault}&from=${moments[1]}`))).toEqual([moments[2], moments[1]])
+    expect(timesOf(await get(`${vault}&to=${moments[1]}`))).toEqual([moments[0]])
+    expect(timesOf(await get('?chain=base&from=2026-01-01T02:05:00%2B02:00'))).toHaveLength(4)
+    expect(timesOf(await get('?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z'))).toHaveLength(9)
   })
 
   test.each([

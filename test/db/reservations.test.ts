@@ -42,11 +42,11 @@ const rows: [string, Record<string, unknown>, counted: boolean][] = [
   ['spent after the block: the balance still shows the money', { spent_block: 11 }, true],
   ['spent after the block, though released', { spent_block: 11, ...released }, true],
   ['spent in the block, though released', { spent_block: 10, ...released }, false],
-  ['fed in the block', { from_block: 10 }, true],
-  ['fed after the block: the balance does not show it yet', { from_block: 11 }, false],
-  ['fed and spent after the block', { from_block: 11, spent_block: 12 }, false],
-  ['fed before and spent after the block', { from_block: 9, spent_block: 11 }, true],
-  ['fed and spent before the block', { from_block: 8, spent_block: 9 }, false],
+  ['fed in the block', { fed_by: 1, from_block: 10 }, true],
+  ['fed after the block: the balance does not show it yet', { fed_by: 1, from_block: 11 }, false],
+  ['fed and spent after the block', { fed_by: 1, from_block: 11, spent_block: 12 }, false],
+  ['fed before and spent after the block', { fed_by: 1, from_block: 9, spent_block: 11 }, true],
+  ['fed and spent before the block', { fed_by: 1, from_block: 8, spent_block: 9 }, false],
 ]
 
 describe('readReserved', () => {

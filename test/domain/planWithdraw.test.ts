@@ -180,12 +180,14 @@ describe('planIntent, withdraw: everything', () => {
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INVALID_REQUEST')
     expect(message).toContain('Another intent is taking money out of compound-v3 on base.')
-    expect(details).toEqual({ reason: 'market_busy' })
+    expect(details).toEqual({
+      ...{ reason: 'market_busy', issues: [{ path: 'chain', message }] },
+    })
   })
 
   test('error: market_busy for max though the other intent takes all that there is', () => {
     const { details } = failureOf(withdraw('max'), market(aave('0', { isBusy: true })))
-    expect(details).toEqual({ reason: 'market_busy' })
+    expect(details).toMatchObject({ reason: 'market_busy', issues: [{ path: 'chain' }] })
   })
 })
 
@@ -234,6 +236,57 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     const { code, message, details } = failureOf(withdraw(amount), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe('The markets on base can pay out no more than 7 USDC now.')
-    expect(details).toEqual({ reason: 'no_liquidity', required, available: '7' })
+    const at = { chain: 'base', asset: 'USDC', amount: '10' }
+    expect(details).toEqual({
+      ...{ reason: 'no_liquidity', required, available: '7' },
+      funds: [
+        { ...at, protocol: 'aave-v3' },
+        { ...at, protocol: 'compound-v3' },
+      ],
+    })
+  })
+})
+
+describe('planIntent, withdraw: what was taken out before and is not swapped', () => {
+  const after = (amount: string, held: string) => ({
+    ...withdraw(amount),
+    unswapped: { asset: 'DAI', units: units(held) },
+  })
+
+  test('is swapped first; the rest comes out of the markets', () => {
+    const plan = planIntent(after('10', '5'), market(aave('20')))
+    expect(plan).toMatchObject({ targetProtocol: 'aave-v3', estimatedGasUsd: 0.06 })
+    expect(plan.steps).toMatchObject([
+      { sequence: 1, type: 'swap', asset: 'DAI', toAsset: 'USDC', amount: '5', arrives: '4.995' },
+      { sequence: 2, type: 'withdraw', asset: 'USDC', amount: '5.005' },
+    ])
+    expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. Out of aave-v3/)
+  })
+
+  test('is all there is to do when it is enough but for dust, though nothing is lent', () => {
+    for (const amount of ['max', '5', '4.9']) {
+      const plan = planIntent(after(amount, '5'), market())
+      expect(plan.steps).toMatchObject([{ sequence: 1, type: 'swap', amount: '5' }])
+      expect(plan).not.toHaveProperty('targetProtocol')
+    }
+  })
+
+  test('with everything: what is lent comes out too', () => {
+    const plan = planIntent(after('max', '5'), market(aave('20'), inDai('3')))
+    expect(plan.steps).toMatchObject([
+      { type: 'swap', amount: '5' },
+      { type: 'withdraw', asset: 'USDC', amount: '20', everything: true },
+      { type: 'withdraw', asset: 'DAI', amount: '3', everything: true },
+      { type: 'swap', amount: '3' },
+    ])
+  })
+
+  test('error: no_swap without a pool, INSUFFICIENT_FUNDS when the rest is not there', () => {
+    const dry = { ...market(aave('20')), swaps: [] }
+    expect(failureOf(after('max', '5'), dry)).toMatchObject({
+      ...{ code: 'INVALID_REQUEST', details: { reason: 'no_swap' } },
+    })
+    const poor = failureOf(after('10', '5'), market(aave('5')))
+    expect(poor).toMatchObject({ code: 'INSUFFICIENT_FUNDS', details: { required: '5.005' } })
   })
 })

@@ -16,6 +16,7 @@ export type Facts = {
   temporalAddress: string
   databaseUrl: string
   rpcUrls: Record<string, string>
+  attestationUrl: string
   pids: Record<'api' | 'worker' | 'signer' | 'temporal' | 'postgres', number>
 }
 
@@ -51,14 +52,18 @@ const anyPort = Object.fromEntries(
   ].map((name) => [name, '0']),
 )
 
-/** Does what `npm start -- --no-demo` does, with its state in `home` and on free ports. */
-export async function startStack(home: string): Promise<Stack> {
+/**
+ * Does what `npm start -- --no-demo` does, with its state in `home` and on free ports.
+ *
+ * @param env - Variables for it beside those of this process.
+ */
+export async function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', join(root, 'dev', 'start.ts'), '--no-demo'],
     {
       cwd: root,
-      env: { ...process.env, ...anyPort, STEWARD_HOME: home, NODE_OPTIONS: '' },
+      env: { ...process.env, ...anyPort, ...env, STEWARD_HOME: home, NODE_OPTIONS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )

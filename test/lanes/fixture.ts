@@ -14,13 +14,14 @@ import { insertReservation } from '../../db/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../db/wallets.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../devnet/deploy.js'
+import { devnetTerms, type Terms } from '../../devnet/markets.js'
 import { callRpc } from '../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../domain/intent.js'
 import type { PlanName } from '../../domain/tiers.js'
 import { demoFunding } from '../../domain/funding.js'
 import { broadcastOpen } from '../../lanes/broadcast.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../lanes/keys.js'
-import { submitOperation, type Effect } from '../../lanes/operations.js'
+import { submitOperation, type Effect, type MintEffect } from '../../lanes/operations.js'
 import { signOnce, type SignerTools } from '../../lanes/sign.js'
 import { bookChain, type WatchTools } from '../../lanes/watch.js'
 import { createDatabase } from '../support/database.js'
@@ -40,22 +41,29 @@ const token = new Interface([
 ])
 
 export type Told = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
+export type Submitted = { intentId: string; operationId: string; effect: Effect | MintEffect }
 export type Lend = { intentId: string; operationId: string; wallet: Wallet; effect: Effect }
 
 /** One chain with its database, its keys, and every client with the rights of its own role only. */
 export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
- * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain.
+ * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain. `terms`: the
+ *   chain's markets.
  */
 export async function createWorld(
-  options: { lanes?: number; blockTimeSeconds?: number; confirmations?: number } = {},
+  options: {
+    lanes?: number
+    blockTimeSeconds?: number
+    confirmations?: number
+    terms?: Terms
+  } = {},
 ) {
-  const { lanes = 2, blockTimeSeconds, confirmations = 1 } = options
+  const { lanes = 2, blockTimeSeconds, confirmations = 1, terms = devnetTerms[name] } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
   const node = await startAnvil({ chainId, blockTimeSeconds })
-  const contracts = await deployChain(name, node.url)
+  const contracts = await deployChain(name, node.url, terms)
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)
@@ -129,7 +137,7 @@ export async function createWorld(
 
   return {
     ...{ node, proxy, chain, contracts, database, db: database.db, workerDb, signerDb, folder },
-    ...{ kek, treasury, senders, account, told, log, signer },
+    ...{ kek, treasury, senders, account, told, log, signer, registry },
     ...{ rpc, createSigner, createDriver, createClient, mine, mint, book, broadcast, sign },
 
     driver: () => driver,
@@ -214,14 +222,17 @@ export async function createWorld(
     },
 
     /** What an activity does at each of its attempts. */
-    async submit(effect: Effect): Promise<Omit<Lend, 'wallet'>> {
-      const row = await submitOperation(workerDb, effect)
+    async submit<E extends Effect | MintEffect>(
+      effect: E,
+      open?: Parameters<typeof submitOperation>[2],
+    ): Promise<{ intentId: string; operationId: string; effect: E }> {
+      const row = await submitOperation(workerDb, effect, open)
       if (!row) throw new Error('The intent is over.')
       return { intentId: effect.intentId, operationId: row.id, effect }
     },
 
     /** Lets no deferred operation wait for its time. */
-    async retryNow({ effect, operationId }: Lend): Promise<void> {
+    async retryNow({ effect, operationId }: Submitted): Promise<void> {
       await this.db('operation')
         .where({ id: operationId, state: 'deferred' })
         .update({ retry_after: this.db.raw('clock_timestamp()') })
@@ -229,8 +240,8 @@ export async function createWorld(
     },
 
     row: (id: string) => database.db<Row>('operation').where({ id }).first<Row>(),
-    reservation: (intentId: string) =>
-      database.db('reservation').where({ intent_id: intentId }).first<Reservation>(),
+    reservation: (intentId: string, sequence = 1) =>
+      database.db('reservation').where({ intent_id: intentId, sequence }).first<Reservation>(),
     transactions: () => database.db('chain_tx').orderBy(['sender', 'nonce']).select<Tx[]>(),
     sends: () => database.db('chain_tx_send').orderBy('tx_id').select<Send[]>(),
 
@@ -287,7 +298,12 @@ export type Row = {
   gas_used: string | null
   units: string | null
 }
-export type Reservation = { spent_block: bigint | null; released_at: Date | null }
+export type Reservation = {
+  units: string
+  from_block: bigint | null
+  spent_block: bigint | null
+  released_at: Date | null
+}
 export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
 export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
 

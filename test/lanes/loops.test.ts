@@ -33,23 +33,20 @@ describe('signer and driver as loops', () => {
   })
   afterAll(() => world?.stop())
 
-  /** What an activity does with its operation, and how long it took, ms. */
+  /** What an activity does with its operation. */
   const lendAndWait = async () => {
     const wallet = await world.createWallet(usdcUnits)
-    const started = performance.now()
     const { operationId } = await world.lend(wallet, usdcUnits)
     const row = await findOperation(world.workerDb, operationId)
     if (!row) throw new Error('No row.')
     const outcomes = watchOutcomes(listener)
     const limit = AbortSignal.timeout(10_000)
     const last = await awaitOperation({ db: world.workerDb, outcomes }, row, limit)
-    return { outcome: outcomeOf(last), ms: performance.now() - started }
+    return outcomeOf(last)
   }
 
-  test('an operation is confirmed within moments', async () => {
-    const { outcome, ms } = await lendAndWait()
-    expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
-    expect(ms).toBeLessThan(3_000)
+  test('an operation is confirmed', async () => {
+    expect(await lendAndWait()).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 
   test('go on though nothing is announced any more', async () => {
@@ -61,14 +58,14 @@ describe('signer and driver as loops', () => {
       return rows.length > 0
     })
     await world.db.raw('alter table operation disable trigger operation_changed')
-    const { outcome } = await lendAndWait()
+    const outcome = await lendAndWait()
     await world.db.raw('alter table operation enable trigger operation_changed')
     expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 
   test('survive an announcement that makes no sense', async () => {
     await world.db.raw(`select pg_notify('operation', 'nonsense'), pg_notify('operation', '')`)
-    expect((await lendAndWait()).outcome).toMatchObject({ kind: 'done' })
+    expect(await lendAndWait()).toMatchObject({ kind: 'done' })
   })
 
   test('go on after the loss of all their connections', async () => {
@@ -76,7 +73,7 @@ describe('signer and driver as loops', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'ClientRead'`,
     )
-    expect((await lendAndWait()).outcome).toMatchObject({ kind: 'done' })
+    expect(await lendAndWait()).toMatchObject({ kind: 'done' })
   })
 })
 
@@ -99,11 +96,10 @@ describe('a queue', () => {
     const listener = listenerOf()
     const next = watchQueue(listener, new AbortController().signal, ['queued'])
     void next(10)
-    const wait = next(5_000)
+    // Longer than the test may take: only the announcement ends it.
+    const wait = next(600_000)
     await new Promise((resolve) => setTimeout(resolve, 30))
-    const started = performance.now()
     listener.publish('queued')
-    await wait
-    expect(performance.now() - started).toBeLessThan(1_000)
+    await expect(wait).resolves.toBeUndefined()
   })
 })

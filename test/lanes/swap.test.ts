@@ -1,138 +1,148 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { encodeSwap } from '../../protocols/uniswapV3.js'
-import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
-import { finalityBlocks, owner } from './fixture.js'
-import { lendIn, marketOf } from './lending.js'
-import type { Token } from '../../chains/registry.js'
-import type { Wallet } from '../../db/wallets.js'
-import type { Site } from './site.js'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface, MaxUint256 } from 'ethers'
+import { readBalance } from '../../chains/read.js'
+import { devnetTerms } from '../../devnet/markets.js'
+import { createWorld, finalityBlocks, owner, usdcUnits, type World } from './fixture.js'
+import { lendIn, planWithdrawal, submitStep } from './planned.js'
+import type { SwapStep } from '../../domain/intent.js'
 
-const name = 'ethereum-sepolia'
-const hundred = 100n * dollar
-const tier = 100
-/** Nearly all of one side of the pool. */
-const flood = 900_000n * dollar
+const million = 1_000_000n * usdcUnits
+const token = new Interface([
+  'function mint(address to, uint256 amount)',
+  'function approve(address spender, uint256 amount)',
+])
+const router = new Interface([
+  `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
+    uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)`,
+])
 
-let world: BridgeWorld
-let site: Site
-let wallet: Wallet
-let usdc: Token
-let testDollar: Token
+let world: World
+let dollar: string
+
 beforeAll(async () => {
-  world = await createBridgeWorld([name])
-  site = world.at(name)
-  usdc = site.chain.usdc
-  testDollar = site.chain.otherTokens[0] as Token
-})
-beforeEach(async () => {
-  wallet = await world.createWallet({ [name]: hundred })
+  // Aave lends another dollar than Circle's: what is withdrawn is swapped.
+  const terms = devnetTerms['ethereum-sepolia']
+  world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
+  dollar = world.contracts.testDollar ?? ''
 })
 afterAll(() => world?.stop())
 
-/** Lends in the market whose token is not USDC. */
-const lend = () =>
-  world.intend(wallet, { action: 'lend', asset: 'USDC', amountUnits: hundred, chain: name })
-const receipts = () => site.held(marketOf(world, name, 'aave-v3').receiptToken, wallet.address)
+const send = (to: string, abi: Interface, name: string, parameters: unknown[]) =>
+  world.rpc('eth_sendTransaction', [
+    { from: owner, to, data: abi.encodeFunctionData(name, parameters), gas: '0xf4240' },
+  ])
+const dollarsOf = (address: string) => readBalance(world.driver().client, dollar, address, 'latest')
 
-/** A stranger trades so much that the price is another one; what he got. */
-async function trade(from: Token, to: Token, unitsIn: bigint): Promise<bigint> {
-  const router = site.chain.uniswap?.router ?? ''
-  await site.give(owner, unitsIn, from.address)
-  const before = await site.held(to.address, owner)
-  const bounds = { fee: tier, minimumUnits: 1n }
-  for (const call of encodeSwap(router, owner, { from, to, unitsIn }, bounds)) {
-    await site.send(owner, call)
-    await site.mine()
+/** A withdrawal whose money has come and waits to be swapped. */
+async function withdrawn(units = 3n * usdcUnits) {
+  const wallet = await world.createWallet(0n)
+  await send(dollar, token, 'mint', [wallet.address, units])
+  await world.mine()
+  await world.book()
+  const [market] = world.chain.markets
+  if (!market) throw new Error('There is no market.')
+  await lendIn(world, wallet, market, units)
+  const intent = await planWithdrawal(world, wallet, 'max')
+  const { operationId } = await submitStep(world, intent)
+  await world.round()
+  const arrived = BigInt((await world.row(operationId))?.units ?? 0)
+  const step = intent.plan?.steps[1] as SwapStep
+  const swap = async (spent = arrived) => {
+    const submitted = await submitStep(world, intent, 2)
+    const input = JSON.stringify({ units: spent.toString() })
+    await world.db('operation').where({ id: submitted.operationId }).update({ input })
+    const { effect } = submitted
+    return { ...submitted, effect: { ...effect, input: { units: spent.toString() } } }
   }
-  await site.book()
-  return (await site.held(to.address, owner)) - before
+  return { wallet, intent, arrived, step, swap }
 }
 
-async function expectLent(intent: Planned): Promise<void> {
-  const swap = await world.row(intent, 1, 'swap')
-  expect(swap).toMatchObject({ state: 'confirmed', success: true })
-  const fed = { from_block: swap?.block_number, units: swap?.units }
-  expect(await world.reservation(intent, 2)).toMatchObject(fed)
-  const deposit = await world.perform(intent, 2, 'deposit')
-  expect(deposit).toMatchObject({ state: 'confirmed', success: true, units: swap?.units })
-  expect(await site.held(testDollar.address, wallet.address)).toBe(0n)
-  expect(await site.usdcOf(wallet.address)).toBe(0n)
-  const lost = BigInt(swap?.units ?? 0) - (await receipts())
-  expect(lost).toBeLessThanOrEqual(1n)
+/** Somebody else changes much in the same pool. */
+async function moveThePrice(from: string, to: string) {
+  const contract = world.chain.uniswap?.router ?? ''
+  await send(from, token, 'mint', [owner, million])
+  await send(from, token, 'approve', [contract, MaxUint256])
+  const order = [from, to, 100, owner, (million * 9n) / 10n, 0, 0]
+  await send(contract, router, 'exactInputSingle', [order])
+  await world.mine()
 }
 
 describe('a swap', () => {
-  test('brings at least its minimum, and exactly that is lent', async () => {
-    const intent = await lend()
-    expect(intent.plan.steps).toMatchObject([
-      { type: 'swap', asset: 'USDC', toAsset: 'TUSD', amount: '100' },
-      { type: 'deposit', asset: 'TUSD' },
-    ])
-    const minimum = intent.plan.steps[0]?.type === 'swap' ? intent.plan.steps[0].minimum : '-1'
-    const row = await world.perform(intent, 1, 'swap')
-    expect(Number(row?.units) / 1e6).toBeGreaterThanOrEqual(Number(minimum))
-    expect((await site.held(testDollar.address, wallet.address)).toString()).toBe(row?.units)
-    await expectLent(intent)
+  test('spends what the withdrawal has brought, for no less than the plan says', async () => {
+    const { wallet, intent, arrived, step, swap } = await withdrawn()
+    expect(arrived).toBeGreaterThanOrEqual(3n * usdcUnits - 2n)
+    const fed = { units: arrived.toString(), from_block: expect.any(BigInt), spent_block: null }
+    expect(await world.reservation(intent.id, 2)).toMatchObject(fed)
+    const { operationId } = await swap()
+    await world.round()
+    const row = await world.row(operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true })
+    const got = await world.usdcOf(wallet.address)
+    expect(row?.units).toBe(got.toString())
+    expect(Number(got)).toBeGreaterThanOrEqual(Number(step.minimum) * 1e6)
+    expect(await dollarsOf(wallet.address)).toBe(0n)
+    const spent = { spent_block: row?.block_number }
+    expect(await world.reservation(intent.id, 2)).toMatchObject(spent)
   })
 
-  test('waits while the price is beyond its bound, and is done when it is back', async () => {
-    const intent = await lend()
-    const bought = await trade(usdc, testDollar, flood)
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const row = await world.perform(intent, 1, 'swap')
-      expect(row).toMatchObject({ state: 'deferred', code: 'SWAP_FAILED', payload: null })
+  test('waits while the money of its withdrawal is gone in a reorg', async () => {
+    const { wallet, intent, swap } = await withdrawn()
+    const { operationId } = await swap()
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await world.book()
+    expect(await world.reservation(intent.id, 2)).toMatchObject({ from_block: null })
+    await world.sign()
+    expect(await world.row(operationId)).toMatchObject({ state: 'queued', payload: null })
+    await world.round()
+    await world.round()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await dollarsOf(wallet.address)).toBe(0n)
+  })
+
+  test('of more than has arrived is never signed', async () => {
+    const { arrived, swap } = await withdrawn()
+    const { operationId } = await swap(arrived + 1n)
+    await world.sign()
+    const refused = { state: 'deferred', code: 'INTERNAL', payload: null }
+    expect(await world.row(operationId)).toMatchObject(refused)
+  })
+
+  test('is not signed at a bad price, and is done once the price is good again', async () => {
+    const { wallet, swap } = await withdrawn()
+    await moveThePrice(dollar, world.chain.usdc.address)
+    await world.book()
+    const submitted = await swap()
+    for (let i = 0; i < 3; i++) {
+      await world.sign()
+      const waits = { state: 'deferred', code: 'SWAP_FAILED', payload: null }
+      expect(await world.row(submitted.operationId)).toMatchObject(waits)
+      await world.mine()
+      await world.book()
+      await world.retryNow(submitted)
     }
-    await trade(testDollar, usdc, bought)
-    await world.perform(intent, 1, 'swap')
-    await expectLent(intent)
+    await moveThePrice(world.chain.usdc.address, dollar)
+    await world.round()
+    const done = { state: 'confirmed', success: true }
+    expect(await world.row(submitted.operationId)).toMatchObject(done)
+    expect(await dollarsOf(wallet.address)).toBe(0n)
   })
 
-  test('that meets another price on chain has failed, and its money stays', async () => {
-    const intent = await lend()
-    await world.submit(intent, 1, 'swap')
-    await site.sign()
-    const bought = await trade(usdc, testDollar, flood)
-    await site.broadcast()
-    await site.mine()
-    await site.book()
-    const row = await world.row(intent, 1, 'swap')
-    expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
-    const running = world.run(world.activities.swap, world.stepInput(intent))
-    await expect(running).rejects.toMatchObject({ type: 'SWAP_FAILED', nonRetryable: true })
-    expect(await site.usdcOf(wallet.address)).toBe(hundred)
-    await trade(testDollar, usdc, bought)
-    await site.mine(finalityBlocks)
-    await site.book()
+  test('that meets a bad price after its signature moves nothing', async () => {
+    const { wallet, intent, arrived, swap } = await withdrawn()
+    const { operationId } = await swap()
+    await world.sign()
+    expect(await world.row(operationId)).toMatchObject({ state: 'signed' })
+    await moveThePrice(dollar, world.chain.usdc.address)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const failed = { state: 'confirmed', success: false, units: null }
+    expect(await world.row(operationId)).toMatchObject(failed)
+    expect(await dollarsOf(wallet.address)).toBe(arrived)
+    await world.mine(finalityBlocks)
+    await world.book()
     const free = { spent_block: null, released_at: expect.any(Date) }
-    expect(await world.reservation(intent, 1)).toMatchObject(free)
-  })
-
-  test('that a reorg takes back comes again with what its deposit spends', async () => {
-    const intent = await lend()
-    await world.perform(intent, 1, 'swap')
-    await site.reorg(1)
-    expect(await world.row(intent, 1, 'swap')).toMatchObject({ state: 'signed' })
-    expect(await world.reservation(intent, 2)).toMatchObject({ from_block: null })
-    await site.round()
-    await expectLent(intent)
-  })
-
-  test('after a withdrawal swaps what that brought', async () => {
-    await lendIn(world, wallet, name, 'aave-v3', hundred)
-    const request = { action: 'withdraw', asset: 'USDC', chain: name, amountUnits: 'max' } as const
-    const intent = await world.intend(wallet, request)
-    expect(intent.plan.steps.map(({ type }) => type)).toEqual(['withdraw', 'swap'])
-    await site.rpc('evm_increaseTime', [30 * 86_400])
-    await site.mine()
-    await site.book()
-    const taken = await world.perform(intent, 1, 'withdraw')
-    expect(BigInt(taken?.units ?? 0)).toBeGreaterThan(hundred)
-    const fed = { units: taken?.units, from_block: taken?.block_number }
-    expect(await world.reservation(intent, 2)).toMatchObject(fed)
-    const swap = await world.perform(intent, 2, 'swap')
-    expect(swap).toMatchObject({ state: 'confirmed', success: true })
-    expect(await receipts()).toBe(0n)
-    expect(await site.held(testDollar.address, wallet.address)).toBe(0n)
-    expect(await site.usdcOf(wallet.address)).toBe(hundred + BigInt(swap?.units ?? 0))
+    expect(await world.reservation(intent.id, 2)).toMatchObject(free)
   })
 })

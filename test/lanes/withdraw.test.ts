@@ -1,205 +1,232 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { Interface } from 'ethers'
-import { finalizeIntent } from '../../activities/status.js'
-import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
-import { finalityBlocks, owner } from './fixture.js'
-import { lendIn, marketOf } from './lending.js'
+import { readBalance } from '../../chains/read.js'
+import { devnetTerms } from '../../devnet/markets.js'
+import { lendingProtocol } from '../../protocols/markets.js'
+import { createWorld, finalityBlocks, usdcUnits, type World } from './fixture.js'
+import { lendIn, planWithdrawal, runWithdrawal, setPaused, submitStep } from './planned.js'
 import type { Market } from '../../chains/registry.js'
+import type { Intent } from '../../db/intents.js'
 import type { Wallet } from '../../db/wallets.js'
-import type { IntentRequest } from '../../domain/intent.js'
-import type { Site } from './site.js'
 
-const hundred = 100n * dollar
-/** Markets round against the lender, by a unit at each way. */
-const rounding = 2n
-const monthSeconds = 30 * 86_400
+const MONTH_SECONDS = 2_592_000
+/** What a market may keep of each movement when it rounds. */
+const ROUNDING = 1n
 
-const comet = new Interface([
-  'function pause(bool supply, bool transfer, bool withdraw, bool absorb, bool buy)',
-])
-const pool = new Interface([
-  'function withdraw(address asset, uint256 amount, address to)',
-  'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
-])
-
-let world: BridgeWorld
+let world: World
 let wallet: Wallet
+
 beforeAll(async () => {
-  world = await createBridgeWorld(['ethereum-sepolia', 'base-sepolia'])
-})
-beforeEach(async () => {
-  wallet = await world.createWallet()
+  const terms = devnetTerms['arbitrum-sepolia']
+  world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['comet', 'vault'] } })
 })
 afterAll(() => world?.stop())
 
-const requestOf = (chain: string, amountUnits: bigint | 'max'): IntentRequest => ({
-  ...{ action: 'withdraw', asset: 'USDC', chain, amountUnits },
-})
+function marketOf(protocol: Market['protocol']): Market {
+  const market = world.chain.markets.find((candidate) => candidate.protocol === protocol)
+  if (!market) throw new Error(`No ${protocol}.`)
+  return market
+}
+async function lender(units: bigint, protocol: Market['protocol'] = 'aave-v3') {
+  wallet = await world.createWallet(units)
+  await lendIn(world, wallet, marketOf(protocol), units)
+}
+const client = () => world.driver().client
+const worth = (market: Market) =>
+  lendingProtocol(market).readPosition(client(), market, wallet.address, 'latest')
+const receipts = ({ receiptToken }: Market) =>
+  readBalance(client(), receiptToken, wallet.address, 'latest')
+const usdc = () => world.usdcOf(wallet.address)
+const withdrawal = (units: bigint | 'max') => planWithdrawal(world, wallet, units)
+const stepOf = ({ plan }: Intent) => plan?.steps[0]
 
-async function pass(site: Site, seconds: number): Promise<void> {
-  await site.rpc('evm_increaseTime', [seconds])
-  await site.mine()
-  await site.book()
+/** Submits the step of a withdrawal and carries it out; its row. */
+async function execute(intent: Intent) {
+  const { operationId } = await submitStep(world, intent)
+  await world.round()
+  return world.row(operationId)
 }
 
-const refusedWith = (code: string, details: object) =>
-  expect.objectContaining({ code, details: expect.objectContaining(details) })
+describe.each(['aave-v3', 'erc4626', 'compound-v3'] as const)('out of %s', (protocol) => {
+  beforeEach(() => lender(3n * usdcUnits, protocol))
 
-describe.each([
-  ['base-sepolia', 'aave-v3'],
-  ['base-sepolia', 'erc4626'],
-  ['ethereum-sepolia', 'compound-v3'],
-] as const)('out of %s %s', (chain, protocol) => {
-  let site: Site
-  let market: Market
-  beforeEach(async () => {
-    ;[site, market] = [world.at(chain), marketOf(world, chain, protocol)]
-    await lendIn(world, wallet, chain, protocol, hundred)
-  })
-  const intend = (amountUnits: bigint | 'max') =>
-    world.intend(wallet, requestOf(chain, amountUnits))
-  const receipts = () => site.held(market.receiptToken, wallet.address)
-
-  test('a part comes exactly, the rest stays', async () => {
-    const intent = await intend(40n * dollar)
-    expect(intent.plan.steps).toMatchObject([{ type: 'withdraw', protocol, amount: '40' }])
-    const row = await world.perform(intent, 1, 'withdraw')
-    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '40000000' })
+  test('a part comes as it was asked for, the rest stays', async () => {
+    const intent = await withdrawal(usdcUnits)
+    const row = await execute(intent)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+    expect(await usdc()).toBe(usdcUnits)
+    expect(await worth(marketOf(protocol))).toBeGreaterThanOrEqual(2n * usdcUnits - 2n * ROUNDING)
     const spent = { spent_block: row?.block_number, released_at: null }
-    expect(await world.reservation(intent, 1)).toMatchObject(spent)
-    expect(await site.usdcOf(wallet.address)).toBe(40n * dollar)
-    expect(await receipts()).toBeGreaterThan(0n)
-
-    const rest = await world.perform(await intend('max'), 1, 'withdraw')
-    expect(BigInt(rest?.units ?? 0)).toBeGreaterThanOrEqual(60n * dollar - rounding)
-    expect(await receipts()).toBe(0n)
+    expect(await world.reservation(intent.id)).toMatchObject(spent)
   })
 
-  test('everything leaves nothing behind, the interest since the plan included', async () => {
-    await pass(site, monthSeconds)
-    const intent = await intend('max')
-    expect(intent.plan.steps).toMatchObject([{ type: 'withdraw', protocol, everything: true }])
-    await pass(site, monthSeconds)
-    const row = await world.perform(intent, 1, 'withdraw')
+  test('everything leaves nothing behind, the interest of the wait included', async () => {
+    const intent = await withdrawal('max')
+    expect(stepOf(intent)).toMatchObject({ everything: true })
+    await world.rpc('evm_increaseTime', [MONTH_SECONDS])
+    await world.mine()
+    await world.book()
+    const row = await execute(intent)
     expect(row).toMatchObject({ state: 'confirmed', success: true })
-    expect(BigInt(row?.units ?? 0)).toBeGreaterThan(BigInt(intent.units))
-    expect(BigInt(intent.units)).toBeGreaterThan(hundred)
-    expect(await receipts()).toBe(0n)
-    expect((await site.usdcOf(wallet.address)).toString()).toBe(row?.units)
+    expect(await receipts(marketOf(protocol))).toBe(0n)
+    expect(await usdc()).toBe(BigInt(row?.units ?? 0))
+    expect(await usdc()).toBeGreaterThan(3n * usdcUnits)
   })
 
-  test('the same money is never withdrawn twice', async () => {
-    const first = await intend(60n * dollar)
-    await expect(intend(60n * dollar)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
-    const second = await intend(30n * dollar)
-    await expect(intend(11n * dollar)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
-    for (const intent of [first, second]) await world.submit(intent, 1, 'withdraw')
-    await site.round()
-    await expect(intend(11n * dollar)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
-    const third = await intend(9n * dollar)
-    await world.perform(third, 1, 'withdraw')
-    expect(await site.usdcOf(wallet.address)).toBe(99n * dollar)
+  test('everything that comes after a part takes the rest', async () => {
+    const part = await withdrawal(usdcUnits)
+    const [one] = [await execute(part), await execute(await withdrawal('max'))]
+    expect(one).toMatchObject({ units: '1000000' })
+    expect(await receipts(marketOf(protocol))).toBe(0n)
+    expect(await usdc()).toBeGreaterThanOrEqual(3n * usdcUnits - 3n * ROUNDING)
+  })
+})
+
+describe('two withdrawals', () => {
+  beforeEach(() => lender(3n * usdcUnits))
+
+  /** Plans side by side; what was planned, and why the others were not. */
+  async function race(...amounts: (bigint | 'max')[]) {
+    const settled = await Promise.allSettled(amounts.map(withdrawal))
+    const planned = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const refused = settled.flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as { code: string; details: object }] : [],
+    )
+    return { planned, refused }
+  }
+
+  test('never count on the same money', async () => {
+    const { planned, refused } = await race(2n * usdcUnits, 2n * usdcUnits, 2n * usdcUnits)
+    expect(planned).toHaveLength(1)
+    expect(refused.map(({ code }) => code)).toEqual(['INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS'])
   })
 
-  test('everything and another step never run at once', async () => {
-    const busy = refusedWith('INVALID_REQUEST', { reason: 'market_busy' })
-    const part = await intend(10n * dollar)
-    await expect(intend('max')).rejects.toEqual(busy)
-    await world.perform(part, 1, 'withdraw')
-    const all = await intend('max')
-    await expect(intend(1n * dollar)).rejects.toMatchObject({ code: expect.any(String) })
-    await expect(intend('max')).rejects.toEqual(busy)
-    await world.perform(all, 1, 'withdraw')
-    expect(await receipts()).toBe(0n)
-    await expect(intend('max')).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+  test('share what there is, and both come as asked for', async () => {
+    const { planned } = await race(usdcUnits, usdcUnits)
+    expect(planned).toHaveLength(2)
+    for (const intent of planned) await submitStep(world, intent)
+    await world.round()
+    await world.round()
+    expect(await usdc()).toBe(2n * usdcUnits)
+    for (const { id } of planned) {
+      expect(await world.reservation(id)).toMatchObject({ spent_block: expect.any(BigInt) })
+    }
   })
 
-  test('a reorg takes it back, and it comes again, once', async () => {
-    const intent = await intend('max')
-    await world.perform(intent, 1, 'withdraw')
-    await site.reorg(1)
-    expect(await world.reservation(intent, 1)).toMatchObject({ spent_block: null })
-    await expect(intend(1n * dollar)).rejects.toMatchObject({ code: expect.any(String) })
-    await pass(site, 60)
-    await site.round()
-    const row = await world.row(intent, 1, 'withdraw')
-    expect(row).toMatchObject({ state: 'confirmed', success: true })
-    expect((await site.usdcOf(wallet.address)).toString()).toBe(row?.units)
+  test('never both take everything', async () => {
+    const { planned, refused } = await race('max', 'max', 'max')
+    expect(planned).toHaveLength(1)
+    for (const { code, details } of refused) {
+      expect({ code, details }).toMatchObject({
+        ...{ code: 'INVALID_REQUEST', details: { reason: 'market_busy' } },
+      })
+    }
+  })
+
+  test('take neither a part of everything nor everything beside a part', async () => {
+    const { planned, refused } = await race('max', usdcUnits)
+    expect(planned).toHaveLength(1)
+    expect(refused).toHaveLength(1)
+  })
+
+  test('count on nothing twice while the first one is mined and not booked', async () => {
+    await submitStep(world, await withdrawal(2n * usdcUnits))
+    await world.sign()
+    await world.broadcast()
+    await world.mine()
+    await expect(withdrawal(2n * usdcUnits)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    await world.book()
+    await expect(withdrawal(2n * usdcUnits)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    await execute(await withdrawal('max'))
+    expect(await usdc()).toBeGreaterThanOrEqual(3n * usdcUnits - 3n * ROUNDING)
+    expect(await receipts(marketOf('aave-v3'))).toBe(0n)
+  })
+
+  test('count on the money of one that a reorg took back no sooner than it is gone', async () => {
+    const first = await withdrawal(2n * usdcUnits)
+    await execute(first)
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await world.book()
+    expect(await world.reservation(first.id)).toMatchObject({ spent_block: null })
+    await expect(withdrawal(2n * usdcUnits)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    await world.round()
+    expect(await usdc()).toBe(2n * usdcUnits)
   })
 })
 
 describe('a withdrawal that fails', () => {
-  /** What its activity tells, and the end of its intent. */
-  async function expectFailed(intent: Planned): Promise<void> {
-    const running = world.run(world.activities.withdraw, world.stepInput(intent))
-    await expect(running).rejects.toMatchObject({ type: 'WITHDRAW_FAILED', nonRetryable: true })
-    const failure = { code: 'WITHDRAW_FAILED', message: 'It failed.', step: 1 }
-    await finalizeIntent(world.workerDb, { intentId: intent.id, failure })
-  }
-  const setPaused = async (site: Site, paused: boolean) => {
-    const { address } = marketOf(world, 'ethereum-sepolia', 'compound-v3')
-    const data = comet.encodeFunctionData('pause', [false, false, paused, false, false])
-    await site.send(owner, { to: address, data })
-    await site.mine()
-  }
+  beforeEach(() => lender(3n * usdcUnits))
 
-  test('on chain holds what it was to take until no reorg can turn it round', async () => {
-    const site = world.at('ethereum-sepolia')
-    await lendIn(world, wallet, 'ethereum-sepolia', 'compound-v3', hundred)
-    const intent = await world.intend(wallet, requestOf('ethereum-sepolia', 60n * dollar))
-    await world.submit(intent, 1, 'withdraw')
-    await site.sign()
-    await setPaused(site, true)
-    await site.broadcast()
-    await site.mine()
-    await site.book()
-    await setPaused(site, false)
-    await site.book()
-    const row = await world.row(intent, 1, 'withdraw')
-    expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
-    await expectFailed(intent)
-    expect(await site.usdcOf(wallet.address)).toBe(0n)
-    const held = { spent_block: null, released_at: null }
-    expect(await world.reservation(intent, 1)).toMatchObject(held)
-    const again = requestOf('ethereum-sepolia', 60n * dollar)
-    await expect(world.intend(wallet, again)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+  test('inside is told as WITHDRAW_FAILED, and its money is free once that is final', async () => {
+    const intent = await withdrawal('max')
+    const { operationId } = await submitStep(world, intent)
+    await world.sign()
+    await setPaused(world, true)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await setPaused(world, false)
+    const failed = { state: 'confirmed', success: false, units: null }
+    expect(await world.row(operationId)).toMatchObject(failed)
+    const told = { type: 'WITHDRAW_FAILED', nonRetryable: true }
+    await expect(runWithdrawal(world, intent)).rejects.toMatchObject(told)
+    expect(await usdc()).toBe(0n)
+    await expect(withdrawal('max')).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
 
-    await site.mine(finalityBlocks)
-    await site.book()
+    await world.mine(finalityBlocks)
+    await world.book()
     const free = { spent_block: null, released_at: expect.any(Date) }
-    expect(await world.reservation(intent, 1)).toMatchObject(free)
-    await world.perform(await world.intend(wallet, again), 1, 'withdraw')
-    expect(await site.usdcOf(wallet.address)).toBe(60n * dollar)
+    expect(await world.reservation(intent.id)).toMatchObject(free)
+    await execute(await withdrawal('max'))
+    expect(await usdc()).toBeGreaterThanOrEqual(3n * usdcUnits - 2n * ROUNDING)
   })
 
-  test('for want of liquidity is not planned, and refused twice when it was', async () => {
-    const site = world.at('base-sepolia')
-    const { address, underlying, receiptToken } = marketOf(world, 'base-sepolia', 'aave-v3')
-    await lendIn(world, wallet, 'base-sepolia', 'aave-v3', hundred)
-    const intent = await world.intend(wallet, requestOf('base-sepolia', 60n * dollar))
-    const lentOut = await site.held(underlying, receiptToken)
-    const drain = pool.encodeFunctionData('withdraw', [underlying, lentOut, owner])
-    await site.send(owner, { to: address, data: drain })
-    await site.mine()
-    await site.book()
-    const request = requestOf('base-sepolia', 'max')
-    await expect(world.intend(wallet, request)).rejects.toMatchObject({ code: expect.any(String) })
+  test('in the simulation is refused at two blocks, and never signed', async () => {
+    const before = await world.transactions()
+    const submitted = await submitStep(world, await withdrawal(usdcUnits))
+    await setPaused(world, true)
+    await world.book()
+    await world.sign()
+    const refused = { code: 'WITHDRAW_FAILED', payload: null }
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'deferred', ...refused })
+    await world.mine()
+    await world.book()
+    await world.retryNow(submitted)
+    await world.sign()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'rejected', ...refused })
+    await setPaused(world, false)
+    expect(await world.transactions()).toHaveLength(before.length)
+  })
 
-    await world.perform(intent, 1, 'withdraw')
-    const deferred = { state: 'deferred', code: 'WITHDRAW_FAILED', payload: null }
-    expect(await world.row(intent, 1, 'withdraw')).toMatchObject(deferred)
-    await world.perform(intent, 1, 'withdraw')
-    const rejected = { state: 'rejected', code: 'WITHDRAW_FAILED', payload: null }
-    expect(await world.row(intent, 1, 'withdraw')).toMatchObject(rejected)
-    await expectFailed(intent)
-    const free = { spent_block: null, released_at: expect.any(Date) }
-    expect(await world.reservation(intent, 1)).toMatchObject(free)
+  test('that does not is returned by its activity with its units', async () => {
+    const intent = await withdrawal(usdcUnits)
+    const row = await execute(intent)
+    const done = { txHash: row?.tx_hash, units: '1000000' }
+    expect(await runWithdrawal(world, intent)).toEqual(done)
+  })
+})
 
-    const refill = pool.encodeFunctionData('supply', [underlying, lentOut, owner, 0])
-    await site.send(owner, { to: address, data: refill })
-    await site.mine()
-    await site.book()
-    await world.perform(await world.intend(wallet, request), 1, 'withdraw')
-    expect(await site.held(receiptToken, wallet.address)).toBe(0n)
+describe('the signer takes out no more than the plan', () => {
+  beforeEach(() => lender(3n * usdcUnits))
+
+  const expectRefused = async (intent: Intent, changes: object) => {
+    const before = await world.transactions()
+    const { operationId } = await submitStep(world, intent)
+    await world.db('operation').where({ id: operationId }).update(changes)
+    await world.sign()
+    const refused = { state: 'deferred', code: 'INTERNAL', payload: null }
+    expect(await world.row(operationId)).toMatchObject(refused)
+    expect(await world.transactions()).toHaveLength(before.length)
+    await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
+  }
+
+  test.each(['1000001', '0'])('%s base units of 1,000,000', async (units) => {
+    await expectRefused(await withdrawal(usdcUnits), { input: JSON.stringify({ units }) })
+  })
+
+  test('of another wallet', async () => {
+    const intent = await withdrawal(usdcUnits)
+    const { id } = await world.createWallet(0n)
+    await expectRefused(intent, { wallet_id: id })
   })
 })

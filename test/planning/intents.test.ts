@@ -9,11 +9,12 @@ import {
   type PlanningTools,
 } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
+import { connectChains } from '../../chains/connect.js'
 import type { Network } from '../../chains/registry.js'
 import { scopeTransaction } from '../../db/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
-import { mine, silentChains, startChains, type TestChains } from './chains.js'
+import { closedUrl, mine, silentChains, startChains, type TestChains } from './chains.js'
 
 const chain = 'arbitrum-sepolia'
 const usdc = 1_000_000n
@@ -22,6 +23,8 @@ let database: TestDatabase
 let world: TestChains
 let api: Db
 let tools: PlanningTools
+/** Of the chains only `chain` answers. */
+let oneAnswers: PlanningTools
 const silent = silentChains()
 
 beforeAll(async () => {
@@ -30,8 +33,15 @@ beforeAll(async () => {
   api = connect(database.urlAs('steward_api'), 30)
   const { chains, registry, attestations } = world
   tools = { db: api, chains, registry, attestations }
+  const urls = {
+    'ethereum-sepolia': closedUrl,
+    'base-sepolia': closedUrl,
+    [chain]: world.urls[chain],
+  }
+  oneAnswers = { ...tools, chains: connectChains(registry, urls) }
 })
 afterAll(async () => {
+  for (const client of oneAnswers.chains.list) client.close()
   await api.destroy()
   await Promise.all([database.drop(), world.stop()])
 })
@@ -146,7 +156,8 @@ describe('createIntent', () => {
 
   test('named chain silent: pending, without a plan and without a reservation', async () => {
     const wallet = await walletWith(usdc)
-    const intent = await create(wallet, usdc, 'base-sepolia')
+    const request = lend(usdc, 'base-sepolia')
+    const intent = await createIntent(oneAnswers, ownerOf(wallet), request)
     expect(intent).toMatchObject({ status: 'pending', plan: null, chain: 'base-sepolia' })
     expect(await reservationsOf(wallet)).toEqual([])
   })
@@ -154,14 +165,14 @@ describe('createIntent', () => {
   test('no chain named and some silent: planned where an answering chain has enough', async () => {
     const wallet = await walletWith(usdc)
     const request = lend(usdc)
-    expect(await createIntent(tools, ownerOf(wallet), request)).toMatchObject({
+    expect(await createIntent(oneAnswers, ownerOf(wallet), request)).toMatchObject({
       ...{ status: 'planning', chain: null, plan: { targetChain: chain } },
     })
   })
 
   test('no chain named and some silent: pending when a silent one may have the money', async () => {
     const wallet = await walletWith(usdc)
-    const intent = await createIntent(tools, ownerOf(wallet), lend(2n * usdc))
+    const intent = await createIntent(oneAnswers, ownerOf(wallet), lend(2n * usdc))
     expect(intent).toMatchObject({ status: 'pending', plan: null })
   })
 

@@ -5,12 +5,14 @@ import type { Answer } from '../api.js'
 let world: ChainWorld
 let walletId: string
 
-/** A wallet with 100 USDC on each chain. */
+/** A wallet with 100 USDC on each chain, and as many lent on one of them. */
 beforeAll(async () => {
   world = await startChainWorld()
   const units = 100_000_000n
   const chains = { 'ethereum-sepolia': units, 'arbitrum-sepolia': units, 'base-sepolia': units }
-  walletId = (await world.newWallet(chains)).id
+  const wallet = await world.newWallet(chains)
+  await world.supply('base-sepolia', wallet, units)
+  walletId = wallet.id
 })
 afterAll(() => world?.stop())
 
@@ -59,11 +61,13 @@ describe('POST /intents: body', () => {
     expect((await lend()).body.walletId).toBe(walletId)
   })
 
-  test('action: `lend`', async () => {
+  test('action: `lend`, `withdraw` and `bridge`', async () => {
     expect(await lend()).toMatchObject({ status: 201, body: { action: 'lend' } })
+    expect(await withdraw()).toMatchObject({ status: 201, body: { action: 'withdraw' } })
+    expect(await bridge()).toMatchObject({ status: 201, body: { action: 'bridge' } })
   })
 
-  test('action: `withdraw` and `bridge`, each with fields of its own', async () => {
+  test('action: `withdraw` and `bridge` have fields of their own', async () => {
     expect(faultsOf(await withdraw({ toChain: 'base' }))).toEqual(['toChain'])
     expect(faultsOf(await bridge({ chain: 'base' }))).toEqual(['chain'])
   })
@@ -113,16 +117,36 @@ describe('POST /intents: rules', () => {
     expect(answer).toMatchObject(plan({ targetChain: 'ethereum-sepolia' }))
   })
 
-  test('2. the `chain` of a withdraw is the name of a chain', async () => {
+  test.each(['base', 'base-sepolia'])(
+    '2. the `chain` of a withdraw names where to withdraw from: %s',
+    async (chain) => {
+      const steps = [{ type: 'withdraw', chain: 'base-sepolia' }]
+      expect(await withdraw({ chain })).toMatchObject(plan({ targetChain: 'base-sepolia', steps }))
+    },
+  )
+
+  test('2. it is withdrawn from that chain only, and from none that does not exist', async () => {
+    const lacking = { status: 400, body: { error: 'INSUFFICIENT_FUNDS' } }
+    expect(await withdraw({ chain: 'arbitrum' })).toMatchObject(lacking)
     expect(await withdraw({ chain: 'solana' })).toMatchObject(invalid('chain'))
-    expect(faultsOf(await withdraw({ chain: 'arbitrum-sepolia' }))).not.toContain('chain')
   })
+
+  test.each([
+    ['base', 'ethereum', 'base-sepolia', 'ethereum-sepolia'],
+    ['arbitrum-sepolia', 'base', 'arbitrum-sepolia', 'base-sepolia'],
+  ])(
+    '3. `fromChain` and `toChain` of a bridge name source and destination: %s, %s',
+    async (fromChain, toChain, from, to) => {
+      const steps = [{ type: 'bridge', from, to }]
+      const answer = await bridge({ fromChain, toChain })
+      expect(answer).toMatchObject(plan({ targetChain: to, steps }))
+    },
+  )
 
   test.each(['fromChain', 'toChain'])(
     '3. `%s` of a bridge is the name of a chain',
     async (field) => {
       expect(await bridge({ [field]: 'solana' })).toMatchObject(invalid(field))
-      expect(faultsOf(await bridge({ [field]: 'arbitrum-sepolia' }))).not.toContain(field)
     },
   )
 
@@ -131,9 +155,10 @@ describe('POST /intents: rules', () => {
   })
 
   test('4. the response carries the intent with an `executionPlan` and status `planning`', async () => {
-    const answer = await lend()
-    expect(answer.body.status).toBe('planning')
-    expect(answer.body.executionPlan).toMatchObject({ steps: [{ sequence: 1 }] })
+    for (const { body } of [await lend(), await withdraw(), await bridge()]) {
+      expect(body.status).toBe('planning')
+      expect(body.executionPlan).toMatchObject({ steps: [{ sequence: 1 }] })
+    }
   })
 
   test('4. execution is asynchronous: nothing is done yet, and it was started', async () => {
@@ -155,9 +180,13 @@ describe('POST /intents: rules', () => {
     })
   })
 
-  test('5. creating an intent consumes 5 credits', async () => {
+  test.each([
+    ['lend', lend],
+    ['withdraw', withdraw],
+    ['bridge', bridge],
+  ])('5. creating an intent consumes 5 credits: %s', async (_action, create) => {
     const before = await read('/dashboard/credits')
-    await lend()
+    await create()
     const after = await read('/dashboard/credits')
     expect(Number(before.balance) - Number(after.balance)).toBe(5)
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { answerOfFailure, answerOfOutage } from './brokenApis.js'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
+import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
 import type { Answer } from '../api.js'
 import type { Fault } from '../../support/faultProxy.js'
 
@@ -89,16 +90,6 @@ describe('Error codes', () => {
     }
   })
 
-  test('400 INSUFFICIENT_FUNDS: wallet lacks funds', async () => {
-    const answer = await lend(50, { chain: 'arbitrum' })
-    expect(answer).toMatchObject({ status: 400, body: { error: 'INSUFFICIENT_FUNDS' } })
-  })
-
-  test('400 INSUFFICIENT_FUNDS: `details` carries `required` and `available`', async () => {
-    const { body } = await lend('50.5', { chain: 'arbitrum' })
-    expect(body.details).toMatchObject({ required: '50.5', available: '10' })
-  })
-
   test('401 UNAUTHORIZED: invalid API key', async () => {
     const answer = await world.api.call('GET', '/v1/wallets/alice', { key: 'svc_sk_123' })
     expect(answer).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } })
@@ -127,6 +118,32 @@ describe('Error codes', () => {
   test('429 RATE_LIMITED: header `Retry-After` is set, to the same as `retryAfter`', () => {
     const { headers, body } = answers[429] as Answer
     expect(headers.get('retry-after')).toBe(String(body.details.retryAfter))
+  })
+})
+
+describe('400 INSUFFICIENT_FUNDS', () => {
+  let chains: ChainWorld
+  let wallet: WalletBody
+
+  /** A wallet with 10 USDC, on chains that all answer: a silent one might hold more. */
+  beforeAll(async () => {
+    chains = await startChainWorld()
+    wallet = await chains.newWallet({ 'arbitrum-sepolia': 10_000_000n })
+  })
+  afterAll(() => chains?.stop())
+
+  test.each([
+    ['lend', { amount: 50 }],
+    ['withdraw', { amount: 1, chain: 'arbitrum' }],
+    ['bridge', { amount: 50, fromChain: 'arbitrum', toChain: 'base' }],
+  ])('wallet lacks funds: %s', async (action, { amount, ...more }) => {
+    const answer = await chains.lend(wallet.id, amount, { action, ...more })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'INSUFFICIENT_FUNDS' } })
+  })
+
+  test('`details` carries `required` and `available`', async () => {
+    const { body } = await chains.lend(wallet.id, '50.5', { chain: 'arbitrum' })
+    expect(body.details).toMatchObject({ required: '50.5', available: '10' })
   })
 })
 

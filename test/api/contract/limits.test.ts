@@ -71,8 +71,7 @@ describe('Requests per minute', () => {
 describe('Maximum wallets', () => {
   test('Free: 100, and exceeding the maximum yields 403', async () => {
     const account = await newAccount('free')
-    const made = await times(100, (i) => create(account, `user ${i}`))
-    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
+    for (let i = 0; i < 100; i++) expect((await create(account, `user ${i}`)).status).toBe(201)
     await set(account.id, openWindow())
     expect((await create(account, 'one more')).status).toBe(403)
   })

@@ -1,0 +1,53 @@
+import { chainNames, createRegistry, type ChainName } from '../chains/registry.js'
+import { devnetBlockSeconds, startAnvil } from '../devnet/anvil.js'
+import { startFaultProxy, type RpcCall } from '../test/support/faultProxy.js'
+
+/** Calls by method. */
+export type Tally = Map<string, number>
+
+/** A way to a node that counts what passes. */
+type Door = { urls: Record<ChainName, string>; tally: Tally }
+
+export type CountedNodes = Awaited<ReturnType<typeof startCountedNodes>>
+
+/**
+ * The devnet's nodes with the block times of `npm start`, and two doors to all of them, one for the service
+ * and one for the script that it is compared with.
+ */
+export async function startCountedNodes() {
+  const nodes = await Promise.all(
+    chainNames.map(async (name) => {
+      const { chainId } = createRegistry('testnet').get(name)
+      const blockTimeSeconds = devnetBlockSeconds[name]
+      return { name, ...(await startAnvil({ chainId, blockTimeSeconds, mining: 'tended' })) }
+    }),
+  )
+  const stops: (() => Promise<void>)[] = []
+  const open = async (): Promise<Door> => {
+    const tally: Tally = new Map()
+    const count = ({ method }: RpcCall) => {
+      tally.set(method, (tally.get(method) ?? 0) + 1)
+      return undefined
+    }
+    const urls = await Promise.all(
+      nodes.map(async ({ name, url }) => {
+        const proxy = await startFaultProxy(url)
+        proxy.set(count)
+        stops.push(proxy.stop)
+        return [name, proxy.url] as const
+      }),
+    )
+    return { tally, urls: Object.fromEntries(urls) as Door['urls'] }
+  }
+  const [service, script] = [await open(), await open()]
+  return {
+    ...{ service, script },
+    async stop() {
+      for (const stop of stops) await stop()
+      await Promise.all(nodes.map((node) => node.stop()))
+    },
+  }
+}
+
+/** How many calls a tally holds. */
+export const sumOf = (tally: Tally) => [...tally.values()].reduce((sum, count) => sum + count, 0)

@@ -1,0 +1,239 @@
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, Connection } from '@temporalio/client'
+import { connectChains, type Chains } from '../chains/connect.js'
+import { createRegistry } from '../chains/registry.js'
+import { connect, type Db } from '../db/connect.js'
+import { connectAttestations } from '../protocols/attestations.js'
+import {
+  createClient,
+  createHome,
+  removeHome,
+  startStack,
+  until,
+  type Stack,
+} from '../test/e2e/stack.js'
+import { createBareScript, endow, type BareScript } from './bareScript.js'
+import { startCountedNodes, sumOf, type CountedNodes } from './countedNodes.js'
+import type { ExecutionPlan } from '../domain/intent.js'
+
+/** Counted rounds; one before them warms up: first use of code, delegation of the wallet. */
+const ROUNDS = Number(process.env.ROUNDS ?? 5)
+const POLL_MS = 50
+const IDLE_MS = 5_000
+/** Blocks come at fixed times of a second: an intent and its script start at the same one. */
+const SECOND_MS = 1_000
+const ENDOWMENT = 1_000_000_000n
+
+const arbitrum = 'arbitrum-sepolia'
+const ethereum = 'ethereum-sepolia'
+/** Where the wallets have money; elsewhere it comes by the bridge only. */
+const sources = [arbitrum, ethereum]
+const base = 'base-sepolia'
+/**
+ * What is asked for, and how many Temporal actions it may cost when nothing is waited for. The bridged lending
+ * asks for more than the bridged transfers have left on its chain.
+ */
+const cases = [
+  { name: 'direct-deposit', body: { action: 'lend', amount: 2, chain: arbitrum }, actions: 4 },
+  { name: 'direct-withdraw', body: { action: 'withdraw', amount: 1, chain: arbitrum }, actions: 4 },
+  {
+    name: 'lend with swap',
+    body: { action: 'lend', amount: 2, chain: ethereum },
+    actions: 5,
+  },
+  {
+    name: 'direct-bridge',
+    body: { action: 'bridge', amount: 1, fromChain: arbitrum, toChain: base },
+    actions: 6,
+  },
+  { name: 'single-bridge', body: { action: 'lend', amount: 100, chain: base }, actions: 7 },
+]
+type Case = (typeof cases)[number]
+
+/** Figures of one run: of the intent, of the bare script, and of the intent's workflow. */
+type Figures = {
+  seconds: number
+  bareSeconds: number
+  gas: number
+  bareGas: number
+  calls: number
+  bareCalls: number
+  actions: number
+  events: number
+}
+
+type Bench = {
+  nodes: CountedNodes
+  stack: Stack
+  db: Db
+  temporal: Client
+  chains: Chains
+  script: BareScript
+  walletId: string
+  /** Calls per second of a service that has nothing to do but watch. */
+  idleRate: number
+}
+
+const round = (value: number) => Math.round(value * 100) / 100
+
+const home = await createHome()
+const nodes = await startCountedNodes()
+const stack = await startStack(home, toVariables(nodes.service.urls))
+try {
+  await run()
+} finally {
+  await stack.stop()
+  await nodes.stop()
+  removeHome(home)
+}
+
+function toVariables(urls: Record<string, string>): NodeJS.ProcessEnv {
+  const variable = (name: string) => `RPC_URL_${name.toUpperCase().replace('-', '_')}`
+  return Object.fromEntries(Object.entries(urls).map(([name, url]) => [variable(name), url]))
+}
+
+async function run(): Promise<void> {
+  const { facts } = stack
+  const db = connect(facts.databaseUrl, 2)
+  const connection = await Connection.connect({ address: facts.temporalAddress })
+  const registry = createRegistry('devnet', join(home, 'devnet.json'))
+  const chains = connectChains(registry, nodes.script.urls)
+  const tools = { chains, registry, attestations: connectAttestations(facts.attestationUrl) }
+  const script = createBareScript(tools)
+  await db('account').update({ rpm: 1_000_000, purchased: 1_000_000 })
+  const call = createClient(facts)
+  const { body } = await call('POST', '/wallets', { userId: 'bench', metadata: {} })
+  const walletId = String(body.id)
+  for (const address of [script.address, String(body.address)]) {
+    await endow(tools, address, sources, ENDOWMENT)
+  }
+  const idleRate = await measureIdle()
+  const temporal = new Client({ connection })
+  const bench = { nodes, stack, db, temporal, chains, script, walletId, idleRate }
+  const figures = new Map<Case, Figures[]>(cases.map((one) => [one, []]))
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const one of cases) {
+      const found = await runCase(bench, one, (round * SECOND_MS) / (ROUNDS + 1))
+      if (round > 0) figures.get(one)?.push(found)
+    }
+  }
+  report(figures, idleRate)
+  for (const client of chains.list) client.close()
+  await connection.close()
+  await db.destroy()
+}
+
+async function measureIdle(): Promise<number> {
+  await sleep(IDLE_MS)
+  const before = sumOf(nodes.service.tally)
+  await sleep(IDLE_MS)
+  return ((sumOf(nodes.service.tally) - before) / IDLE_MS) * 1_000
+}
+
+async function runCase(bench: Bench, one: Case, phaseMs: number): Promise<Figures> {
+  const { service, script } = bench.nodes
+  await untilPhase(phaseMs)
+  const callsBefore = sumOf(service.tally)
+  const intent = await timed(() => runIntent(bench, one))
+  const calls = sumOf(service.tally) - callsBefore - bench.idleRate * intent.seconds
+  const { plan, units } = await readPlan(bench.db, intent.result.id)
+  await untilPhase(phaseMs)
+  const bareBefore = sumOf(script.tally)
+  const bare = await timed(() => bench.script.execute(plan, units))
+  return {
+    seconds: intent.seconds,
+    bareSeconds: bare.seconds,
+    gas: Number(intent.result.gas),
+    bareGas: Number(bare.result),
+    calls,
+    bareCalls: sumOf(script.tally) - bareBefore,
+    ...(await readCosts(bench.temporal, intent.result.id)),
+  }
+}
+
+async function untilPhase(phaseMs: number): Promise<void> {
+  const late = performance.now() % SECOND_MS
+  await sleep((phaseMs - late + SECOND_MS) % SECOND_MS)
+}
+
+async function timed<T>(action: () => Promise<T>): Promise<{ seconds: number; result: T }> {
+  const begun = performance.now()
+  const result = await action()
+  return { seconds: (performance.now() - begun) / 1_000, result }
+}
+
+/** Creates an intent and asks for it every 50 ms until it is completed. */
+async function runIntent({ stack, walletId }: Bench, { name, body }: Case) {
+  const call = createClient(stack.facts)
+  const created = await until(
+    () => call('POST', '/intents', { walletId, asset: 'USDC', ...body }),
+    // What was just given to the wallet is not booked yet.
+    (answer) => answer.body.error !== 'INSUFFICIENT_FUNDS',
+  )
+  const id = String(created.body.id)
+  if (created.status !== 201) throw new Error(`${name}: ${JSON.stringify(created.body)}`)
+  for (;;) {
+    const { body: intent } = await call('GET', `/intents/${id}`)
+    if (intent.status === 'completed') {
+      return { id, gas: (intent.results as { totalGasUsed: string }).totalGasUsed }
+    }
+    if (intent.status === 'failed') throw new Error(`${name}: ${JSON.stringify(intent.error)}`)
+    await sleep(POLL_MS)
+  }
+}
+
+async function readPlan(db: Db, id: string): Promise<{ plan: ExecutionPlan; units: bigint }> {
+  const row = await db('intent').where({ id }).first<{ plan: ExecutionPlan; units: string }>()
+  return { plan: row.plan, units: BigInt(row.units) }
+}
+
+/**
+ * What a workflow costs on Temporal: one action for its start, each activity, each further attempt and
+ * each timer. Steps of a devnet are over before their first heartbeat; queries are the readers'.
+ */
+async function readCosts(temporal: Client, id: string) {
+  const handle = temporal.workflow.getHandle(id)
+  await handle.result()
+  const { events } = await handle.fetchHistory()
+  const list = events ?? []
+  const attempts = list.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0)
+  const timers = list.filter((event) => event.timerStartedEventAttributes).length
+  const actions = 1 + timers + attempts.reduce((sum, attempt) => sum + attempt, 0)
+  return { actions, events: list.length }
+}
+
+function report(figures: Map<Case, Figures[]>, idleRate: number): void {
+  const rows = [...figures].map(([one, runs]) => {
+    const mean = (pick: (run: Figures) => number) =>
+      runs.reduce((sum, run) => sum + pick(run), 0) / runs.length
+    const seconds = mean((run) => run.seconds)
+    const bareSeconds = mean((run) => run.bareSeconds)
+    return [
+      one.name,
+      {
+        seconds: round(seconds),
+        'bare script': round(bareSeconds),
+        'goal (1.25 x + 0.3)': round(1.25 * bareSeconds + 0.3),
+        gas: Math.round(mean((run) => run.gas)),
+        'gas (bare)': Math.round(mean((run) => run.bareGas)),
+        'RPC calls': Math.round(mean((run) => run.calls)),
+        'RPC calls (bare)': Math.round(mean((run) => run.bareCalls)),
+        actions: round(mean((run) => run.actions)),
+        'goal (actions)': one.actions,
+        events: round(mean((run) => run.events)),
+      },
+    ] as const
+  })
+  console.log(
+    `Means of ${ROUNDS} rounds, one intent at a time; from POST to the GET, every ${POLL_MS} ms, that says completed.`,
+  )
+  console.table(Object.fromEntries(rows))
+  console.log(
+    `Load of the machine at the end: ${round(loadavg()[0] ?? 0)} on ${cpus().length} cores.`,
+  )
+  console.log(
+    `RPC calls are those beside the watching of three chains, ${Math.round(idleRate)} per second on this devnet.`,
+  )
+}

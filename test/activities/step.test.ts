@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ApplicationFailure } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { runStep, type Tools } from '../../activities/step.js'
+import { operationId } from '../../lanes/userOperation.js'
+import { insertTestIntent, insertTestOperation, insertTestWallet } from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database?.drop())
+
+/** How a deposit fails whose operation is in the given state. */
+async function failureOf(values: Record<string, unknown>, ageMs: number) {
+  const { db } = database
+  const wallet = await insertTestWallet(db)
+  const intentId = await insertTestIntent(db, wallet, 'executing')
+  const id = operationId(intentId, 1, 'deposit')
+  const created_at = new Date(Date.now() - ageMs)
+  await insertTestOperation(db, wallet, intentId, { id, created_at, ...values })
+  const outcomes = { nextChange: () => Promise.resolve() }
+  // Nothing waits longer than it must: the worker is stopping.
+  const tools = { db, outcomes, stopping: AbortSignal.abort() } as unknown as Tools
+  const effect = {
+    ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
+    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+  }
+  const step = () => runStep(tools, { effect, deadlineMs: Infinity })
+  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
+  const failure = await environment.run(step).catch((error: unknown) => error)
+  if (!(failure instanceof ApplicationFailure)) throw new Error('The step did not fail as it must.')
+  return failure
+}
+
+const deferred = (retryAfterMs: number) => ({
+  ...{ state: 'deferred', code: 'RPC_ERROR', message: 'no answer' },
+  retry_after: new Date(Date.now() + retryAfterMs),
+})
+
+describe('runStep', () => {
+  test('a deferred operation is tried again when it says, at first', async () => {
+    const failure = await failureOf(deferred(10 * SECOND_MS), 0)
+    expect(failure).toMatchObject({ type: 'WAITING', nonRetryable: false })
+    expect(failure.message).toBe('RPC_ERROR: no answer')
+    expect(failure.nextRetryDelay).toBeGreaterThan(0)
+    expect(failure.nextRetryDelay).toBeLessThanOrEqual(10 * SECOND_MS)
+  })
+
+  test('the longer an operation is deferred the more rarely it is tried, at least each minute', async () => {
+    const after = async (ageMs: number) =>
+      Number((await failureOf(deferred(SECOND_MS), ageMs)).nextRetryDelay)
+    expect(await after(60 * SECOND_MS)).toBeGreaterThanOrEqual(6 * SECOND_MS)
+    expect(await after(6 * HOUR_MS)).toBe(60 * SECOND_MS)
+  })
+
+  test('an operation that waits for its signature or its block fails retryably, at most a minute', async () => {
+    const queued = await failureOf({ state: 'queued' }, 0)
+    expect(queued).toMatchObject({ type: 'WAITING', nonRetryable: false })
+    expect(queued.message).toBe('Waits for the signer.')
+    const signed = await failureOf({ state: 'signed', payload: '{}' }, 6 * HOUR_MS)
+    expect(signed).toMatchObject({ nonRetryable: false, nextRetryDelay: 60 * SECOND_MS })
+    expect(signed.message).toBe('Signed and sent, waits to be mined.')
+  })
+
+  test('error: the code of an operation that was refused for good ends the step', async () => {
+    const refusal = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
+    const failure = await failureOf(refusal, 0)
+    expect(failure).toMatchObject({ type: 'DEPOSIT_FAILED', nonRetryable: true })
+  })
+})

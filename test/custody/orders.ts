@@ -1,0 +1,188 @@
+import { MaxUint256, getAddress } from 'ethers'
+import type { Allowance } from '../../custody/policy.js'
+import type { Call } from '../../domain/operation.js'
+import { encodeBurn } from '../../protocols/cctp.js'
+import { lendingProtocol } from '../../protocols/markets.js'
+import { encodeSwap } from '../../protocols/uniswapV3.js'
+import { createRegistry, type Market } from '../../chains/registry.js'
+
+/** An address that is none of the others. */
+const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
+const { usdc, cctp, ...rest } = createRegistry('testnet').get('arbitrum-sepolia')
+const chain = { usdc, cctp, ...rest }
+const token = usdc.address
+
+export const units = 10_000_000n
+const maxFeeUnits = 2_000n
+const minimumUnits = 9_900_000n
+const destinationDomain = 6
+export const thief = account('dd')
+export const wallet = account('aa')
+const contract = account('cc')
+const tokenOut = account('ee')
+
+/** Words of calldata: what an address, or a number, looks like. */
+export const wordOf = (value: string | bigint | number) =>
+  typeof value === 'string'
+    ? value.slice(2).toLowerCase().padStart(64, '0')
+    : BigInt(value).toString(16).padStart(64, '0')
+
+/** What one word may be: exactly this, or anything that keeps a rule. */
+type Word = string | ((value: bigint) => boolean)
+/** `moves`: which word counts as moved. Absent: all of the plan. Null: none. */
+export type Shape = { to: string; selector: string; words: Word[]; moves?: number | null }
+
+/** Calls as the protocols' own code encodes them, what the plan allows, and that once more by bytes. */
+export type Order = { name: string; calls: Call[]; allowance: Allowance; shapes: Shape[] }
+
+const amount: Word = (value) => value > 0n && value <= units
+const positive: Word = (value) => value > 0n
+
+const approval = (spender: string): Shape => ({
+  ...{ to: token, selector: '095ea7b3', words: [wordOf(spender), amount], moves: null },
+})
+const call = (selector: string, words: Word[], moves?: number): Shape => ({
+  ...{ to: contract, selector, words },
+  ...(moves === undefined ? {} : { moves }),
+})
+
+const [asset, own] = [wordOf(token), wordOf(wallet)]
+const lending = (protocol: Market['protocol']) => {
+  const market = { protocol, address: contract, underlying: token, receiptToken: account('ff') }
+  return { market, encoder: lendingProtocol(market) }
+}
+
+function toDeposit(protocol: Market['protocol'], shape: Shape): Order {
+  const { market, encoder } = lending(protocol)
+  return {
+    name: `deposit into ${protocol}`,
+    calls: encoder.encodeDeposit(market, wallet, units),
+    allowance: { kind: 'deposit', wallet, token, contract, units },
+    shapes: [approval(contract), shape],
+  }
+}
+
+function toWithdrawal(protocol: Market['protocol'], everything: boolean, shapes: Shape[]): Order {
+  const { market, encoder } = lending(protocol)
+  const withdrawal = everything ? { receiptUnits: 9_000_000n } : { units }
+  return {
+    name: `withdrawal of ${everything ? 'everything' : 'a part'} from ${protocol}`,
+    calls: encoder.encodeWithdraw(market, wallet, withdrawal),
+    allowance: { kind: 'withdraw', wallet, token, contract, units, everything },
+    shapes,
+  }
+}
+
+function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
+  const { tokenMessenger } = chain.cctp
+  const bounds = { maxFeeUnits, destinationDomain }
+  const fee: Word = (value) => value <= maxFeeUnits
+  const words = [amount, wordOf(destinationDomain), own, asset, wordOf(0), fee, wordOf(threshold)]
+  const shape = { to: tokenMessenger, selector: '8e0250ee', words, moves: 0 }
+  return {
+    name: `${speed} burn`,
+    calls: encodeBurn(chain, { wallet, units, speed, ...bounds }),
+    allowance: {
+      ...{ kind: 'bridge', wallet, token, contract: tokenMessenger, units },
+      ...{ finality: threshold, ...bounds },
+    },
+    shapes: [approval(tokenMessenger), shape],
+  }
+}
+
+function toSwap(): Order {
+  const to = { ...usdc, address: tokenOut, symbol: 'OUT' }
+  // Any pool will do, for the minimum bounds what it gives.
+  const tier: Word = (value) => value < 2n ** 24n
+  const minimum: Word = (value) => value >= minimumUnits
+  const words = [asset, wordOf(tokenOut), tier, own, amount, minimum, wordOf(0)]
+  return {
+    name: 'swap',
+    calls: encodeSwap(
+      contract,
+      wallet,
+      { from: usdc, to, unitsIn: units },
+      { fee: 100, minimumUnits },
+    ),
+    allowance: { kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
+    shapes: [approval(contract), call('04e45aaf', words, 4)],
+  }
+}
+
+const partly = {
+  'aave-v3': call('69328dec', [asset, amount, own], 1),
+  erc4626: call('b460af94', [amount, own, own], 0),
+  'compound-v3': call('f3fef3a3', [asset, amount], 1),
+}
+
+export const orders: Order[] = [
+  toDeposit('aave-v3', call('617ba037', [asset, amount, own, wordOf(0)], 1)),
+  toDeposit('erc4626', call('6e553f65', [amount, own], 0)),
+  toDeposit('compound-v3', call('f2b9fdb8', [asset, amount], 1)),
+  toWithdrawal('aave-v3', false, [partly['aave-v3']]),
+  toWithdrawal('erc4626', false, [partly.erc4626]),
+  toWithdrawal('compound-v3', false, [partly['compound-v3']]),
+  toWithdrawal('aave-v3', true, [call('69328dec', [asset, positive, own])]),
+  toWithdrawal('erc4626', true, [call('ba087652', [positive, own, own]), partly.erc4626]),
+  toWithdrawal('compound-v3', true, [call('f3fef3a3', [asset, positive])]),
+  toBurn('fast', 1_000),
+  toBurn('standard', 2_000),
+  toSwap(),
+]
+
+/** The order of a name. */
+export function orderOf(name: string): Order {
+  const order = orders.find((candidate) => candidate.name === name)
+  if (!order) throw new Error(`No order ${name}.`)
+  return order
+}
+
+/** Whether calls are what the plan says, judged by bytes: an oracle that shares nothing with the policy. */
+export function isInPlan({ shapes }: Order, calls: Call[]): boolean {
+  const moved = calls.map((one) => shapes.map((shape) => movedBy(shape, one)).find(isNumber))
+  const sum = moved.reduce<bigint>((total, part) => total + (part ?? 0n), 0n)
+  return moved.every(isNumber) && sum > 0n && sum <= units
+}
+
+const isNumber = (value: bigint | undefined) => value !== undefined
+
+function movedBy({ to, selector, words, moves }: Shape, one: Call): bigint | undefined {
+  const data = one.data.toLowerCase()
+  const isShaped =
+    one.to.toLowerCase() === to.toLowerCase() &&
+    data.startsWith(`0x${selector}`) &&
+    data.length === 10 + words.length * 64
+  if (!isShaped) return undefined
+  const actual = words.map((_, i) => data.slice(10 + i * 64, 74 + i * 64))
+  const keeps = words.every((word, i) => {
+    const text = actual[i] ?? ''
+    return typeof word === 'string' ? word === text : word(BigInt(`0x${text}`))
+  })
+  if (!keeps) return undefined
+  if (moves === null) return 0n
+  return moves === undefined ? units : BigInt(`0x${actual[moves] ?? '0'}`)
+}
+
+/** The call that moves the money with one of its words replaced. */
+export function withWord({ calls }: Order, index: number, value: string | bigint): Call[] {
+  return calls.map((one, i) => {
+    if (i < calls.length - 1) return one
+    const at = 10 + index * 64
+    return { ...one, data: one.data.slice(0, at) + wordOf(value) + one.data.slice(at + 64) }
+  })
+}
+
+/** Words that an attacker or a slip would put in. */
+export const temptations = [
+  ...[thief, wallet, token, contract, tokenOut, 0n, 1n, units, units - 1n, units + 1n],
+  ...[
+    maxFeeUnits + 1n,
+    minimumUnits - 1n,
+    minimumUnits,
+    2_000n,
+    1_000n,
+    500n,
+    MaxUint256,
+    2n ** 160n,
+  ],
+]

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals'
+import { locateFunds } from '../../domain/funds.js'
+import { bridge, deposit, effect, planOf, swap, withdraw } from './steps.js'
+import type { Effect, ExecutionPlan } from '../../domain/intent.js'
+
+const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {
+  const failed = plan.steps[sequence - 1]
+  if (!failed) throw new Error('There is no such step.')
+  return locateFunds(plan, failed, effects, 6)
+}
+const inWallet = (chain: string, amount: string, asset = 'USDC') => ({ chain, asset, amount })
+
+describe('locateFunds: the first step did not happen', () => {
+  test.each([
+    ['deposit', planOf(deposit(1, 'base', { amount: '2.5' })), inWallet('base', '2.5')],
+    ['swap', planOf(swap(1, 'base')), inWallet('base', '1')],
+    ['bridge', planOf(bridge(1, 'arbitrum', 'base')), inWallet('arbitrum', '1')],
+  ])('%s: the money is in the wallet, at its source', (_type, plan, funds) => {
+    expect(locate(plan, 1)).toEqual([funds])
+  })
+
+  test('withdraw: the money is in its market', () => {
+    const plan = planOf(withdraw(1, 'base', { amount: '7' }))
+    expect(locate(plan, 1)).toEqual([{ ...inWallet('base', '7'), protocol: 'aave-v3' }])
+  })
+})
+
+describe('locateFunds: bridge', () => {
+  const plan = planOf(bridge(1, 'arbitrum', 'base'), deposit(2, 'base', { amount: '0.9999' }))
+  const burned = effect(1, 'bridge', 1_000_000n)
+
+  test('burned and not minted: the money is in the bridge', () => {
+    expect(locate(plan, 1, [burned])).toEqual([inWallet('bridge', '1')])
+  })
+
+  test.each([
+    ['not confirmed', { confirmed: false }],
+    ['reverted', { success: false }],
+  ])('a burn that is %s: the money is at the source', (_what, changes) => {
+    expect(locate(plan, 1, [{ ...burned, ...changes }])).toEqual([inWallet('arbitrum', '1')])
+  })
+
+  test('the deposit after it did not happen: what arrived is in the wallet there', () => {
+    const effects = [burned, effect(1, 'mint', 999_850n)]
+    expect(locate(plan, 2, effects)).toEqual([inWallet('base', '0.99985')])
+  })
+})
+
+describe('locateFunds: several steps', () => {
+  test('a deposit after a swap: what came out of it, in its asset', () => {
+    const plan = planOf(swap(1, 'ethereum'), deposit(2, 'ethereum', { asset: 'TUSD' }))
+    const effects = [effect(1, 'swap', 999_123n)]
+    expect(locate(plan, 2, effects)).toEqual([inWallet('ethereum', '0.999123', 'TUSD')])
+  })
+
+  test('a swap after a withdrawal: what was taken out, not yet swapped', () => {
+    const plan = planOf(
+      withdraw(1, 'ethereum', { asset: 'TUSD' }),
+      swap(2, 'ethereum', { asset: 'TUSD', toAsset: 'USDC' }),
+    )
+    const effects = [effect(1, 'withdraw', 999_999n)]
+    expect(locate(plan, 2, effects)).toEqual([inWallet('ethereum', '0.999999', 'TUSD')])
+  })
+
+  test('the second of two withdrawals: one is in the wallet, the other in its market', () => {
+    const plan = planOf(
+      withdraw(1, 'base', { amount: '2' }),
+      withdraw(2, 'base', { amount: '3', protocol: 'erc4626' }),
+    )
+    const effects = [effect(1, 'withdraw', 2_000_000n)]
+    expect(locate(plan, 2, effects)).toEqual([
+      inWallet('base', '2'),
+      { ...inWallet('base', '3'), protocol: 'erc4626' },
+    ])
+  })
+
+  test('what a later step was to bring is told nowhere', () => {
+    const plan = planOf(withdraw(1, 'base'), withdraw(2, 'base'))
+    expect(locate(plan, 1)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,25 @@
+import { until } from './stack.js'
+import type { Told, Wallet, World } from './world.js'
+
+const chain = 'arbitrum-sepolia'
+
+/** A lend whose market closes after its deposit was signed, and opens when that has failed on the chain. */
+export async function failOnChain(world: World, wallet: Wallet): Promise<Told> {
+  const untilState = (id: string, wanted: string) =>
+    until(
+      () => world.db('operation').where({ intent_id: id }).first<{ state: string } | undefined>(),
+      (row) => row?.state === wanted,
+    )
+  world.signal('signer', 'SIGSTOP')
+  const created = await world.create(wallet, { action: 'lend', amount: 1, chain })
+  await untilState(created.id, 'queued')
+  // What is signed now is not sent before the market is closed.
+  world.signal('worker', 'SIGSTOP')
+  world.signal('signer', 'SIGCONT')
+  await untilState(created.id, 'signed')
+  await world.setAavePaused(chain, true)
+  world.signal('worker', 'SIGCONT')
+  await world.untilOver(created.id)
+  await world.setAavePaused(chain, false)
+  return created
+}

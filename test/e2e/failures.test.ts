@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { fromUnits } from '../../domain/money.js'
+import { failOnChain } from './failOnChain.js'
+import { until } from './stack.js'
+import { expectConserved, expectTransactions, readHoldings, readSupply } from './money.js'
+import { startWorld, toTold, type Told, type Wallet, type World } from './world.js'
+
+const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
+
+let world: World
+let supply: bigint
+
+beforeAll(async () => {
+  world = await startWorld()
+  supply = await readSupply(world)
+}, 600_000)
+afterAll(() => world?.stop())
+
+const lend = (amount: number | string, more: object = {}) => ({ action: 'lend', amount, ...more })
+const simulate = (fault: string) => ({ metadata: { simulate: fault } })
+const usdcOn = async (chain: typeof ethereum | typeof arbitrum | typeof base, wallet: Wallet) =>
+  (await readHoldings(world.nodes[chain], wallet)).usdc
+
+/** Runs an intent that fails, and checks what must hold however it does. */
+async function fail(wallet: Wallet, body: object, order: string[] = []): Promise<Told> {
+  const { id } = await world.create(wallet, body)
+  const told = await world.untilOver(id)
+  expect(told.status).toBe('failed')
+  await expectTransactions(world, told, order)
+  await expectConserved(world, wallet)
+  return told
+}
+
+const retry = (id: string) => world.call('POST', `/intents/${id}/retry`)
+
+/** The retry of a failed intent, when it is over. */
+async function retried({ id }: Told): Promise<Told> {
+  const answer = await retry(id)
+  expect(answer).toMatchObject({ status: 201, body: { retryOf: id } })
+  const told = await world.untilOver(toTold(answer).id)
+  expect(told.status).toBe('completed')
+  return told
+}
+
+const refusedFor = (reason: string) => ({
+  status: 400,
+  body: { error: 'INVALID_REQUEST', details: { reason } },
+})
+
+describe('metadata.simulate', () => {
+  test('BRIDGE_FAILED: the money is at the source, and a retry sends it over', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const told = await fail(wallet, { ...lend(1), ...simulate('BRIDGE_FAILED') })
+    expect(told).toMatchObject({
+      metadata: { simulate: 'BRIDGE_FAILED' },
+      results: { completedSteps: 0, totalGasUsed: '0' },
+      error: {
+        ...{ code: 'BRIDGE_FAILED', step: 1 },
+        funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
+      },
+    })
+    expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
+    const again = await retried(told)
+    expect(again).not.toHaveProperty('metadata')
+    expect(again.executionPlan.strategy).toBe('single-bridge')
+    expect(again.results.finalAmount).toBe('0.9999')
+    expect(await usdcOn(arbitrum, wallet)).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('DEPOSIT_FAILED: the money is at the destination, and a retry only deposits it', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const order = [`bridge ${arbitrum}`, `mint ${base}`]
+    const told = await fail(wallet, { ...lend(1), ...simulate('DEPOSIT_FAILED') }, order)
+    expect(told).toMatchObject({
+      results: { completedSteps: 1 },
+      error: {
+        ...{ code: 'DEPOSIT_FAILED', step: 2 },
+        funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
+      },
+    })
+    expect(await usdcOn(base, wallet)).toBe(999_900n)
+
+    // Twins, and one that comes later: one retry.
+    const twins = await Promise.all([retry(told.id), retry(told.id), retry(told.id)])
+    expect(twins.map(({ status }) => status).sort()).toEqual([200, 200, 201])
+    const later = await retry(told.id)
+    expect(later.status).toBe(200)
+    expect(new Set([...twins, later].map((answer) => toTold(answer).id)).size).toBe(1)
+    const again = await world.untilOver(toTold(later).id)
+    expect(again).toMatchObject({
+      ...{ status: 'completed', retryOf: told.id, results: { finalAmount: '0.9999' } },
+      executionPlan: { strategy: 'direct-deposit', targetChain: base },
+    })
+    await expectTransactions(world, again, [`deposit ${base}`])
+    expect(await usdcOn(base, wallet)).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+    expect(await retry(again.id)).toMatchObject(refusedFor('not_failed'))
+  })
+
+  test('SWAP_FAILED: the money is not swapped, and a retry swaps it', async () => {
+    const wallet = await world.createWallet({ [ethereum]: '2' })
+    const wish = { ...lend(2, { chain: ethereum }), ...simulate('SWAP_FAILED') }
+    const told = await fail(wallet, wish)
+    expect(told.error).toMatchObject({
+      ...{ code: 'SWAP_FAILED', step: 1 },
+      funds: [{ chain: ethereum, asset: 'USDC', amount: '2' }],
+    })
+    expect(await usdcOn(ethereum, wallet)).toBe(2_000_000n)
+    const again = await retried(told)
+    await expectTransactions(world, again, [`swap ${ethereum}`, `deposit ${ethereum}`])
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('DEPOSIT_FAILED after a swap: the other dollar is in the wallet, and a retry deposits it', async () => {
+    const wallet = await world.createWallet({ [ethereum]: '2' })
+    const wish = { ...lend(2, { chain: ethereum }), ...simulate('DEPOSIT_FAILED') }
+    const told = await fail(wallet, wish, [`swap ${ethereum}`])
+    expect(told.error).toMatchObject({ code: 'DEPOSIT_FAILED', step: 2 })
+    expect(told.error?.funds).toEqual([
+      { chain: ethereum, asset: 'TUSD', amount: expect.stringMatching(/^1\.999[78]/) },
+    ])
+    const again = await retried(told)
+    await expectTransactions(world, again, [`deposit ${ethereum}`])
+    expect((await readHoldings(world.nodes[ethereum], wallet)).testDollar).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('WITHDRAW_FAILED: the money is still in the market, and a retry takes it out', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '2' })
+    const { id } = await world.create(wallet, lend(2, { chain: arbitrum }))
+    await world.untilOver(id)
+    const wish = { action: 'withdraw', amount: 'max', chain: arbitrum }
+    const told = await fail(wallet, { ...wish, ...simulate('WITHDRAW_FAILED') })
+    expect(told.error).toMatchObject({
+      ...{ code: 'WITHDRAW_FAILED', step: 1 },
+      funds: [{ chain: arbitrum, asset: 'USDC', protocol: 'aave-v3' }],
+    })
+    expect(await usdcOn(arbitrum, wallet)).toBe(0n)
+    const again = await retried(told)
+    await expectTransactions(world, again, [`withdraw ${arbitrum}`])
+    expect((await readHoldings(world.nodes[arbitrum], wallet)).aave).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('SWAP_FAILED of a withdrawal: the other dollar is in the wallet, and a retry swaps it', async () => {
+    const wallet = await world.createWallet({ [ethereum]: '2' })
+    const { id } = await world.create(wallet, lend(2, { chain: ethereum }))
+    await world.untilOver(id)
+    const wish = { action: 'withdraw', amount: 'max', chain: ethereum }
+    const order = [`withdraw ${ethereum}`]
+    const told = await fail(wallet, { ...wish, ...simulate('SWAP_FAILED') }, order)
+    const { testDollar } = await readHoldings(world.nodes[ethereum], wallet)
+    expect(told.error).toMatchObject({
+      ...{ code: 'SWAP_FAILED', step: 2 },
+      funds: [{ chain: ethereum, asset: 'TUSD', amount: fromUnits(testDollar, 6) }],
+    })
+    const again = await retried(told)
+    await expectTransactions(world, again, [`swap ${ethereum}`])
+    const { usdc, ...rest } = await readHoldings(world.nodes[ethereum], wallet)
+    expect(rest).toMatchObject({ testDollar: 0n, aave: 0n })
+    expect(again.results.finalAmount).toBe(fromUnits(usdc, 6))
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test.each(['NETWORK_ERROR', 'RPC_ERROR'])(
+    '%s: nothing was sent, and a retry does it all',
+    async (code) => {
+      const wallet = await world.createWallet({ [arbitrum]: '1' })
+      const told = await fail(wallet, { ...lend(1, { chain: arbitrum }), ...simulate(code) })
+      const funds = [{ chain: arbitrum, asset: 'USDC', amount: '1' }]
+      expect(told.error).toMatchObject({ code, step: 1, funds })
+      await expectTransactions(world, await retried(told), [`deposit ${arbitrum}`])
+      expect(await expectConserved(world, wallet)).toBe(0n)
+    },
+  )
+
+  test('INSUFFICIENT_FUNDS: found after the intent was taken, and a retry does it all', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const wish = { ...lend(1, { chain: arbitrum }), ...simulate('INSUFFICIENT_FUNDS') }
+    const created = await world.create(wallet, wish)
+    expect(created.status).toBe('pending')
+    const told = await world.untilOver(created.id)
+    expect(told).toMatchObject({ status: 'failed', error: { code: 'INSUFFICIENT_FUNDS' } })
+    await expectTransactions(world, await retried(told), [`deposit ${arbitrum}`])
+  })
+
+  test('error: a failure that the plan cannot have, or nobody knows, also in a dry run', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    for (const query of ['', '?dryRun=true']) {
+      for (const fault of ['SWAP_FAILED', 'EVERYTHING_FAILED']) {
+        const body = { walletId: wallet.id, ...lend(1, { chain: arbitrum }), ...simulate(fault) }
+        expect(await world.call('POST', `/intents${query}`, body)).toMatchObject({
+          status: 400,
+          body: { details: { issues: [{ path: 'metadata.simulate' }] } },
+        })
+      }
+    }
+    expect(await world.db('intent').where({ wallet_id: wallet.id })).toEqual([])
+  })
+})
+
+describe('an attestation that does not come', () => {
+  test('the intent says that it is late and where the money is, and completes when it comes', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    await world.setFaults({ stuck: true })
+    const { id } = await world.create(wallet, lend(1))
+    const late = await world.untilTold(id, ({ delay }) => delay !== undefined)
+    expect(late).toMatchObject({
+      status: 'executing',
+      delay: {
+        ...{ code: 'BRIDGE_TIMEOUT', message: expect.stringContaining('waits to be attested') },
+        funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
+      },
+    })
+    expect(late).not.toHaveProperty('error')
+    expect(await expectConserved(world, wallet)).toBe(1_000_000n)
+    expect(await retry(id)).toMatchObject(refusedFor('not_failed'))
+
+    await world.setFaults({ stuck: false })
+    const told = await world.untilOver(id)
+    expect(told).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
+    expect(told).not.toHaveProperty('delay')
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('BRIDGE_TIMEOUT: told to have failed, the money comes out later, and a retry deposits it', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    await world.setFaults({ stuck: true })
+    const wish = { ...lend(1), ...simulate('BRIDGE_TIMEOUT') }
+    const told = await fail(wallet, wish, [`bridge ${arbitrum}`])
+    expect(told.error).toMatchObject({
+      ...{ code: 'BRIDGE_TIMEOUT', step: 1 },
+      funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
+    })
+    expect(told.error).not.toHaveProperty('recovery')
+    expect(await expectConserved(world, wallet)).toBe(1_000_000n)
+    expect(await retry(told.id)).toMatchObject(refusedFor('funds_in_bridge'))
+
+    await world.setFaults({ stuck: false })
+    const recovered = await world.untilTold(told.id, ({ error }) => error?.recovery !== undefined)
+    expect(recovered).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'BRIDGE_TIMEOUT',
+        recovery: { chain: base, asset: 'USDC', amount: '0.9999' },
+        funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
+      },
+    })
+    const hash = recovered.error?.recovery?.txHash ?? ''
+    const receipt = await world.nodes[base].provider.getTransactionReceipt(hash)
+    expect(receipt?.status).toBe(1)
+    expect(await usdcOn(base, wallet)).toBe(999_900n)
+    await expectTransactions(world, await retried(recovered), [`deposit ${base}`])
+    expect(await usdcOn(base, wallet)).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+})
+
+describe('a market that refuses', () => {
+  test('DEPOSIT_FAILED before anything is signed: the money is at the destination', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    await world.setFaults({ stuck: true })
+    const { id } = await world.create(wallet, lend(1))
+    await world.setAavePaused(base, true)
+    await world.setFaults({ stuck: false })
+    const told = await world.untilOver(id)
+    expect(told).toMatchObject({
+      ...{ status: 'failed', results: { completedSteps: 1 } },
+      error: {
+        ...{ code: 'DEPOSIT_FAILED', step: 2 },
+        funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
+      },
+    })
+    await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`])
+    expect(await usdcOn(base, wallet)).toBe(999_900n)
+    await world.setAavePaused(base, false)
+    await expectTransactions(world, await retried(told), [`deposit ${base}`])
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('DEPOSIT_FAILED on the chain: told from its log, retried when no reorg can turn it round', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const { id } = await failOnChain(world, wallet)
+    const told = await world.untilOver(id)
+    expect(told).toMatchObject({
+      ...{ status: 'failed', results: { completedSteps: 0 } },
+      error: {
+        ...{ code: 'DEPOSIT_FAILED', step: 1 },
+        funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
+      },
+    })
+    // The bundle succeeded, the call inside did not.
+    await expectTransactions(world, told, [`deposit ${arbitrum}`])
+    expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
+
+    const early = await retry(id)
+    expect(early).toMatchObject(refusedFor('not_final'))
+    const { details } = early.body as { details: { retryAfter: number } }
+    expect(details.retryAfter).toBeGreaterThan(0)
+    const spoken = { walletId: wallet.id, ...lend(1, { chain: arbitrum }) }
+    expect(await world.call('POST', '/intents', spoken)).toMatchObject({
+      ...{ status: 400, body: { error: 'INSUFFICIENT_FUNDS' } },
+    })
+
+    const accepted = await until(
+      () => retry(id),
+      ({ status }) => status === 201,
+    )
+    expect((await world.untilOver(toTold(accepted).id)).status).toBe('completed')
+    expect(await usdcOn(arbitrum, wallet)).toBe(0n)
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  }, 120_000)
+})
+
+test('over the whole run no dollar was made or lost', async () => {
+  expect(await readSupply(world)).toBe(supply + world.given())
+})

@@ -1,0 +1,179 @@
+import { expect } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Interface, JsonRpcProvider, parseUnits, toQuantity } from 'ethers'
+import { connect } from '../../db/connect.js'
+import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
+import type { Faults } from '../../devnet/attestation.js'
+
+export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
+export type Wallet = { id: string; address: string }
+export type Answer = Awaited<ReturnType<ReturnType<typeof createClient>>>
+
+type Funds = { chain: string; asset: string; amount: string; protocol?: string }
+type Step = { type: string; sequence: number; chain?: string; protocol?: string; amount: string }
+type Transaction = {
+  type: string
+  txHash: string
+  chain: ChainName
+  gasUsed: string
+  gasCostUsd: number
+}
+/** An intent as the API answers it. */
+export type Told = {
+  id: string
+  status: string
+  retryOf?: string
+  executionPlan: {
+    strategy: string
+    targetChain: string
+    targetProtocol?: string
+    reasoning: string
+    expectedApy?: number
+    steps: Step[]
+  }
+  results: {
+    completedSteps: number
+    transactions: Transaction[]
+    totalGasUsed: string
+    totalGasCostUsd: number
+    finalAmount?: string
+    apy?: number
+  }
+  error?: {
+    code: string
+    message: string
+    step?: number
+    funds?: Funds[]
+    recovery?: { txHash: string; chain: string; asset: string; amount: string; at: string }
+  }
+  delay?: { code: string; since: string; message: string; funds: Funds[] }
+}
+
+/** Deploys and owns everything on the devnet. anvil signs for it. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+const calls = new Interface([
+  'function mint(address to, uint256 amount)',
+  'function ADDRESSES_PROVIDER() view returns (address)',
+  'function getPoolConfigurator() view returns (address)',
+  'function setReservePause(address asset, bool paused)',
+  'function approve(address spender, uint256 amount)',
+  'function deposit(uint256 assets, address receiver)',
+])
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+/** A whole stack, and what its tests do with its API and its chains. */
+export async function startWorld() {
+  const home = await createHome()
+  const stack = await startStack(home)
+  const nodes = readNodes(stack)
+  const db = connect(stack.facts.databaseUrl, 2)
+  const call = createClient(stack.facts)
+  let given = 0n
+
+  /** Sends a call of the owner of all contracts, and waits until it is mined. */
+  async function own(chain: ChainName, to: string, name: string, args: unknown[]): Promise<bigint> {
+    const data = calls.encodeFunctionData(name, args)
+    const { url, provider } = nodes[chain]
+    const order = { from: owner, to, data, gas: toQuantity(1_000_000) }
+    const hash = await callRpc<string>(url, 'eth_sendTransaction', [order])
+    const read = () => provider.getTransactionReceipt(hash)
+    const receipt = await until(read, (mined) => mined !== null)
+    if (receipt?.status !== 1) throw new Error(`${name} on ${chain} was not done.`)
+    return BigInt(receipt.blockNumber)
+  }
+
+  /** Mints USDC and waits until the service counts it. */
+  async function give(chain: ChainName, address: string, amount: string): Promise<void> {
+    const units = parseUnits(amount, 6)
+    const block = await own(chain, nodes[chain].contracts.usdc, 'mint', [address, units])
+    given += units
+    await untilBooked(chain, block)
+  }
+
+  const untilBooked = (chain: ChainName, block: bigint) =>
+    until(
+      () => db('chain').where({ name: chain }).first<{ block: bigint }>('booked_block as block'),
+      (row) => BigInt(row.block) >= block,
+    )
+
+  return {
+    ...{ stack, db, nodes, call, own, give, untilBooked },
+    /** Base units of USDC that tests have made. */
+    given: () => given,
+
+    /** A new wallet with so much USDC on each chain, in whole tokens. */
+    async createWallet(amounts: Partial<Record<ChainName, string>>): Promise<Wallet> {
+      const { status, body } = await call('POST', '/wallets', { userId: `u-${Math.random()}` })
+      expect(status).toBe(201)
+      const wallet = body as Wallet
+      const gifts = Object.entries(amounts) as [ChainName, string][]
+      await Promise.all(gifts.map(([chain, amount]) => give(chain, wallet.address, amount)))
+      return wallet
+    },
+
+    /** Creates an intent and gives it as it was told at once. */
+    async create(wallet: Wallet, body: object): Promise<Told> {
+      const answer = await call('POST', '/intents', { walletId: wallet.id, ...body })
+      expect(answer).toMatchObject({ status: 201 })
+      return toTold(answer)
+    },
+
+    /** The intent when it is over. */
+    untilOver: (id: string) => untilTold(id, ({ status }) => /completed|failed/.test(status)),
+    untilTold,
+
+    /** Stops or lets go on one of the stack's processes. */
+    signal(part: 'worker' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
+      process.kill(stack.readFacts().pids[part], signal)
+    },
+
+    /** Makes the attestation service misbehave, or behave. */
+    async setFaults(faults: Partial<Faults>): Promise<void> {
+      const { attestationUrl } = stack.facts
+      const order = { method: 'POST', body: JSON.stringify(faults) }
+      expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
+    },
+
+    /** Lets Aave of a chain take and give nothing, or opens it again. */
+    async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
+      const { aavePool, aaveAsset } = nodes[chain].contracts
+      const provider = await readAddress(nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
+      const configurator = await readAddress(nodes[chain], provider, 'getPoolConfigurator')
+      await own(chain, configurator, 'setReservePause', [aaveAsset, paused])
+    },
+
+    async stop() {
+      for (const { provider } of Object.values(nodes)) provider.destroy()
+      await db.destroy()
+      await stack.stop()
+      removeHome(home)
+    },
+  }
+
+  function untilTold(id: string, passes: (told: Told) => boolean): Promise<Told> {
+    return until(async () => toTold(await call('GET', `/intents/${id}`)), passes)
+  }
+}
+
+export const toTold = ({ body }: Answer) => body as unknown as Told
+
+function readNodes({ home, facts }: Stack): Record<ChainName, Node> {
+  const text = readFileSync(join(home, 'devnet.json'), 'utf8')
+  const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
+  const nodes = chainNames.map((name) => {
+    const url = facts.rpcUrls[name] ?? ''
+    const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
+    return [name, { url, provider, contracts: contracts[name] }] as const
+  })
+  return Object.fromEntries(nodes) as Record<ChainName, Node>
+}
+
+async function readAddress({ provider }: Node, to: string, name: string): Promise<string> {
+  const answer = await provider.call({ to, data: calls.encodeFunctionData(name) })
+  return calls.decodeFunctionResult(name, answer)[0] as string
+}

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { bookForeignMints } from '../../lanes/missed.js'
+import { createWorld, usdcUnits, type Submitted, type World } from './fixture.js'
+import {
+  attest,
+  createArrival,
+  expectArrived,
+  mintAsStranger,
+  store,
+  type Arrival,
+} from './crossing.js'
+
+let world: World
+let arrival: Arrival
+
+beforeAll(async () => {
+  world = await createWorld({ lanes: 1 })
+})
+afterAll(() => world?.stop())
+
+const arrive = async (order: Parameters<typeof createArrival>[3] = {}) =>
+  createArrival(world, await world.createWallet(0n), usdcUnits, order)
+const submit = (one: Arrival): Promise<Submitted> => world.submit(one.effect)
+const transactions = async () => (await world.transactions()).length
+const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
+
+describe('a mint', () => {
+  beforeEach(async () => {
+    arrival = await arrive({ feeUnits: 150n })
+  })
+
+  test('is done under the nonce of its message, and what arrived is what its logs say', async () => {
+    const submitted = await submit(arrival)
+    await world.round()
+    const row = await expectArrived(world, arrival, submitted, usdcUnits - 150n)
+    expect(row?.chain_key).toBe(arrival.attested.nonce)
+    const receipt = await world.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [
+      row?.tx_hash,
+    ])
+    expect(row?.gas_used).toBe(BigInt(receipt.gasUsed).toString())
+  })
+
+  test('spends nothing here: the burn was the spending', async () => {
+    await submit(arrival)
+    await world.round()
+    expect(await world.reservation(arrival.intentId)).toMatchObject({ spent_block: null })
+  })
+
+  test('is done once, however often it is submitted', async () => {
+    const submitted = await submit(arrival)
+    await world.round()
+    const before = await transactions()
+    expect(await submit(arrival)).toEqual(submitted)
+    await world.round()
+    expect(await transactions()).toBe(before)
+    await expectArrived(world, arrival, submitted, usdcUnits - 150n)
+  })
+
+  test('goes beside others of its lane, each with what is its own', async () => {
+    const other = await arrive()
+    const [one, two] = [await submit(arrival), await submit(other)]
+    await world.round()
+    await expectArrived(world, arrival, one, usdcUnits - 150n)
+    await expectArrived(world, other, two)
+  })
+})
+
+describe('a stranger who mints', () => {
+  let submitted: Submitted
+  beforeEach(async () => {
+    arrival = await arrive()
+  })
+
+  const expectForeign = async (hash: string, state = 'confirmed') => {
+    const row = await expectArrived(world, arrival, submitted, usdcUnits, state)
+    expect(row).toMatchObject({ tx_hash: hash, gas_used: '0' })
+    const before = await transactions()
+    await world.round()
+    expect(await transactions()).toBe(before)
+    await expectArrived(world, arrival, submitted, usdcUnits, state)
+  }
+
+  test('while ours is queued has done it, and nothing is signed', async () => {
+    submitted = await submit(arrival)
+    const hash = await mintAsStranger(world, arrival.attested)
+    await world.mine()
+    await world.book()
+    await expectForeign(hash)
+  })
+
+  test('while ours is queued, in a block that is not booked yet, has done it', async () => {
+    submitted = await submit(arrival)
+    const hash = await mintAsStranger(world, arrival.attested)
+    await world.mine()
+    await world.sign()
+    const found = { state: 'deferred', code: 'MINTED', payload: null }
+    expect(await world.row(submitted.operationId)).toMatchObject(found)
+    await bookForeignMints(world.driver())
+    expect(await world.row(submitted.operationId)).toMatchObject(found)
+    await world.book()
+    await expectForeign(hash)
+  })
+
+  test.each([
+    [1, 'confirmed'],
+    [30, 'final'],
+    [120, 'final'],
+  ])('before we have a row has done it: blocks since, %i', async (blocks, state) => {
+    const hash = await mintAsStranger(world, arrival.attested)
+    await world.mine(blocks)
+    await world.book()
+    submitted = await submit(arrival)
+    await world.sign()
+    const found = { state: 'deferred', code: 'MINTED', payload: null }
+    expect(await world.row(submitted.operationId)).toMatchObject(found)
+    await bookForeignMints(world.driver())
+    await world.mine()
+    await world.book()
+    await expectForeign(hash, state)
+  })
+
+  test.each([
+    ['in the same block', true],
+    ['in a block before', false],
+  ])('first, %s, lets ours revert: money once, no gas counted', async (_, isSameBlock) => {
+    submitted = await submit(arrival)
+    await world.sign()
+    const hash = await mintAsStranger(world, arrival.attested)
+    if (!isSameBlock) await world.mine()
+    await world.broadcast()
+    await world.mine()
+    const { hash: ours } = (await world.sends()).at(-1) ?? { hash: '' }
+    const receipt = { status: '0x0' }
+    expect(await world.rpc('eth_getTransactionReceipt', [ours])).toMatchObject(receipt)
+    await world.book()
+    expect((await world.transactions()).at(-1)).toMatchObject({ state: 'mined' })
+    await expectForeign(hash)
+  })
+
+  test('two messages in one transaction brings each wallet its own', async () => {
+    const other = await arrive({ feeUnits: 7n })
+    const [one, two] = [await submit(arrival), await submit(other)]
+    await mintAsStranger(world, other.attested, arrival.attested)
+    await world.mine()
+    await world.book()
+    await expectArrived(world, arrival, one)
+    await expectArrived(world, other, two, usdcUnits - 7n)
+  })
+
+  test('two messages of one wallet in one transaction counts neither twice', async () => {
+    const { wallet } = arrival
+    const other = await createArrival(world, wallet, 3n * usdcUnits)
+    const [one, two] = [await submit(arrival), await submit(other)]
+    await mintAsStranger(world, arrival.attested, other.attested)
+    await world.mine()
+    await world.book()
+    expect(await world.row(one.operationId)).toMatchObject({ units: '1000000' })
+    expect(await world.row(two.operationId)).toMatchObject({ units: '3000000' })
+    expect(await world.usdcOf(wallet.address)).toBe(4n * usdcUnits)
+  })
+
+  test('another message is not our outcome', async () => {
+    submitted = await submit(arrival)
+    await mintAsStranger(
+      world,
+      attest(world, { recipient: arrival.wallet.address, units: usdcUnits }),
+    )
+    await world.mine()
+    await world.book()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
+    await world.round()
+    expect(await world.row(submitted.operationId)).toMatchObject({ units: '1000000' })
+    expect(await world.usdcOf(arrival.wallet.address)).toBe(2n * usdcUnits)
+  })
+})
+
+describe('a mint whose carrier was reverted', () => {
+  test('binds nobody: it is done later, with a message that was attested anew', async () => {
+    const head = BigInt(await world.rpc<string>('eth_blockNumber'))
+    arrival = await arrive({ expirationBlock: head + 5n })
+    const submitted = await submit(arrival)
+    await world.sign()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'signed' })
+    await world.mine(5)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const deferred = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null, tx_id: null }
+    expect(await world.row(submitted.operationId)).toMatchObject(deferred)
+
+    const { nonce } = arrival.attested
+    const { wallet, burnId } = arrival
+    await store(
+      world,
+      burnId,
+      attest(world, { recipient: wallet.address, units: usdcUnits, nonce }),
+    )
+    await world.retryNow(submitted)
+    await world.round()
+    await expectArrived(world, arrival, submitted)
+  })
+
+  test('by a reorg that turns it round is done by the same bytes', async () => {
+    arrival = await arrive()
+    const submitted = await submit(arrival)
+    await world.sign()
+    await mintAsStranger(world, arrival.attested)
+    await world.mine()
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const { hash } = (await world.sends()).at(-1) ?? { hash: '' }
+    await reorg(2)
+    await world.mine()
+    await world.book()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'signed' })
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await expectArrived(world, arrival, submitted)).toMatchObject({ tx_hash: hash })
+  })
+})
+
+describe('a reorg that takes a mint back', () => {
+  beforeEach(async () => {
+    arrival = await arrive()
+  })
+
+  test('makes its money arrive anew, by the same bytes', async () => {
+    const submitted = await submit(arrival)
+    await world.round()
+    const first = await expectArrived(world, arrival, submitted)
+    await reorg(1)
+    await world.mine()
+    await world.book()
+    const back = { state: 'signed', block_number: null }
+    expect(await world.row(submitted.operationId)).toMatchObject(back)
+    expect(await world.reservation(arrival.intentId, 2)).toMatchObject({ from_block: null })
+    await world.round()
+    const again = await expectArrived(world, arrival, submitted)
+    expect(again?.tx_hash).toBe(first?.tx_hash)
+    expect(again?.block_number).not.toBe(first?.block_number)
+  })
+
+  test('that a stranger has done lets us do it', async () => {
+    const submitted = await submit(arrival)
+    await mintAsStranger(world, arrival.attested)
+    await world.mine()
+    await world.book()
+    await expectArrived(world, arrival, submitted)
+    await reorg(1)
+    await world.mine()
+    await world.book()
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'queued' })
+    expect(await world.reservation(arrival.intentId, 2)).toMatchObject({ from_block: null })
+    await world.round()
+    const row = await expectArrived(world, arrival, submitted)
+    expect(BigInt(row?.gas_used ?? 0)).toBeGreaterThan(0n)
+  })
+
+  test('is one that a stranger had done, found while it was looked up, lets us do it', async () => {
+    await mintAsStranger(world, arrival.attested)
+    await world.mine()
+    await world.book()
+    const submitted = await submit(arrival)
+    await world.sign()
+    expect(await world.row(submitted.operationId)).toMatchObject({ code: 'MINTED' })
+    await reorg(1)
+    await bookForeignMints(world.driver())
+    expect(await world.row(submitted.operationId)).toMatchObject({ state: 'deferred' })
+    await world.mine()
+    await world.book()
+    await world.retryNow(submitted)
+    await world.round()
+    await expectArrived(world, arrival, submitted)
+  })
+})

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Interface } from 'ethers'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { createActivities } from '../../activities/index.js'
+import { insertIntent, type Intent } from '../../db/intents.js'
+import { storeIntent } from '../../planning/intents.js'
+import { readMarket } from '../../planning/market.js'
+import { silentChains } from '../planning/chains.js'
+import { owner, type Submitted, type World } from './fixture.js'
+import type { Market } from '../../chains/registry.js'
+import type { Wallet } from '../../db/wallets.js'
+import type { DepositStep, ExecutionPlan, Step, WithdrawRequest } from '../../domain/intent.js'
+import type { Effect } from '../../lanes/operations.js'
+
+const holderOf = ({ id, accountId, address }: Wallet) => ({
+  ...{ accountId, walletId: id, address, requestId: 'req' },
+})
+
+/** Plans a withdrawal as the API does, with what is reserved. */
+export async function planWithdrawal(
+  world: World,
+  wallet: Wallet,
+  amountUnits: WithdrawRequest['amountUnits'],
+): Promise<Intent> {
+  const { chain, registry, db, signer } = world
+  const request = { action: 'withdraw', asset: 'USDC', amountUnits, chain: chain.name } as const
+  const { attestations } = silentChains()
+  const market = await readMarket(
+    { db, chains: signer.chains, attestations },
+    wallet.address,
+    request,
+  )
+  return db.transaction((trx) => storeIntent({ registry }, trx, holderOf(wallet), request, market))
+}
+
+/** Hands a step of a planned intent to the lanes, with what the step before it has brought. */
+export async function submitStep(world: World, intent: Intent, sequence = 1): Promise<Submitted> {
+  const { step, units } = stepOf(intent, sequence)
+  if (step.type === 'bridge') throw new Error('A burn has more to write.')
+  const { id: intentId, accountId, walletId } = intent
+  const { chainId } = world.chain
+  const owning = { intentId, sequence, accountId, walletId, chainId }
+  return world.submit({ ...owning, kind: step.type, input: { units } })
+}
+
+function stepOf({ plan }: Intent, sequence: number): { step: Step; units: string } {
+  const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
+  if (!step) throw new Error(`No step ${sequence}.`)
+  return { step, units: Math.round(Number(step.amount) * 1e6).toString() }
+}
+
+/** Lends in one of the chain's markets and books it. */
+export async function lendIn(
+  world: World,
+  wallet: Wallet,
+  { protocol, address }: Market,
+  units: bigint,
+): Promise<void> {
+  const { chainId, name } = world.chain
+  const amount = (Number(units) / 1e6).toString()
+  const where = { chain: name, protocol, market: address }
+  const step: DepositStep = { type: 'deposit', sequence: 1, asset: 'USDC', amount, ...where }
+  const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
+  const plan: ExecutionPlan = {
+    ...{ strategy: 'direct-deposit', targetChain: name, targetProtocol: protocol, steps: [step] },
+    ...{ estimatedGasUsd: 0, estimatedTime: '1-5 seconds', reasoning: 'test' },
+  }
+  const intent = await insertIntent(world.db, holderOf(wallet), request, units, plan)
+  const { id: intentId, accountId, walletId } = intent
+  const owning = { intentId, sequence: 1, accountId, walletId, chainId }
+  const effect: Effect = { ...owning, kind: 'deposit', input: { units: units.toString() } }
+  const { operationId } = await world.submit(effect)
+  await world.round()
+  const row = await world.row(operationId)
+  if (!row?.success) throw new Error(`Nothing was lent: ${row?.message}`)
+}
+
+/** What the activity of a withdrawal returns or throws once its operation is over. */
+export async function runWithdrawal(world: World, intent: Intent) {
+  const { registry, workerDb, signer } = world
+  const { step } = stepOf(intent, 1)
+  if (step.type !== 'withdraw') throw new Error('The step is no withdrawal.')
+  const { attestations } = silentChains()
+  const activities = createActivities({
+    ...{ db: workerDb, chains: signer.chains, registry, attestations, bridgeGiveUpMs: 3_600_000 },
+    outcomes: { nextChange: () => sleep(20) },
+    stopping: new AbortController().signal,
+  })
+  const { id: intentId, accountId, walletId } = intent
+  const input = { intentId, accountId, walletId, step, deadlineMs: Date.now() + 3_600_000 }
+  const logger = new DefaultLogger('ERROR')
+  return new MockActivityEnvironment({}, { logger }).run(activities.withdraw, input)
+}
+
+const aave = new Interface([
+  'function ADDRESSES_PROVIDER() view returns (address)',
+  'function getPoolConfigurator() view returns (address)',
+  'function setReservePause(address asset, bool paused)',
+])
+
+/** Lets Aave pay out or not, in a block of its own. */
+export async function setPaused(world: World, paused: boolean): Promise<void> {
+  const provider = await read(world, world.contracts.aavePool, 'ADDRESSES_PROVIDER')
+  const to = await read(world, provider, 'getPoolConfigurator')
+  const data = aave.encodeFunctionData('setReservePause', [world.chain.usdc.address, paused])
+  await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
+  await world.mine()
+}
+
+async function read({ rpc }: World, to: string, method: string): Promise<string> {
+  const data = aave.encodeFunctionData(method)
+  const answer = await rpc<string>('eth_call', [{ to, data }, 'latest'])
+  return aave.decodeFunctionResult(method, answer)[0] as string
+}

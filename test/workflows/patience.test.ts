@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
+import {
+  done,
+  failureOf,
+  historyOf,
+  namesOf,
+  resultOf,
+  startIntentRuns,
+  type Calls,
+  type IntentRuns,
+} from './intentRuns.js'
+import { bridgedPlan, lendPlan } from './plans.js'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+let runs: IntentRuns
+
+beforeAll(async () => {
+  runs = await startIntentRuns()
+})
+afterAll(() => runs?.stop())
+
+const waiting = (nextRetryDelay: number) =>
+  ApplicationFailure.create({
+    ...{ type: 'WAITING', message: 'not yet', nextRetryDelay },
+    category: ApplicationFailureCategory.BENIGN,
+  })
+const noAnswer = () => ApplicationFailure.create({ type: 'RPC_ERROR', message: 'no answer' })
+
+/** An activity that fails until so much of the server's time has passed since its first call. */
+const failingFor =
+  <Result>(ms: number, failure: () => ApplicationFailure, result: Result) =>
+  (_input: unknown, calls: Calls) => {
+    const times = timesOf(calls, calls.at(-1)?.name)
+    if ((times.at(-1) ?? 0) - (times[0] ?? 0) < ms) throw failure()
+    return Promise.resolve(result)
+  }
+
+const timesOf = (calls: Calls, wanted: string | undefined) =>
+  calls.filter(({ name }) => name === wanted).map(({ at }) => at)
+const gapsOf = (times: number[]) => times.slice(1).map((time, i) => time - (times[i] ?? 0))
+
+describe('an intent that waits', () => {
+  test('three weeks for an attestation: the mint and the deposit follow, the history stays small', async () => {
+    const awaitAttestation = failingFor(21 * 24 * HOUR_MS, () => waiting(15 * MINUTE_MS), {
+      nonce: '0x07',
+    })
+    const { result: history, calls } = await runs.run({ awaitAttestation }, historyOf, {
+      plan: bridgedPlan,
+    })
+    const attempts = timesOf(calls, 'awaitAttestation').length
+    expect(attempts).toBeGreaterThan(1_900)
+    expect(attempts).toBeLessThanOrEqual(2_017)
+    const rest = namesOf(calls).filter((name) => name !== 'awaitAttestation')
+    expect(rest).toEqual(['bridge', 'mint', 'deposit', 'finalizeIntent'])
+    expect(calls.find(({ name }) => name === 'mint')?.input).toMatchObject({ nonce: '0x07' })
+    expect(history.events?.length).toBeLessThan(40)
+  }, 180_000)
+
+  test.each(['bridge', 'mint', 'deposit'] as const)(
+    'six hours for a node that is down at its %s: late, not failed',
+    async (step) => {
+      const fakes = { [step]: failingFor(6 * HOUR_MS, noAnswer, done) }
+      const { result, calls } = await runs.run(fakes, resultOf, { plan: bridgedPlan })
+      expect(result).toEqual({ status: 'completed' })
+      expect(timesOf(calls, step).length).toBeGreaterThan(300)
+      expect(timesOf(calls, step).length).toBeLessThan(400)
+      const others = ['bridge', 'awaitAttestation', 'mint', 'deposit', 'finalizeIntent']
+      const rest = namesOf(calls).filter((name) => name !== step)
+      expect(rest).toEqual(others.filter((name) => name !== step))
+    },
+  )
+
+  test('a step may fail in every way that is not final, one after the other', async () => {
+    const failures = [
+      () => new Error('a bug'),
+      () => waiting(SECOND_MS),
+      noAnswer,
+      () => ApplicationFailure.create({ type: 'DEPOSIT_FAILED', message: 'not final' }),
+      () => ApplicationFailure.create({ type: 'CANCELLED', message: 'not final' }),
+    ]
+    const deposit = () => {
+      const next = failures.shift()
+      if (next) throw next()
+      return Promise.resolve(done)
+    }
+    const { result, calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
+    expect(result).toEqual({ status: 'completed' })
+    expect(timesOf(calls, 'deposit')).toHaveLength(6)
+  })
+
+  test('error: RPC_ERROR when no chain answers the planning for a day', async () => {
+    const planIntent = () => Promise.reject(noAnswer())
+    const { result, calls } = await runs.run({ planIntent }, failureOf, {})
+    expect(result).toMatchObject({ type: 'RPC_ERROR' })
+    expect(calls.at(-1)).toMatchObject({ input: { failure: { code: 'RPC_ERROR' } } })
+    expect(namesOf(calls)).not.toContain('deposit')
+    const times = timesOf(calls, 'planIntent')
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(23.9 * HOUR_MS)
+  })
+})
+
+describe('retries of a step', () => {
+  test('a storm of failures stays inside its bounds: 1 s, doubled, at most a minute', async () => {
+    const deposit = failingFor(HOUR_MS, noAnswer, done)
+    const { calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
+    const times = timesOf(calls, 'deposit')
+    // Six doublings take 63 s, then one each minute.
+    expect(times.length).toBeLessThanOrEqual(67)
+    gapsOf(times).forEach((gap, i) => {
+      const interval = Math.min(SECOND_MS * 2 ** i, MINUTE_MS)
+      expect(gap).toBeGreaterThanOrEqual(interval)
+      expect(gap).toBeLessThan(interval + MINUTE_MS)
+    })
+  })
+
+  test('a delay that the failure names counts, shorter or longer than the usual one', async () => {
+    const delays = [30 * SECOND_MS, 5 * SECOND_MS, 15 * MINUTE_MS, 2 * HOUR_MS, 10 * SECOND_MS]
+    const left = [...delays]
+    const deposit = () => {
+      const delay = left.shift()
+      if (delay !== undefined) throw waiting(delay)
+      return Promise.resolve(done)
+    }
+    const { calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
+    const gaps = gapsOf(timesOf(calls, 'deposit'))
+    expect(gaps).toHaveLength(delays.length)
+    gaps.forEach((gap, i) => {
+      expect(gap).toBeGreaterThanOrEqual(delays[i] ?? NaN)
+      expect(gap).toBeLessThan((delays[i] ?? NaN) + MINUTE_MS)
+    })
+  })
+
+  test('an end that cannot be written is tried until it can, and no step runs again', async () => {
+    let attempts = 0
+    const finalizeIntent = () => {
+      if (++attempts < 30) throw new Error('Postgres is away')
+      return Promise.resolve({ status: 'completed' as const })
+    }
+    const { result, calls } = await runs.run({ finalizeIntent }, resultOf, { plan: lendPlan })
+    expect(result).toEqual({ status: 'completed' })
+    expect(timesOf(calls, 'deposit')).toHaveLength(1)
+    expect(attempts).toBe(30)
+  })
+})
