@@ -1,7 +1,8 @@
 /**
- * Public testnet addresses. USDC and the contracts of CCTP v2: Circle's lists; Aave: aave-address-book 4.44.22; Comet:
- * the deployments in Compound's repository; Uniswap v3: its list of deployments; feeds: Chainlink's list of ETH / USD.
- * Only markets that take Circle's USDC, or a token that a pool of Uniswap may change it into.
+ * Public testnet addresses. USDC and the contracts of CCTP v2: Circle's lists; Aave:
+ * aave-address-book 4.44.22; Comet: the deployments in Compound's repository; Uniswap v3: its list
+ * of deployments; feeds: Chainlink's list of ETH / USD. Only markets that take Circle's USDC, or a
+ * token that a pool of Uniswap may change it into.
  * @see https://developers.circle.com/stablecoins/usdc-contract-addresses
  * @see https://developers.circle.com/cctp/references/contract-addresses
  * @see https://github.com/bgd-labs/aave-address-book

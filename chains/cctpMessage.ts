@@ -19,7 +19,9 @@ export type CctpMessage = {
   messageSender: string
   maxFee: bigint
   feeExecuted: bigint
-  /** The message cannot be minted from this block of its destination on; zero for one that lasts. */
+  /**
+   * The message cannot be minted from this block of its destination on; zero for one that lasts.
+   */
   expirationBlock: bigint
   hookData: string
 }
@@ -27,8 +29,9 @@ export type CctpMessage = {
 const bodyAt = 148
 
 /**
- * First byte and size of each field. On chain the burn emits `nonce`, `finalityThresholdExecuted`, `feeExecuted`
- * and `expirationBlock` as zero; the attestation service writes them and signs the whole.
+ * First byte and size of each field. On chain the burn emits `nonce`, `finalityThresholdExecuted`,
+ * `feeExecuted` and `expirationBlock` as zero; the attestation service writes them and signs the
+ * whole.
  * @see https://developers.circle.com/cctp/technical-guide#message-format
  */
 export const cctpFields = {

@@ -42,7 +42,9 @@ export function readAccountArtifact(name: string): Artifact {
   return readArtifact('@account-abstraction/contracts', `artifacts/${name}.json`)
 }
 
-/** A contract of Uniswap v3 as its npm package ships it, by its path below the package's contracts. */
+/**
+ * A contract of Uniswap v3 as its npm package ships it, by its path below the package's contracts.
+ */
 export function readUniswapArtifact(name: string, part: 'core' | 'periphery'): Artifact {
   const file = `artifacts/contracts/${name}.sol/${path.basename(name)}.json`
   return readArtifact(`@uniswap/v3-${part}`, file)

@@ -62,8 +62,8 @@ type Burn = { nonce: string; sent: string; blocks: number }
 export type Attester = ReturnType<typeof createAttester>
 
 /**
- * Attests burns of the devnet under Circle's rules. What it has attested it remembers until it ends; after that it
- * attests the same burn again, under the same nonce.
+ * Attests burns of the devnet under Circle's rules. What it has attested it remembers until it
+ * ends; after that it attests the same burn again, under the same nonce.
  */
 export function createAttester(options: Options) {
   const { chains, key, fastFeeBps, faults } = options
@@ -105,7 +105,10 @@ export function createAttester(options: Options) {
     return faults.expire ? head : head + fastLifeBlocks
   }
 
-  /** Has a fast attestation made again, as a final one; false when nothing of this nonce is attested. */
+  /**
+   * Has a fast attestation made again, as a final one; false when nothing of this nonce is
+   * attested.
+   */
   function finalize(nonce: string): boolean {
     const executed = attested.get(nonce)?.decoded.finalityThresholdExecuted
     if (executed === finality.confirmed) toFinalize.add(nonce)
@@ -131,7 +134,10 @@ async function readBurns({ rpcUrl, transmitter }: BurnChain, txHash: string): Pr
   }))
 }
 
-/** Whether a burn is a fast transfer, and what it costs. One that pays too little for it becomes a slow one. */
+/**
+ * Whether a burn is a fast transfer, and what it costs. One that pays too little for it becomes a
+ * slow one.
+ */
 function classify(sent: string, fastFeeBps: number) {
   const { amount, maxFee, minFinalityThreshold } = decodeCctpMessage(sent)
   const fee = fastFee(amount, fastFeeBps)

@@ -4,7 +4,10 @@ import { devnetMnemonic } from './anvil.js'
 import { type OwnArtifacts } from './artifacts.js'
 import { type Contract, type Plan } from './plan.js'
 
-/** Last account of `devnetMnemonic` that anvil gives ETH: signs attestations and is paid the fees of fast transfers. */
+/**
+ * Last account of `devnetMnemonic` that anvil gives ETH: signs attestations and is paid the fees of
+ * fast transfers.
+ */
 export const attesterAddress = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 const attesterPath = `m/44'/60'/0'/0/9`
 
@@ -16,8 +19,9 @@ export function deriveAttesterKey(): SigningKey {
 export type Cctp = { messenger: Contract; transmitter: Contract }
 
 /**
- * Plans the stand-ins for Circle's bridge, with the other chains of the devnet as peers. Planned at the same place
- * on every chain, the peers have the same addresses as here; on public networks they need not.
+ * Plans the stand-ins for Circle's bridge, with the other chains of the devnet as peers. Planned at
+ * the same place on every chain, the peers have the same addresses as here; on public networks they
+ * need not.
  */
 export function planCctp(plan: Plan, name: ChainName, own: OwnArtifacts, usdc: Contract): Cctp {
   const domainOf = (chain: ChainName) => createRegistry('testnet').get(chain).cctp.domain

@@ -43,8 +43,8 @@ type Answer = { status: number; body: unknown }
 const notFound: Answer = { status: 404, body: { code: 404, error: 'Not found' } }
 
 /**
- * Stand-in for Circle's attestation service, called Iris, for the chains of the devnet. It speaks Circle's protocol,
- * and `POST /dev/faults` with a part of `Faults` makes it misbehave.
+ * Stand-in for Circle's attestation service, called Iris, for the chains of the devnet. It speaks
+ * Circle's protocol, and `POST /dev/faults` with a part of `Faults` makes it misbehave.
  *
  * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v2
  */

@@ -2,7 +2,10 @@ import { MaxUint256, ZeroAddress } from 'ethers'
 import { readRouterArtifact, readUniswapArtifact } from './artifacts.js'
 import { type Contract, type Plan } from './plan.js'
 
-/** The tier of pools of two dollars, in millionths. Public networks have it, a fresh factory does not. */
+/**
+ * The tier of pools of two dollars, in millionths. Public networks have it, a fresh factory does
+ * not.
+ */
 const stableFee = 100
 const stableTickSpacing = 1
 

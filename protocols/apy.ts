@@ -11,7 +11,10 @@ export function apyPercent(perSecond: number): number {
   return Math.expm1(Math.log1p(perSecond) * SECONDS_PER_YEAR) * 100
 }
 
-/** The APY in percent of the rate per second that a chain has told; RPC_ERROR when no market can pay it. */
+/**
+ * The APY in percent of the rate per second that a chain has told; RPC_ERROR when no market can pay
+ * it.
+ */
 export function checkedApy({ chain }: ChainClient, perSecond: number): number {
   const apy = apyPercent(perSecond)
   if (apy <= MAX_APY_PERCENT) return apy

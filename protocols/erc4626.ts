@@ -23,8 +23,9 @@ const vault = new Interface([
 /** Vaults that lend what they hold in one market of Aave. */
 export const erc4626: LendingProtocol = {
   /**
-   * A vault tells no rate. How its share price grew would be one, but it takes minutes to measure and
-   * says what was; this is what the vault earns now: Aave's rate on the part of it that is lent.
+   * A vault tells no rate. How its share price grew would be one, but it takes minutes to measure
+   * and says what was; this is what the vault earns now: Aave's rate on the part of it that is
+   * lent.
    */
   async readApy(client, { address, underlying, lendsTo }) {
     if (!lendsTo) throw new Error(`Where the vault ${address} lends is not known.`)

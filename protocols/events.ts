@@ -5,8 +5,8 @@ import type { Log } from '../chains/read.js'
 type Wanted = { name: string; emitter: string; where: Record<string, string>; unitsIn: string }
 
 /**
- * Adds up one argument of the wanted events, base units. Other contracts may emit the same event, and
- * anybody may act for a wallet; only the market's own word about the wallet's own doing counts.
+ * Adds up one argument of the wanted events, base units. Other contracts may emit the same event,
+ * and anybody may act for a wallet; only the market's own word about the wallet's own doing counts.
  */
 export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
   const { name, emitter, where, unitsIn } = wanted

@@ -4,9 +4,9 @@ import type { Market } from '../chains/registry.js'
 import type { Call } from '../domain/operation.js'
 
 /**
- * How much to take out: base units of the underlying, or everything. Everything is told by the wallet's
- * whole balance of the receipt token, for a vault knows no other word for it: base units grow while a
- * transaction is under way.
+ * How much to take out: base units of the underlying, or everything. Everything is told by the
+ * wallet's whole balance of the receipt token, for a vault knows no other word for it: base units
+ * grow while a transaction is under way.
  */
 export type Withdrawal = { units: bigint } | { receiptUnits: bigint }
 
@@ -22,8 +22,9 @@ export type LendingProtocol = {
     block: BlockRef,
   ): Promise<bigint>
   /**
-   * Base units of the underlying that the market can pay out to the wallet at the head of the chain.
-   * Below its position when most is borrowed, zero when the market is paused; it may be above it.
+   * Base units of the underlying that the market can pay out to the wallet at the head of the
+   * chain. Below its position when most is borrowed, zero when the market is paused; it may be
+   * above it.
    */
   readLiquidity(client: ChainClient, market: Market, wallet: string): Promise<bigint>
   /** The calls that move `units` base units of the underlying from the wallet into the market. */

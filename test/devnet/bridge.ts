@@ -54,7 +54,10 @@ export type Message = {
 
 export type Bridge = Awaited<ReturnType<typeof startBridge>>
 
-/** Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns after 4. */
+/**
+ * Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns
+ * after 4.
+ */
 export async function startBridge() {
   const world = await startChains(['arbitrum-sepolia', 'base-sepolia'])
   const client = (name: 'arbitrum-sepolia' | 'base-sepolia') =>

@@ -70,7 +70,13 @@ async function send(transaction: object, url = getChain().url) {
 
 /** Supply APY of USDC in percent, compounded per second as Aave does. */
 async function readApy({ url, contracts }: Chain): Promise<number> {
-  const [reserve] = await read(contracts.aavePool, pool, 'getReserveData', [contracts.usdc], url)
+  const [reserve] = await read(
+    contracts.aavePool,
+    pool,
+    'getReserveData',
+    [contracts.aaveAsset],
+    url,
+  )
   const rate = Number((reserve as { currentLiquidityRate: bigint }).currentLiquidityRate) / 1e27
   return Math.expm1(Math.log1p(rate / yearSeconds) * yearSeconds) * 100
 }
@@ -158,7 +164,7 @@ describe('Aave', () => {
   test.each([
     ['ethereum-sepolia', 1.52],
     ['arbitrum-sepolia', 3.51],
-    ['base-sepolia', 3.15],
+    ['base-sepolia', 4.12],
   ] as const)('%s pays %d percent', async (chain, percent) => {
     expect(await readApy(getChain(chain))).toBeCloseTo(percent, 2)
   })

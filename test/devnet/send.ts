@@ -12,7 +12,10 @@ export const users = [
   '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
 ] as const
 
-/** Sends a call on a chain that mines a block per transaction. Throws with the reason when it reverts. */
+/**
+ * Sends a call on a chain that mines a block per transaction. Throws with the reason when it
+ * reverts.
+ */
 export async function sendFrom(client: ChainClient, from: string, call: Call): Promise<Receipt> {
   // An estimate would hold for the block that is there; the next one has interest to book first.
   const transaction = { from, ...call, gas: toQuantity(2_000_000) }

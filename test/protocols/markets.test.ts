@@ -22,7 +22,10 @@ const comet = new Interface([
   'function pause(bool supply, bool transfer, bool withdraw, bool absorb, bool buy)',
 ])
 
-/** As a public testnet: Aave on ethereum lists a token of its own. And base pays more than the others. */
+/**
+ * As a public testnet: Aave on ethereum lists a token of its own. And base pays more than the
+ * others.
+ */
 const terms = {
   ...devnetTerms,
   'ethereum-sepolia': { ...devnetTerms['ethereum-sepolia'], aaveAsset: 'testDollar' as const },
