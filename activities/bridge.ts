@@ -124,9 +124,11 @@ async function attest(
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
   const claimed = await findClaimedNonces(db, burn, nonces)
-  const free = found.filter(({ eventNonce }) => !claimed.includes(eventNonce))
-  // What was told once stays: a mint of it may be on its way.
-  const own = free.find(({ eventNonce }) => eventNonce === burn.eventNonce) ?? free[0]
+  // What was told once stays, a mint of it may be on its way; unless the burn is in another transaction now.
+  const isKnown = messages.some(({ eventNonce }) => eventNonce.toLowerCase() === burn.eventNonce)
+  const own = found.find(({ eventNonce }) =>
+    isKnown ? eventNonce === burn.eventNonce : !claimed.includes(eventNonce),
+  )
   if (own) await setAttested(db, id, own)
   return own?.eventNonce
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
 import { finalizeIntent } from '../../activities/status.js'
-import { cancelIntent, findLingeringIntents } from '../../db/intents.js'
-import { expireOperation } from '../../db/operations.js'
+import { findLingeringIntents } from '../../db/intents.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
   arrived,
@@ -13,7 +12,6 @@ import {
   lendRequest,
   mintByStranger,
   source,
-  whileRefusing,
 } from './bridging.js'
 import { finalityBlocks, owner } from './fixture.js'
 import type { Wallet } from '../../db/wallets.js'
@@ -135,40 +133,6 @@ describe('a mint', () => {
     expect(await to.usdcOf(wallet.address)).toBe(0n)
   })
 
-  test('that a stranger does while ours is queued counts, and costs us nothing', async () => {
-    const intent = await burned(world, wallet, lendRequest)
-    await world.submit(intent, 1, 'mint')
-    const hash = await mintByStranger(world, intent)
-    await to.mine()
-    await to.book()
-    expect(await expectMinted(world, intent)).toMatchObject({ tx_hash: hash, gas_used: '0' })
-    expect(await world.reservation(intent, 2)).toMatchObject({ units: arrived.toString() })
-    const before = (await to.transactions()).length
-    await to.round()
-    expect(await to.transactions()).toHaveLength(before)
-  })
-
-  test('that a stranger does before we have a row of it counts, and costs us nothing', async () => {
-    const intent = await burned(world, wallet, lendRequest)
-    const hash = await mintByStranger(world, intent)
-    await to.mine(30)
-    await to.book()
-    const before = (await to.transactions()).length
-    await world.submit(intent, 1, 'mint')
-    await to.round()
-    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred', code: 'MINTED' })
-    await to.bookForeign()
-    await to.mine()
-    await to.book()
-    const row = await world.row(intent, 1, 'mint')
-    expect(row).toMatchObject({ success: true, tx_hash: hash, gas_used: '0' })
-    expect(['confirmed', 'final']).toContain(row?.state)
-    const fed = { from_block: row?.block_number, units: arrived.toString() }
-    expect(await world.reservation(intent, 2)).toMatchObject(fed)
-    expect(await to.usdcOf(wallet.address)).toBe(arrived)
-    expect(await to.transactions()).toHaveLength(before)
-  })
-
   test('that a stranger does below the block that was booked at the burn is found', async () => {
     const snapshot = await to.rpc('evm_snapshot')
     await to.mine(4)
@@ -183,77 +147,9 @@ describe('a mint', () => {
     await to.bookForeign()
     expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'mined', tx_hash: hash })
   })
-
-  test('that a stranger was first with makes ours revert, and counts', async () => {
-    const intent = await burned(world, wallet)
-    await world.submit(intent, 1, 'mint')
-    await to.sign()
-    const hash = await mintByStranger(world, intent)
-    await to.mine()
-    await to.broadcast()
-    await to.mine()
-    await to.book()
-    expect(await expectMinted(world, intent)).toMatchObject({ tx_hash: hash, gas_used: '0' })
-    expect((await to.transactions()).at(-1)).toMatchObject({ state: 'mined' })
-    await to.mine(finalityBlocks)
-    await to.book()
-    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'final', tx_hash: hash })
-    expect(await to.usdcOf(wallet.address)).toBe(arrived)
-  })
-
-  test('whose transaction reverted is built anew and done later', async () => {
-    const intent = await burned(world, wallet)
-    await world.submit(intent, 1, 'mint')
-    await to.sign()
-    await whileRefusing(to, async () => {
-      await to.broadcast()
-      await to.mine()
-    })
-    await to.book()
-    const back = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null, tx_id: null }
-    expect(await world.row(intent, 1, 'mint')).toMatchObject(back)
-    await world.perform(intent, 1, 'mint')
-    await expectMinted(world, intent)
-  })
-
-  test('that the chain refuses is deferred, however often, and done later', async () => {
-    const intent = await burned(world, wallet)
-    await whileRefusing(to, async () => {
-      for (let attempt = 0; attempt < 3; attempt++) {
-        await world.perform(intent, 1, 'mint')
-        const refused = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null }
-        expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
-      }
-    })
-    await world.perform(intent, 1, 'mint')
-    await expectMinted(world, intent)
-  })
 })
 
 describe('nothing stops a mint', () => {
-  test('neither cancelling, nor its time, nor the end of its intent', async () => {
-    const intent = await burned(world, wallet)
-    await world.submit(intent, 1, 'mint')
-    const { id, accountId } = intent
-    expect(await cancelIntent(world.db, accountId, id)).toBe('already_signed')
-    await expireOperation(world.workerDb, world.idOf(intent, 1, 'mint'))
-    const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
-    await finalizeIntent(world.workerDb, { intentId: id, failure })
-    expect(await world.intent(intent)).toMatchObject({ status: 'failed' })
-    await world.db('intent').where({ id }).update({ cancelled_at: world.db.fn.now() })
-    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'queued' })
-    await to.round()
-    await expectMinted(world, intent)
-  })
-
-  test('not even an intent that was over before it was submitted', async () => {
-    const intent = await burned(world, wallet)
-    const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
-    await finalizeIntent(world.workerDb, { intentId: intent.id, failure })
-    await world.perform(intent, 1, 'mint')
-    await expectMinted(world, intent)
-  })
-
   test('a workflow that is gone is started again as long as money is in the bridge', async () => {
     const intent = await burned(world, wallet)
     const { id } = intent

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { connectChain } from '../../chains/connect.js'
 import { bookForeignMints } from '../../lanes/missed.js'
 import { startFaultProxy } from '../support/faultProxy.js'
-import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
+import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
   arrived,
   bridgeRequest,
@@ -12,7 +12,6 @@ import {
   lendRequest,
   mintByStranger,
   source,
-  stranger,
   whileRefusing,
 } from './bridging.js'
 import type { Wallet } from '../../db/wallets.js'
@@ -130,74 +129,5 @@ describe('a reorg', () => {
     expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred' })
     await world.perform(intent, 1, 'mint')
     await expectMinted(world, intent)
-  })
-})
-
-describe('the signer', () => {
-  /** Has the burn's account hold a message that is not its own. */
-  async function pretend(intent: Planned, message: string): Promise<void> {
-    const nonce = `0x${message.slice(26, 90)}`
-    const id = world.idOf(intent, 1, 'bridge')
-    await world.db('burn').where({ operation_id: id }).update({ message, event_nonce: nonce })
-    await world.submit(intent, 1, 'mint')
-    await to.round()
-  }
-  const replaced = (message: string, start: number, bytes: string) =>
-    message.slice(0, 2 + 2 * start) + bytes + message.slice(2 + 2 * start + bytes.length)
-  const refused = {
-    ...{ state: 'deferred', code: 'INTERNAL', payload: null, tx_id: null },
-    message: "Refused to sign: the message is not the burn's.",
-  }
-
-  test("refuses another wallet's message", async () => {
-    const foreign = await burned(world, wallet)
-    const { message } = (await world.burn(foreign)) ?? {}
-    await world
-      .db('burn')
-      .where({ event_nonce: message && `0x${message.slice(26, 90)}` })
-      .update({
-        ...{ event_nonce: null, message: null, attestation: null },
-      })
-    wallet = await world.createWallet({ [source]: dollar })
-    const intent = await burned(world, wallet)
-    await pretend(intent, message ?? '')
-    expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
-    expect(await to.usdcOf(wallet.address)).toBe(0n)
-  })
-
-  test('refuses a message to another chain, or to another contract', async () => {
-    for (const [start, bytes] of [
-      [8, '00000000'],
-      [88, stranger.slice(2).toLowerCase()],
-    ] as const) {
-      wallet = await world.createWallet({ [source]: dollar })
-      const intent = await burned(world, wallet)
-      const { message } = (await world.burn(intent)) ?? {}
-      await pretend(intent, replaced(message ?? '', start, bytes))
-      expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
-    }
-  })
-
-  test('refuses a key that is not the nonce of the message', async () => {
-    const intent = await burned(world, wallet)
-    await world.submit(intent, 1, 'mint')
-    const id = world.idOf(intent, 1, 'mint')
-    await world
-      .db('operation')
-      .where({ id })
-      .update({ chain_key: `0x${'7'.repeat(64)}` })
-    await to.round()
-    expect(await world.row(intent, 1, 'mint')).toMatchObject(refused)
-    await world.perform(intent, 1, 'mint')
-    await expectMinted(world, intent)
-  })
-
-  test('signs nothing while the message is not attested', async () => {
-    const intent = await world.intend(wallet, bridgeRequest)
-    await world.perform(intent, 1, 'bridge')
-    await world.submit(intent, 1, 'mint')
-    await to.round()
-    const unsigned = { state: 'deferred', code: 'INTERNAL', payload: null }
-    expect(await world.row(intent, 1, 'mint')).toMatchObject(unsigned)
   })
 })

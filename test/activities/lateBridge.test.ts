@@ -1,0 +1,263 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createActivities } from '../../activities/index.js'
+import { encodeBundle, type UserOperation } from '../../lanes/userOperation.js'
+import { entryPointAddress } from '../../chains/registry.js'
+import {
+  createBridgeWorld,
+  dollar,
+  type BridgeWorld,
+  type Planned,
+} from '../lanes/bridgeFixture.js'
+import {
+  arrived,
+  bridgeRequest,
+  burned,
+  destination,
+  expectMinted,
+  lendRequest,
+  source,
+  stranger,
+} from '../lanes/bridging.js'
+import type { Wallet } from '../../db/wallets.js'
+import type { BridgeStep } from '../../domain/intent.js'
+import type { Site } from '../lanes/site.js'
+
+const giveUpMs = 3_600_000
+
+let world: BridgeWorld
+let from: Site
+let to: Site
+let wallet: Wallet
+beforeAll(async () => {
+  world = await createBridgeWorld([source, destination], { bridgeGiveUpMs: giveUpMs })
+  ;[from, to] = [world.at(source), world.at(destination)]
+})
+beforeEach(async () => {
+  wallet = await world.createWallet({ [source]: dollar })
+})
+afterEach(async () => {
+  world.front.set(undefined)
+  await world.setFaults({ stuck: false, notFound: false, expire: false, outage: false })
+})
+afterAll(() => world?.stop())
+
+const inputOf = (intent: Planned) => world.stepInput<BridgeStep>(intent)
+
+/** An intent whose money is burned, and the block on top, with which it can be attested. */
+async function burn(request = bridgeRequest): Promise<Planned> {
+  const intent = await world.intend(wallet, request)
+  await world.perform(intent, 1, 'bridge')
+  await from.mine()
+  await from.book()
+  return intent
+}
+
+/** As if the burn had been seen so long ago. */
+async function age(intent: Planned, ms: number): Promise<void> {
+  const burnedAt = new Date(Date.now() - ms)
+  const id = world.idOf(intent, 1, 'bridge')
+  await world.db('burn').where({ operation_id: id }).update({ burned_at: burnedAt })
+}
+
+/** One attempt to wait for the attestation, which ends with its worker once something holds. */
+async function attemptUntil(intent: Planned, holds: () => Promise<boolean>, change = {}) {
+  const stopping = new AbortController()
+  const activities = createActivities({ ...world.tools, stopping: stopping.signal })
+  const input = { ...inputOf(intent), ...change }
+  const attempt = world.run(activities.awaitAttestation, input).catch((error: unknown) => error)
+  const isOver = attempt.then(() => true)
+  const tick = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
+  while (!(await holds())) if (await Promise.race([isOver, tick()])) break
+  stopping.abort()
+  return attempt
+}
+
+/** Whether the service has been asked so often since now. */
+function asked(times: number): () => Promise<boolean> {
+  const before = world.front.asked.length
+  return () => Promise.resolve(world.front.asked.length - before >= times)
+}
+const waiting = { type: 'WAITING', nonRetryable: false }
+
+/** Runs an activity while the chains go on. */
+async function whileMining<T>(site: Site, running: Promise<T>): Promise<T> {
+  const over = running.then(
+    () => true,
+    () => true,
+  )
+  const tick = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 20))
+  while (!(await Promise.race([over, tick()]))) await site.round()
+  return running
+}
+
+describe('awaitAttestation', () => {
+  test('tells nothing while it takes no longer than usual, and says what it waits for', async () => {
+    await world.setFaults({ stuck: true })
+    const intent = await burn()
+    expect(await attemptUntil(intent, asked(2))).toMatchObject(waiting)
+    expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
+  })
+
+  test('tells once that the money is late and where it is, and takes it back', async () => {
+    await world.setFaults({ stuck: true })
+    const intent = await burn()
+    await age(intent, 60_000)
+    const isTold = async () => (await world.intent(intent))?.delay != null
+    expect(await attemptUntil(intent, isTold)).toMatchObject(waiting)
+    const row = await world.intent(intent)
+    expect(row).toMatchObject({
+      status: 'executing',
+      delay: { code: 'BRIDGE_TIMEOUT', funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }] },
+    })
+    await age(intent, 120_000)
+    await attemptUntil(intent, asked(1))
+    expect((await world.intent(intent))?.delay).toEqual(row?.delay)
+
+    await world.setFaults({ stuck: false })
+    await world.run(world.activities.awaitAttestation, inputOf(intent))
+    expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
+  })
+
+  test.each(['outage', 'notFound'] as const)('counts %s as waiting', async (fault) => {
+    await world.setFaults({ [fault]: true })
+    const intent = await burn()
+    await age(intent, 60_000)
+    const isTold = async () => (await world.intent(intent))?.delay != null
+    expect(await attemptUntil(intent, isTold)).toMatchObject(waiting)
+    await world.setFaults({ [fault]: false })
+    const { nonce } = await world.run(world.activities.awaitAttestation, inputOf(intent))
+    expect(nonce).toMatch(/^0x[0-9a-f]{64}$/)
+  })
+
+  test.each([
+    ['of another amount', 148 + 68],
+    ['for another wallet', 148 + 36 + 20],
+    ['to another chain', 8 + 3],
+  ])('does not take a message %s', async (_title, at) => {
+    const intent = await burn()
+    world.front.set((messages) =>
+      messages.map((one) => {
+        const place = 2 + 2 * at
+        const digit = one.message[place] === '1' ? '2' : '1'
+        const message = one.message.slice(0, place) + digit + one.message.slice(place + 1)
+        return { ...one, message }
+      }),
+    )
+    expect(await attemptUntil(intent, asked(2))).toMatchObject(waiting)
+    expect(await world.burn(intent)).toMatchObject({ message: null, eventNonce: null })
+  })
+
+  test('does not ask while the burn has no canonical block', async () => {
+    const intent = await burn()
+    await from.reorg(2)
+    const before = world.front.asked.length
+    let rounds = 0
+    const attempt = attemptUntil(intent, () => Promise.resolve(++rounds > 20))
+    expect(await attempt).toMatchObject(waiting)
+    expect(world.front.asked).toHaveLength(before)
+    await from.round()
+    await world.attest(intent)
+  })
+})
+
+describe('a burn that is given up', () => {
+  test('has failed with BRIDGE_TIMEOUT once, comes out all the same, and nothing is lent', async () => {
+    await world.setFaults({ stuck: true })
+    const intent = await burn(lendRequest)
+    await age(intent, giveUpMs + 1_000)
+    const isFailed = async () => (await world.intent(intent))?.status === 'failed'
+    expect(await attemptUntil(intent, isFailed)).toMatchObject(waiting)
+    const told = await world.intent(intent)
+    expect(told).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT', step: 1 } })
+    expect(told?.error).toMatchObject({ funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }] })
+    expect(told?.error?.recovery).toBeUndefined()
+    expect(await attemptUntil(intent, asked(2))).toMatchObject(waiting)
+    expect((await world.intent(intent))?.error).toEqual(told?.error)
+    expect(await world.reservation(intent, 2)).toMatchObject({ released_at: expect.any(Date) })
+
+    await world.setFaults({ stuck: false })
+    const { nonce } = await world.run(world.activities.awaitAttestation, inputOf(intent))
+    const minting = () => world.run(world.activities.mint, { ...inputOf(intent), nonce })
+    const { txHash, units } = await whileMining(to, minting())
+    expect(units).toBe(arrived.toString())
+    const recovered = await world.intent(intent)
+    expect(recovered).toMatchObject({
+      status: 'failed',
+      delay: null,
+      error: {
+        code: 'BRIDGE_TIMEOUT',
+        funds: [{ chain: destination, asset: 'USDC', amount: '0.9999' }],
+        recovery: { txHash, chain: destination, asset: 'USDC', amount: '0.9999' },
+      },
+    })
+    await minting()
+    expect((await world.intent(intent))?.error).toEqual(recovered?.error)
+
+    const lending = world.run(world.activities.deposit, world.stepInput(intent, 2))
+    await expect(lending).rejects.toMatchObject({ type: 'CANCELLED', nonRetryable: true })
+    expect(await to.usdcOf(wallet.address)).toBe(arrived)
+    const again = await world.intend(wallet, { ...lendRequest, amountUnits: arrived })
+    expect(again.plan.steps).toHaveLength(1)
+  })
+
+  test('because its caller asked for it goes on in the same way', async () => {
+    const intent = await burn()
+    const { nonce } = await world.run(world.activities.awaitAttestation, {
+      ...inputOf(intent),
+      simulate: 'BRIDGE_TIMEOUT',
+    })
+    expect(await world.intent(intent)).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT' } })
+    await whileMining(to, world.run(world.activities.mint, { ...inputOf(intent), nonce }))
+    expect((await world.intent(intent))?.error).toHaveProperty('recovery.amount', '0.9999')
+  })
+})
+
+describe('mint', () => {
+  test('has an expired message attested anew, under the same nonce', async () => {
+    await world.setFaults({ expire: true })
+    const intent = await burned(world, wallet)
+    const before = await world.burn(intent)
+    await to.mine()
+    await to.book()
+    const nonce = before?.eventNonce ?? ''
+    const attempt = () => world.run(world.activities.mint, { ...inputOf(intent), nonce })
+    await expect(attempt()).rejects.toMatchObject(waiting)
+    expect(world.front.asked.at(-1)).toBe(`POST /v2/reattest/${nonce}`)
+    expect(await world.row(intent, 1, 'mint')).toBeUndefined()
+    await from.mine(4)
+    await whileMining(to, attempt())
+    const after = await world.burn(intent)
+    expect(after?.eventNonce).toBe(nonce)
+    expect(after?.message).not.toBe(before?.message)
+    await expectMinted(world, intent)
+  })
+
+  test('follows a burn that a reorg has moved to another transaction', async () => {
+    // Delegates the wallet, so that anybody can carry its operations.
+    const first = await burned(world, wallet)
+    await world.perform(first, 1, 'mint')
+    await from.give(wallet.address, dollar)
+    await from.mine(2)
+    await world.setFaults({ expire: true })
+    const intent = await burned(world, wallet)
+    const nonce = (await world.burn(intent))?.eventNonce ?? ''
+    await world.perform(intent, 1, 'mint')
+    expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred' })
+
+    const { payload } = (await world.row(intent, 1, 'bridge')) ?? {}
+    const { userOperation } = payload as { userOperation: UserOperation }
+    await from.book()
+    await from.reorg(2)
+    const data = encodeBundle([userOperation], stranger)
+    const hash = await from.send(stranger, { to: entryPointAddress, data })
+    await from.mine(6)
+    await from.book()
+    expect(await world.row(intent, 1, 'bridge')).toMatchObject({ success: true, tx_hash: hash })
+    await world.setFaults({ expire: false })
+    const id = world.idOf(intent, 1, 'mint')
+    await world.db('operation').where({ id }).update({ retry_after: world.db.fn.now() })
+    await whileMining(to, world.run(world.activities.mint, { ...inputOf(intent), nonce }))
+    expect((await world.row(intent, 1, 'mint'))?.chain_key).not.toBe(nonce)
+    await expectMinted(world, intent, 2n * arrived)
+  })
+})
