@@ -9,7 +9,7 @@ import {
   type Outcomes,
 } from '../lanes/operations.js'
 import { findOperation, type Operation } from '../db/operations.js'
-import { toUnits } from '../domain/money.js'
+import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { operationId } from '../lanes/userOperation.js'
@@ -94,14 +94,11 @@ export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
-  if (!fedBy) return toUnits(step.amount, DECIMALS).toString()
+  if (!fedBy) return toUnits(step.amount, ASSET_DECIMALS).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
   if (row?.units) return row.units
   throw stillWaiting('What the step before has brought is not booked now.', SHORTEST_RETRY_MS)
 }
-
-/** Every asset of the service has the decimals of USDC. */
-const DECIMALS = 6
 
 /** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
 export async function whileBeating<T>(

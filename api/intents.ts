@@ -5,7 +5,7 @@ import { actions, isTerminal, safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { previewPlan, storeIntent } from '../planning/intents.js'
 import { readMarket } from '../planning/market.js'
-import { startIntent } from '../temporal/start.js'
+import { startIntent, type IntentStart } from '../temporal/start.js'
 import {
   bridgeRequest,
   completedIntent,
@@ -64,7 +64,7 @@ const createIntent = writeRoute(
     },
   },
   async (services, { account, requestId, query, body }, commit) => {
-    const { db, temporal, registry, log } = services
+    const { db, registry } = services
     const { accountId, plan } = account
     const decimals = decimalsOf(services)
     const request = toRequest(registry, body, decimals)
@@ -81,12 +81,7 @@ const createIntent = writeRoute(
       intent = await storeIntent(services, trx, owner, request, market)
       return { status: 201, body: intentBody(intent, [], undefined, decimals) }
     })
-    // The row is durable from here on: a start that fails or is late is the sweeper's.
-    if (intent) {
-      await startIntent(temporal, db, { intent, plan, decimals }).catch((error: unknown) => {
-        log.warn({ err: error, intent: intent?.id, requestId }, 'workflow not started yet')
-      })
-    }
+    if (intent) await startStored(services, { intent, plan, decimals })
     return answer
   },
 )
@@ -165,3 +160,14 @@ export const intentRoutes = [createIntent, listAllIntents, readIntent]
 
 /** Every chain of a deployment lists the same USDC, of the same decimals. */
 export const decimalsOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc.decimals
+
+/** Starts the workflow of a stored intent. Its row is durable: a start that fails or is late is the sweeper's. */
+export async function startStored(
+  { temporal, db, log }: Services,
+  start: IntentStart,
+): Promise<void> {
+  const { id, requestId } = start.intent
+  await startIntent(temporal, db, start).catch((error: unknown) => {
+    log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
+  })
+}

@@ -7,10 +7,9 @@ import { remainingRequest } from '../domain/retry.js'
 import { prices } from '../domain/tiers.js'
 import { storeIntent } from '../planning/intents.js'
 import { readMarket } from '../planning/market.js'
-import { startIntent } from '../temporal/start.js'
 import { plannedIntent } from './examples.js'
 import { intentBody } from './intentBody.js'
-import { decimalsOf } from './intents.js'
+import { decimalsOf, startStored } from './intents.js'
 import { intentIdInput } from './parameters.js'
 import { noBody, noQuery, writeRoute } from './route.js'
 import { intent as intentResource } from './intentSchemas.js'
@@ -55,7 +54,7 @@ const retry = writeRoute(
     },
   },
   async (services, { account, requestId, params }, commit) => {
-    const { db, temporal, log } = services
+    const { db } = services
     const { accountId, plan } = account
     const decimals = decimalsOf(services)
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
@@ -77,11 +76,7 @@ const retry = writeRoute(
       if (!twin) throw error
       return { status: 200, body: intentBody(twin, [], undefined, decimals) } as const
     })
-    if (intent) {
-      await startIntent(temporal, db, { intent, plan, decimals }).catch((error: unknown) => {
-        log.warn({ err: error, intent: intent?.id, requestId }, 'workflow not started yet')
-      })
-    }
+    if (intent) await startStored(services, { intent, plan, decimals })
     return answer
   },
 )

@@ -6,6 +6,9 @@ const EXACT_DIGITS = 15
 const MAX_UNITS = 2n ** 256n - 1n
 const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
 
+/** Decimals of every asset of the service: USDC, and the dollars that it is swapped for. */
+export const ASSET_DECIMALS = 6
+
 /**
  * Converts an amount in whole tokens to base units, digit by digit, so that no float arithmetic touches it.
  *

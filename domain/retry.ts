@@ -8,7 +8,7 @@ import {
   type Step,
   type WithdrawRequest,
 } from './intent.js'
-import { toUnits } from './money.js'
+import { ASSET_DECIMALS, toUnits } from './money.js'
 
 /** A failed intent: what it was asked for, and how far it came. */
 export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
@@ -54,15 +54,14 @@ function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['u
   const waiting = plan.steps.flatMap((step) => {
     if (step.type !== 'swap' || completionOf(step, effects)) return []
     const feeder = feederOf(plan, step)
-    const units = feeder ? completionOf(feeder, effects)?.units : toUnits(step.amount, DECIMALS)
+    const units = feeder
+      ? completionOf(feeder, effects)?.units
+      : toUnits(step.amount, ASSET_DECIMALS)
     return units ? [{ asset: step.asset, units }] : []
   })
   const [first] = waiting
   return first && { ...first, units: waiting.reduce((sum, { units }) => sum + units, 0n) }
 }
-
-/** Every asset of the service has the decimals of USDC. */
-const DECIMALS = 6
 
 const assetOf = (step: Step) => (step.type === 'swap' ? step.toAsset : step.asset)
 

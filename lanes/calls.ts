@@ -5,7 +5,7 @@ import { findPlan } from '../db/intents.js'
 import { findOperation } from '../db/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
-import { toUnits } from '../domain/money.js'
+import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
 import { encodeBurn, finalityThreshold } from '../protocols/cctp.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
 import { encodeSwap, readQuote } from '../protocols/uniswapV3.js'
@@ -64,15 +64,12 @@ async function mostUnits(
   step: Step,
 ): Promise<bigint> {
   const feeder = feederOf(plan, step)
-  if (!feeder) return toUnits(step.amount, DECIMALS)
+  if (!feeder) return toUnits(step.amount, ASSET_DECIMALS)
   const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
   const outcome = row && outcomeOf(row)
   if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
   throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked now.')
 }
-
-/** Every asset of the service has the decimals of USDC. */
-const DECIMALS = 6
 
 type Amounts = { units: bigint; most: bigint }
 
@@ -136,7 +133,8 @@ function toBurn(
   }
 }
 
-const unitsOrZero = (amount: string) => (Number(amount) === 0 ? 0n : toUnits(amount, DECIMALS))
+const unitsOrZero = (amount: string) =>
+  Number(amount) === 0 ? 0n : toUnits(amount, ASSET_DECIMALS)
 
 async function toSwap(
   { client, block }: CallSite,
@@ -152,7 +150,8 @@ async function toSwap(
     throw new ServiceError('INTERNAL', 'Refused to sign: the chain lists no such swap.')
   }
   // Less may have arrived than was planned: the price is the bound.
-  const minimumUnits = (toUnits(step.minimum, DECIMALS) * units) / toUnits(step.amount, DECIMALS)
+  const minimumUnits =
+    (toUnits(step.minimum, ASSET_DECIMALS) * units) / toUnits(step.amount, ASSET_DECIMALS)
   const swap = { from, to, unitsIn: units }
   const quote = await readQuote(client, swap, { blockNumber: block })
   if (!quote || quote.unitsOut < minimumUnits) {

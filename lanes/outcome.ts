@@ -1,4 +1,5 @@
 import { Interface, toBeHex } from 'ethers'
+import { isSameAddress } from '../chains/address.js'
 import { entryPointAddress, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
 import { messageTransmitter, mintedUnits, readBurn } from '../protocols/cctp.js'
@@ -39,20 +40,23 @@ export type OutcomeLog = {
 
 /** Reads a log as an outcome; undefined for a log that only looks like one. */
 export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
-  if (log.topics[0] === userOperationTopic && same(log.address, entryPointAddress)) {
+  if (log.topics[0] === userOperationTopic && isSameAddress(log.address, entryPointAddress)) {
     const event = entryPoint.parseLog(log)
     if (!event) return undefined
     const key = toBeHex((event.args.nonce as bigint) >> 64n, 24)
     const { sender, success } = event.args as unknown as { sender: string; success: boolean }
     return { source: 'userOperation', key, actor: sender, success, log }
   }
-  if (log.topics[0] === authorizationTopic && same(log.address, chain.usdc.address)) {
+  if (log.topics[0] === authorizationTopic && isSameAddress(log.address, chain.usdc.address)) {
     const event = token.parseLog(log)
     if (!event) return undefined
     const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
     return { source: 'authorization', key: nonce, actor: authorizer, success: true, log }
   }
-  if (log.topics[0] === receivedTopic && same(log.address, chain.cctp.messageTransmitter)) {
+  if (
+    log.topics[0] === receivedTopic &&
+    isSameAddress(log.address, chain.cctp.messageTransmitter)
+  ) {
     const event = messageTransmitter.parseLog(log)
     if (!event) return undefined
     return { source: 'message', key: event.args.nonce as string, success: true, log }
@@ -66,7 +70,7 @@ export function isOutcomeOf(outcome: OutcomeLog, operation: WatchedOperation): b
   if (outcome.key !== chainKey) return false
   if (kind === 'mint') return outcome.source === 'message'
   const actor = kind === 'fund' ? treasury : wallet
-  return outcome.actor !== undefined && actor !== null && same(outcome.actor, actor)
+  return outcome.actor !== undefined && actor !== null && isSameAddress(outcome.actor, actor)
 }
 
 /** The transaction that carried an operation; a stranger may have sent it. */
@@ -153,7 +157,7 @@ function readMoved(
 function ownLogs(logs: Log[], own: Log): Log[] {
   const before = logs.filter((log) => log.logIndex < own.logIndex)
   const mark = before.findLast(
-    (log) => same(log.address, entryPointAddress) && isMark(log.topics[0]),
+    (log) => isSameAddress(log.address, entryPointAddress) && isMark(log.topics[0]),
   )
   return before.filter((log) => log.logIndex > (mark?.logIndex ?? -1))
 }
@@ -162,12 +166,12 @@ const marks = [topicOf(entryPoint, 'BeforeExecution'), userOperationTopic]
 const isMark = (topic: string | undefined) => topic !== undefined && marks.includes(topic)
 
 const isUserOperationEvent = (log: Log) =>
-  log.topics[0] === userOperationTopic && same(log.address, entryPointAddress)
+  log.topics[0] === userOperationTopic && isSameAddress(log.address, entryPointAddress)
 
 /** The transfer that follows the authorization's own log. */
 function transferredUnits(chain: Chain, wallet: string, own: Log, logs: Log[]) {
   const transfer = logs
-    .filter((log) => log.logIndex > own.logIndex && same(log.address, chain.usdc.address))
+    .filter((log) => log.logIndex > own.logIndex && isSameAddress(log.address, chain.usdc.address))
     .map((log) => token.parseLog(log))
     .find((event) => event?.name === 'Transfer' && event.args.to === wallet)
   return (transfer?.args.value as bigint | undefined) ?? 0n
@@ -177,8 +181,4 @@ function topicOf(abi: Interface, event: string): string {
   const fragment = abi.getEvent(event)
   if (!fragment) throw new Error(`No event ${event}.`)
   return fragment.topicHash
-}
-
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase()
 }

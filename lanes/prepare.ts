@@ -1,4 +1,5 @@
 import { Interface } from 'ethers'
+import { isSameAddress } from '../chains/address.js'
 import { decodeCctpMessage } from '../chains/cctpMessage.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { delegateAddress, entryPointAddress, type Registry } from '../chains/registry.js'
@@ -189,7 +190,7 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
   if (
     !isOurs ||
     destinationDomain !== cctp.domain ||
-    !sameAddress(recipient, cctp.tokenMessenger)
+    !isSameAddress(recipient, cctp.tokenMessenger)
   ) {
     throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
   }
@@ -205,5 +206,3 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
     throw error
   }
 }
-
-const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

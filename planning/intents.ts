@@ -5,7 +5,7 @@ import { scopeTransaction } from '../db/scope.js'
 import { getWalletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
-import { toUnits } from '../domain/money.js'
+import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
@@ -92,11 +92,8 @@ function laterIfSilent(request: IntentRequest, error: unknown): undefined {
 /** What an intent moves: what was asked for, or what everything is worth. */
 function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined): bigint {
   if (amountUnits !== 'max') return amountUnits
-  return plan ? plannedWithdrawal(plan, DECIMALS) : 0n
+  return plan ? plannedWithdrawal(plan, ASSET_DECIMALS) : 0n
 }
-
-/** Every asset of the service has the decimals of USDC. */
-const DECIMALS = 6
 
 /**
  * Plans an intent that was stored without a plan. Safe to repeat: a plan that is there is returned.
@@ -157,7 +154,7 @@ function spendingOf(
 ): Pick<Reservation, 'chainId' | 'token' | 'units' | 'market' | 'everything'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain
-  const units = toUnits(step.amount, DECIMALS)
+  const units = toUnits(step.amount, ASSET_DECIMALS)
   if (step.type === 'withdraw') {
     const { receiptToken } = getMarket(chain, step.market)
     const everything = step.everything === true

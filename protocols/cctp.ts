@@ -1,4 +1,5 @@
 import { Interface, dataLength, zeroPadValue } from 'ethers'
+import { isSameAddress } from '../chains/address.js'
 import { cctpFields } from '../chains/cctpMessage.js'
 import type { Log } from '../chains/read.js'
 import { encodeApprove } from './approve.js'
@@ -85,11 +86,11 @@ function blank(message: string): string {
 /** The message and the base units of the burn among the logs of one operation. */
 export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
   const burns = logs
-    .filter((log) => same(log.address, cctp.tokenMessenger))
+    .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))
     .map((log) => tokenMessenger.parseLog(log))
     .filter((event) => event?.name === 'DepositForBurn' && event.args.depositor === wallet)
   const sent = logs
-    .filter((log) => same(log.address, cctp.messageTransmitter))
+    .filter((log) => isSameAddress(log.address, cctp.messageTransmitter))
     .map((log) => messageTransmitter.parseLog(log))
     .find((event) => event?.name === 'MessageSent')
   return {
@@ -109,10 +110,8 @@ export function mintedUnits({ cctp }: Chain, wallet: string, logs: Log[], receiv
   const previous = before.findLast((log) => log.topics[0] === received.topics[0])
   return before
     .filter((log) => log.logIndex > (previous?.logIndex ?? -1))
-    .filter((log) => same(log.address, cctp.tokenMessenger))
+    .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))
     .map((log) => tokenMessenger.parseLog(log))
     .filter((event) => event?.name === 'MintAndWithdraw' && event.args.mintRecipient === wallet)
     .reduce((sum, event) => sum + (event?.args.amount as bigint), 0n)
 }
-
-const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

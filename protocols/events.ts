@@ -1,3 +1,4 @@
+import { isSameAddress } from '../chains/address.js'
 import type { Interface } from 'ethers'
 import type { Log } from '../chains/read.js'
 
@@ -11,7 +12,7 @@ type Wanted = { name: string; emitter: string; where: Record<string, string>; un
 export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
   const { name, emitter, where, unitsIn } = wanted
   return logs
-    .filter((log) => log.address.toLowerCase() === emitter.toLowerCase())
+    .filter((log) => isSameAddress(log.address, emitter))
     .map((log) => abi.parseLog(log))
     .filter((event) => event?.name === name)
     .map((event) => event?.args.toObject() ?? {})

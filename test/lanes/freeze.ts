@@ -5,13 +5,21 @@ const aave = new Interface([
   'function ADDRESSES_PROVIDER() view returns (address)',
   'function getPoolConfigurator() view returns (address)',
   'function setReserveFreeze(address asset, bool freeze)',
+  'function setReservePause(address asset, bool paused)',
 ])
 
 /** Lets the market take deposits or not, in a block of its own. */
-export async function setFrozen(world: World, frozen: boolean): Promise<void> {
+export const setFrozen = (world: World, frozen: boolean) =>
+  configure(world, 'setReserveFreeze', frozen)
+
+/** Lets the market pay out or not, in a block of its own. */
+export const setPaused = (world: World, paused: boolean) =>
+  configure(world, 'setReservePause', paused)
+
+async function configure(world: World, name: string, value: boolean): Promise<void> {
   const provider = await read(world, world.contracts.aavePool, 'ADDRESSES_PROVIDER')
   const to = await read(world, provider, 'getPoolConfigurator')
-  const data = aave.encodeFunctionData('setReserveFreeze', [world.chain.usdc.address, frozen])
+  const data = aave.encodeFunctionData(name, [world.chain.usdc.address, value])
   await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
   await world.mine()
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Interface } from 'ethers'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
@@ -7,7 +6,7 @@ import { insertIntent, type Intent } from '../../db/intents.js'
 import { storeIntent } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
 import { silentChains } from '../planning/chains.js'
-import { owner, type Submitted, type World } from './fixture.js'
+import { type Submitted, type World } from './fixture.js'
 import type { Market } from '../../chains/registry.js'
 import type { Wallet } from '../../db/wallets.js'
 import type { DepositStep, ExecutionPlan, Step, WithdrawRequest } from '../../domain/intent.js'
@@ -91,25 +90,4 @@ export async function runWithdrawal(world: World, intent: Intent) {
   const input = { intentId, accountId, walletId, step, deadlineMs: Date.now() + 3_600_000 }
   const logger = new DefaultLogger('ERROR')
   return new MockActivityEnvironment({}, { logger }).run(activities.withdraw, input)
-}
-
-const aave = new Interface([
-  'function ADDRESSES_PROVIDER() view returns (address)',
-  'function getPoolConfigurator() view returns (address)',
-  'function setReservePause(address asset, bool paused)',
-])
-
-/** Lets Aave pay out or not, in a block of its own. */
-export async function setPaused(world: World, paused: boolean): Promise<void> {
-  const provider = await read(world, world.contracts.aavePool, 'ADDRESSES_PROVIDER')
-  const to = await read(world, provider, 'getPoolConfigurator')
-  const data = aave.encodeFunctionData('setReservePause', [world.chain.usdc.address, paused])
-  await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
-  await world.mine()
-}
-
-async function read({ rpc }: World, to: string, method: string): Promise<string> {
-  const data = aave.encodeFunctionData(method)
-  const answer = await rpc<string>('eth_call', [{ to, data }, 'latest'])
-  return aave.decodeFunctionResult(method, answer)[0] as string
 }
