@@ -1,4 +1,4 @@
-import { admit, refund, type Admission } from '../db/metering.js'
+import { admit, refund, type Admission, type Search } from '../db/metering.js'
 import type { Scope } from '../db/accounts.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Request, Response } from 'express'
@@ -20,14 +20,16 @@ export type Tariff = {
  * Sets the rate and credit headers that every answer carries. A GET is charged here; a POST is charged
  * together with what it creates.
  *
+ * @param search - A row that is looked up by the way.
  * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
  */
-export async function admitRequest(
+export async function admitRequest<Row>(
   { db, shield }: Services,
   { name, credits, scope }: Tariff,
   request: Request,
   response: Response,
-): Promise<Admission> {
+  search?: Search<Row>,
+) {
   response.locals.judged = true
   const address = request.socket.remoteAddress ?? ''
   const guarded = shield.peek(address)
@@ -37,7 +39,7 @@ export async function admitRequest(
   const requestId = String(response.locals.requestId)
   const cost = request.method === 'POST' ? 0 : credits
   const call = { requestId, cost, route: name, scope }
-  const admission = key === undefined ? undefined : await admit(db, { key, ...call })
+  const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
   if (key === undefined || !admission) {
     setWindow(response, shield.count(address))
     throw unauthorized()

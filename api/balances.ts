@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../chains/ask.js'
 import { readHoldings, type Holding } from '../chains/balances.js'
-import { getWallet } from '../db/wallets.js'
+import { walletById } from '../db/wallets.js'
 import { fromUnits, sumUsd, toUsd } from '../domain/money.js'
 import { prices } from '../domain/tiers.js'
 import { balancesAnswer } from './examples.js'
@@ -15,6 +15,7 @@ const readBalances = readRoute(
     credits: prices.readBalances,
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
+    search: { lookup: walletById, by: ({ walletId }) => walletId },
     docs: {
       operationId: 'getBalances',
       tag: 'Balances',
@@ -31,8 +32,7 @@ const readBalances = readRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, chains }, { account, params }) => {
-    const wallet = await getWallet(db, account.accountId, params.walletId)
+  async ({ chains }, { found: wallet }) => {
     const { answers, unavailable } = await askChains(chains.list, async (client) => {
       const holdings = await readHoldings(client, wallet.address)
       return { chain: client.chain.name, tokens: holdings.map(tokenBody) }

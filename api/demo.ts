@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { insertFunding, type Funding } from '../db/fundings.js'
-import { getWallet } from '../db/wallets.js'
+import { walletById } from '../db/wallets.js'
 import { demoFunding } from '../domain/funding.js'
 import { prices } from '../domain/tiers.js'
 import { fromUnits } from '../domain/money.js'
@@ -36,7 +36,7 @@ const fundWallet = writeRoute(
   async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
     const { accountId } = account
     const { chainId, usdc } = registry.get(demoFunding.chain)
-    const { id: walletId } = await getWallet(db, accountId, body.walletId)
+    const { id: walletId } = await walletById.get(db, accountId, body.walletId)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
       const { units } = demoFunding

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { getIntent, listIntents, type Intent } from '../db/intents.js'
-import { getWallet } from '../db/wallets.js'
+import { walletById } from '../db/wallets.js'
 import { actions, isTerminal, safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
 import { previewPlan, storeIntent } from '../planning/intents.js'
@@ -68,7 +68,7 @@ const createIntent = writeRoute(
     const { accountId, plan } = account
     const decimals = decimalsOf(services)
     const request = toRequest(registry, body, decimals)
-    const wallet = await getWallet(db, accountId, body.walletId)
+    const wallet = await walletById.get(db, accountId, body.walletId)
     const market = await readMarket(services, wallet.address, request)
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../chains/ask.js'
 import { readDeposits, type Deposits } from '../db/positions.js'
-import { getWallet } from '../db/wallets.js'
+import { walletById } from '../db/wallets.js'
 import { fromUnits } from '../domain/money.js'
 import { prices } from '../domain/tiers.js'
 import { getMarket, lendingProtocol } from '../protocols/markets.js'
@@ -19,6 +19,7 @@ const readPositions = readRoute(
     credits: prices.readPositions,
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
+    search: { lookup: walletById, by: ({ walletId }) => walletId },
     docs: {
       operationId: 'getPositions',
       tag: 'Positions',
@@ -35,9 +36,8 @@ const readPositions = readRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, chains }, { account, params }) => {
-    const { id, address } = await getWallet(db, account.accountId, params.walletId)
-    const deposits = await readDeposits(db, account.accountId, id)
+  async ({ db, chains }, { found: { id, accountId, address } }) => {
+    const deposits = await readDeposits(db, accountId, id)
     const { answers, unavailable } = await askChains(chains.list, async (client) => {
       return readChain(client, address, deposits)
     })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findRetry, getIntent, requestOf, type Intent } from '../db/intents.js'
 import { hasUnsettledOperations } from '../db/operations.js'
-import { getWallet } from '../db/wallets.js'
+import { walletById } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { remainingRequest } from '../domain/retry.js'
 import { prices } from '../domain/tiers.js'
@@ -62,7 +62,7 @@ const retry = writeRoute(
     if (known) return { status: 200, body: intentBody(known, [], undefined, decimals) }
     await assertSettled(services, failed)
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
-    const wallet = await getWallet(db, accountId, failed.walletId)
+    const wallet = await walletById.get(db, accountId, failed.walletId)
     const market = await readMarket(services, wallet.address, request)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
     let intent: Intent | undefined

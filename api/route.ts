@@ -5,7 +5,8 @@ import { ServiceError, type ErrorCode } from '../domain/errors.js'
 import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
 import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
 import type { Db } from '../db/connect.js'
-import type { Admission } from '../db/metering.js'
+import type { Admission, Search } from '../db/metering.js'
+import type { Lookup } from '../db/scope.js'
 import type { Services } from './services.js'
 
 export type Call<Params, Query, Body> = {
@@ -61,15 +62,23 @@ export type Route = {
   mount(services: Services, router: Router): void
 }
 
-type Reader<Params, Query> = (
+/** The row that an endpoint reads first; its admission finds it by the way. */
+type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
+
+type ReadSpec<Params extends Schema, Query extends Schema, Row> = Omit<
+  Spec<Params, Query, Schema>,
+  'body'
+> & { search?: RowSearch<z.infer<Params>, Row> }
+
+type Reader<Params, Query, Row> = (
   services: Services,
-  call: Call<Params, Query, undefined>,
-) => Promise<Answer>
+  call: Call<Params, Query, undefined> & { found: Row },
+) => Answer | Promise<Answer>
 
 /** An endpoint that reads. It is charged when it is admitted, and gets that back unless it ends in 2xx. */
-export function readRoute<Params extends Schema, Query extends Schema>(
-  spec: Omit<Spec<Params, Query, Schema>, 'body'>,
-  handler: Reader<z.infer<Params>, z.infer<Query>>,
+export function readRoute<Params extends Schema, Query extends Schema, Row = undefined>(
+  { search, ...spec }: ReadSpec<Params, Query, Row>,
+  handler: Reader<z.infer<Params>, z.infer<Query>, Row>,
 ): Route {
   const tariff: Tariff = { name: `GET ${spec.path}`, credits: spec.credits, scope: 'read' }
   return {
@@ -77,12 +86,12 @@ export function readRoute<Params extends Schema, Query extends Schema>(
     spec: { ...spec, body: z.undefined() },
     mount(services, router) {
       router.get(spec.path, async (request, response) => {
-        const account = await admitRequest(services, tariff, request, response)
+        const sought = search && seek(search, spec.params, request)
+        const account = await admitRequest(services, tariff, request, response, sought)
         try {
-          const answer = await handler(services, {
-            ...inputOf(account, request, response, spec),
-            body: undefined,
-          })
+          const input = inputOf(account, request, response, spec)
+          const found = search ? search.lookup.orThrow(account.found) : (undefined as Row)
+          const answer = await handler(services, { ...input, found, body: undefined })
           // The time limit has answered for us, with an error: those are free.
           if (response.headersSent) await refundRequest(services, response)
           else send(response, { status: answer.status, text: JSON.stringify(answer.body) })
@@ -93,6 +102,16 @@ export function readRoute<Params extends Schema, Query extends Schema>(
       })
     },
   }
+}
+
+/** Nothing, when the path is not readable: its error comes after the admission. */
+function seek<Params extends Schema, Row>(
+  { lookup, by }: RowSearch<z.infer<Params>, Row>,
+  schema: Params,
+  { params }: Request,
+): Search<Row> | undefined {
+  const parsed = schema.safeParse(params)
+  return parsed.success ? { lookup, key: by(parsed.data) } : undefined
 }
 
 type Writer<Params, Query, Body> = (

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { createSealedAccount } from '../custody/seal.js'
 import {
   findActiveKek,
-  getWalletByUser,
   insertWallet,
   listWallets,
   newWalletId,
+  walletByUser,
   type Wallet,
 } from '../db/wallets.js'
 import { ServiceError } from '../domain/errors.js'
@@ -65,7 +65,7 @@ const createWallet = writeRoute(
       const wallet = { id, accountId, address, ...body }
       const created = await insertWallet(trx, wallet, { kekId: kek.id, sealed })
       if (created) return { status: 201, body: walletBody(created, registry) }
-      const existing = await getWalletByUser(trx, accountId, body.userId)
+      const existing = await walletByUser.get(trx, accountId, body.userId)
       // As the database would give it back: -0 becomes 0.
       const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
       if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
@@ -80,6 +80,7 @@ const readWallet = readRoute(
     credits: prices.readWallet,
     params: z.object({ userId: userIdInput }),
     query: noQuery,
+    search: { lookup: walletByUser, by: ({ userId }) => userId },
     docs: {
       operationId: 'getWallet',
       tag: 'Wallets',
@@ -90,10 +91,7 @@ const readWallet = readRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, registry }, { account, params }) => {
-    const wallet = await getWalletByUser(db, account.accountId, params.userId)
-    return { status: 200, body: walletBody(wallet, registry) }
-  },
+  ({ registry }, { found }) => ({ status: 200, body: walletBody(found, registry) }),
 )
 
 const listAllWallets = readRoute(

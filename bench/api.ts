@@ -18,14 +18,14 @@ import { runLoad, type LoadResult } from './load.js'
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '1' },
-    connections: { type: 'string', default: '16' },
+    connections: { type: 'string', default: '64' },
   },
 })
 const SECONDS = Number(values.seconds)
 const CONNECTIONS = Number(values.connections)
 const ROUNDS = 15
 const WARM_UP_SECONDS = 2
-/** Accounts with a key each; one alone makes all requests wait for its row. */
+/** Accounts with a key each, as many as connections; one alone makes all requests wait for its row. */
 const ACCOUNTS = 64
 const TRIP_SECONDS = 1
 /** Goals: throughput as a share of the bare handler's, and round trips to Postgres per request. */

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
-import { multicallAddress, readMany } from './multicall.js'
+import { multicallAddress } from './multicall.js'
 import { readEthPrice } from './prices.js'
-import { erc20 } from './read.js'
+import { readBalance, readContract } from './read.js'
 import { tokensOf } from './registry.js'
 import type { ChainClient } from './connect.js'
 
@@ -16,19 +16,16 @@ const DOLLAR_PRICE_E8 = 100_000_000n
 /** What an address holds of USDC, the tokens that it is swapped for, and ETH at the head of a chain, without what it holds nothing of. */
 export async function readHoldings(client: ChainClient, owner: string): Promise<Holding[]> {
   const tokens = tokensOf(client.chain)
-  const [coin, ...amounts] = await readMany(client, [
-    { to: multicallAddress, abi: native, name: 'getEthBalance', parameters: [owner] },
-    ...tokens.map(({ address }) => {
-      return { to: address, abi: erc20, name: 'balanceOf', parameters: [owner] }
-    }),
+  const [coin, amounts] = await Promise.all([
+    readContract(client, multicallAddress, native, 'getEthBalance', [owner]),
+    Promise.all(tokens.map(({ address }) => readBalance(client, address, owner, 'latest'))),
   ])
-  const wei = coin?.[0] as bigint
+  const wei = coin[0] as bigint
   // Wallets of the service need no ETH: the price is asked for only where somebody has sent some.
   const ethPrice = wei > 0n ? await readEthPrice(client) : 0n
   const holdings = [
     ...tokens.map(({ symbol, decimals }, i) => {
-      const units = amounts[i]?.[0] as bigint
-      return { asset: symbol, units, decimals, priceE8: DOLLAR_PRICE_E8 }
+      return { asset: symbol, units: amounts[i] ?? 0n, decimals, priceE8: DOLLAR_PRICE_E8 }
     }),
     { asset: 'ETH', units: wei, decimals: 18, priceE8: ethPrice },
   ]

@@ -1,4 +1,4 @@
-import { FetchRequest, JsonRpcProvider, isError } from 'ethers'
+import { AbiCoder, FetchRequest, JsonRpcProvider, isError } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
 import type { Chain, ChainName, Registry } from './registry.js'
 
@@ -81,6 +81,13 @@ const REVERT_CODE = 3
 function reverted(chain: string, method: string, reason: string, data: string | null) {
   const details = { chain, method, answered: true, reverted: true, reason, data }
   return new ServiceError('RPC_ERROR', `${chain} reverted ${method}: ${reason}`, details)
+}
+
+/** The error of a call that reverted inside another one, with what it returned. */
+export function revertedWith({ chain }: ChainClient, data: string): ServiceError {
+  const transaction = { to: null, data: '0x' }
+  const { reason, shortMessage } = AbiCoder.getBuiltinCallException('call', transaction, data)
+  return reverted(chain.name, 'eth_call', reason ?? shortMessage, data)
 }
 
 /** The JSON-RPC error inside an error of ethers, which wraps it once or twice; undefined without one. */

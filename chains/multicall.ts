@@ -1,6 +1,6 @@
-import { Interface, type Result } from 'ethers'
-import { decodeResult, readContract, type BlockRef } from './read.js'
-import type { ChainClient } from './connect.js'
+import { Interface } from 'ethers'
+import { ServiceError } from '../domain/errors.js'
+import { revertedWith, type ChainClient } from './connect.js'
 
 /**
  * Multicall3, at one address on every network. The devnet has a compatible reader there.
@@ -13,28 +13,75 @@ const multicall = new Interface([
     returns (tuple(bool success, bytes returnData)[] results)`,
 ])
 
-/** A view function of a contract. */
-export type Read = { to: string; abi: Interface; name: string; parameters: unknown[] }
+/** Nodes bound the gas of one eth_call. */
+const MAX_CALLS = 100
 
-/** The results of several view functions at one block, in their order, by one call. One that fails fails all. */
-export async function readMany(
-  client: ChainClient,
-  reads: Read[],
-  block: BlockRef = 'latest',
-): Promise<Result[]> {
-  const calls = reads.map(({ to, abi, name, parameters }) => ({
-    target: to,
-    allowFailure: false,
-    callData: abi.encodeFunctionData(name, parameters),
-  }))
-  const [answers] = await readContract(
-    client,
-    multicallAddress,
-    multicall,
-    'aggregate3',
-    [calls],
-    block,
-  )
-  const results = answers as { returnData: string }[]
-  return reads.map((read, i) => decodeResult(client, read, results[i]?.returnData ?? '0x'))
+type Call = { to: string; data: string }
+type Waiting = { call: Call; resolve(returned: string): void; reject(error: unknown): void }
+
+/** What goes out at the end of this turn of the event loop, by block. */
+const waitingOf = new WeakMap<ChainClient, Map<string, Waiting[]>>()
+
+/**
+ * Calls a contract. What one chain is asked at one block in the same turn of the event loop goes out as one
+ * eth_call; a call that reverts fails alone. The contract may see Multicall3 as its caller.
+ *
+ * @param block - As JSON-RPC takes it.
+ * @returns What the contract returned: `0x` where there is none.
+ * @throws {ServiceError} RPC_ERROR.
+ */
+export function callTogether(client: ChainClient, call: Call, block: unknown): Promise<string> {
+  const ofClient = waitingOf.get(client) ?? new Map<string, Waiting[]>()
+  waitingOf.set(client, ofClient)
+  const key = JSON.stringify(block)
+  return new Promise((resolve, reject) => {
+    const waiting = ofClient.get(key) ?? []
+    waiting.push({ call, resolve, reject })
+    if (waiting.length > 1) return
+    ofClient.set(key, waiting)
+    setImmediate(() => {
+      ofClient.delete(key)
+      for (let i = 0; i < waiting.length; i += MAX_CALLS) {
+        void answerAll(client, waiting.slice(i, i + MAX_CALLS), block)
+      }
+    })
+  })
+}
+
+async function answerAll(client: ChainClient, waiting: Waiting[], block: unknown): Promise<void> {
+  try {
+    const calls = waiting.map(({ call }) => call)
+    const answers = await aggregate(client, calls, block)
+    for (const [i, { resolve, reject }] of waiting.entries()) {
+      const answer = answers[i] as Answer
+      if (answer.success) resolve(answer.returnData)
+      else reject(revertedWith(client, answer.returnData))
+    }
+  } catch (error) {
+    for (const { reject } of waiting) reject(error)
+  }
+}
+
+type Answer = { success: boolean; returnData: string }
+
+async function aggregate(client: ChainClient, calls: Call[], block: unknown): Promise<Answer[]> {
+  const [only, ...others] = calls
+  if (others.length === 0) {
+    return [{ success: true, returnData: await client.send<string>('eth_call', [only, block]) }]
+  }
+  const targets = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
+  const data = multicall.encodeFunctionData('aggregate3', [targets])
+  const returned = await client.send<string>('eth_call', [{ to: multicallAddress, data }, block])
+  return decodeAnswers(client, returned)
+}
+
+function decodeAnswers({ chain }: ChainClient, returned: string): Answer[] {
+  try {
+    return multicall.decodeFunctionResult('aggregate3', returned)[0] as Answer[]
+  } catch (cause) {
+    const reason = `no Multicall3 at ${multicallAddress}`
+    const details = { chain: chain.name, method: 'eth_call', answered: true, reverted: false }
+    const message = `${chain.name} cannot be read: ${reason}.`
+    throw new ServiceError('RPC_ERROR', message, { ...details, reason }, { cause })
+  }
 }

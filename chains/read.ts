@@ -1,5 +1,6 @@
 import { Interface, toQuantity, type Result } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
+import { callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
 /** A block to read at: its number, or its hash, which an orphaned block does not answer. */
@@ -37,9 +38,10 @@ const blockParameter = (block: BlockRef) => {
 }
 
 /**
- * Calls a contract's view function and returns its results.
+ * Calls a contract's view function and returns its results. Functions of any contracts that are asked
+ * together cost one call to the node.
  *
- * @throws {ServiceError} RPC_ERROR, also when the answer is none of this function.
+ * @throws {ServiceError} RPC_ERROR, also when the contract is not there, or not yet at that node or block.
  */
 export async function readContract(
   client: ChainClient,
@@ -48,34 +50,16 @@ export async function readContract(
   name: string,
   parameters: unknown[],
   block: BlockRef = 'latest',
-) {
+): Promise<Result> {
   const data = abi.encodeFunctionData(name, parameters)
-  const answer = await client.send<string>('eth_call', [{ to, data }, blockParameter(block)])
-  return decodeResult(client, { to, abi, name }, answer)
-}
-
-/**
- * Decodes what a view function returned.
- *
- * @throws {ServiceError} RPC_ERROR: the contract is not there, or not yet at that node or block.
- */
-export function decodeResult(
-  { chain }: ChainClient,
-  { to, abi, name }: { to: string; abi: Interface; name: string },
-  data: string,
-): Result {
+  const answer = await callTogether(client, { to, data }, blockParameter(block))
   try {
-    return abi.decodeFunctionResult(name, data)
+    return abi.decodeFunctionResult(name, answer)
   } catch (cause) {
-    const reason = data === '0x' ? 'no contract there' : 'an answer of another shape'
-    const details = {
-      chain: chain.name,
-      method: 'eth_call',
-      answered: true,
-      reverted: false,
-      reason,
-    }
-    const message = `${chain.name} cannot tell ${name} of ${to}: ${reason}.`
+    const chain = client.chain.name
+    const reason = answer === '0x' ? 'no contract there' : 'an answer of another shape'
+    const details = { chain, method: 'eth_call', answered: true, reverted: false, reason }
+    const message = `${chain} cannot tell ${name} of ${to}: ${reason}.`
     throw new ServiceError('RPC_ERROR', message, details, { cause })
   }
 }

@@ -1,9 +1,7 @@
 import type { Db } from './connect.js'
 
-/** Statements of one kind under way at once. Calls that come meanwhile go together in the next one. */
-const LANES = 2
-/** Calls in one statement at most. */
-const MAX_CALLS = 64
+/** Calls in one statement at most: enough to share its cost, few enough to work on while the next runs. */
+const MAX_CALLS = 16
 
 type Waiting<Call, Answer> = {
   call: Call
@@ -13,17 +11,15 @@ type Waiting<Call, Answer> = {
 
 /**
  * Answers calls by as few statements as the load allows: a call alone is sent at once, those that come while
- * statements are under way share the next one. No call waits longer than for those before it.
+ * a statement is under way share the next one. No call waits longer than for those before it.
  *
  * @param send - Answers calls in their order. A promise among the answers holds up its own call only.
  */
 export function gather<Call, Answer>(
   send: (calls: Call[]) => Promise<(Answer | Promise<Answer>)[]>,
-  lanes: number = LANES,
 ): (call: Call) => Promise<Answer> {
   let waiting: Waiting<Call, Answer>[] = []
-  let busy = 0
-  let awake = false
+  let busy = false
 
   async function sendAll(batch: Waiting<Call, Answer>[]): Promise<void> {
     try {
@@ -36,23 +32,17 @@ export function gather<Call, Answer>(
   }
 
   function next(): void {
-    awake = false
-    while (busy < lanes && waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_CALLS)
-      waiting = waiting.slice(MAX_CALLS)
-      busy += 1
-      void sendAll(batch).finally(() => {
-        busy -= 1
-        next()
-      })
-    }
+    const batch = waiting.slice(0, MAX_CALLS)
+    waiting = waiting.slice(MAX_CALLS)
+    busy = batch.length > 0
+    if (busy) void sendAll(batch).finally(next)
   }
 
   return (call) =>
     new Promise((resolve, reject) => {
       waiting.push({ call, resolve, reject })
-      if (awake || busy >= lanes) return
-      awake = true
+      if (busy) return
+      busy = true
       // After the other requests that the network has brought by now.
       setImmediate(next)
     })
@@ -64,7 +54,7 @@ export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answ
   return {
     has: (name: string) => lines.has(name),
     async add(name: string, call: Call): Promise<Answer> {
-      const line = lines.get(name) ?? { ask: gather(send, 1), open: 0 }
+      const line = lines.get(name) ?? { ask: gather(send), open: 0 }
       lines.set(name, line)
       line.open += 1
       try {

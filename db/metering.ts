@@ -2,7 +2,7 @@ import { ServiceError } from '../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
 import { gather, gatherByName, perPool } from './gather.js'
 import { runPrepared, type Statement } from './prepared.js'
-import { selectScoped } from './scope.js'
+import { rowOf, selectScoped, type Joined, type Lookup } from './scope.js'
 import type { Db } from './connect.js'
 import type { PlanName } from '../domain/tiers.js'
 
@@ -25,17 +25,18 @@ export type Admission = {
   verdict: 'admitted' | 'rateLimited' | 'outOfScope' | 'outOfCredits'
 }
 
-type AdmitRow = {
-  at: bigint
-  account_id: string
-  plan: PlanName
-  scopes: string[]
-  rpm: number
-  win_used: number
-  reset_at: bigint
-  retry_after: number
-  balance: bigint
-  code: keyof typeof verdicts | typeof BUSY
+/** Columns of a call, named so that no column of a looked-up row can hide them. */
+type CallRow = {
+  callAt: bigint
+  callAccount: string
+  callPlan: PlanName
+  callScopes: string[]
+  callLimit: number
+  callUsed: number
+  callResetAt: bigint
+  callRetryAfter: number
+  callBalance: bigint
+  callCode: keyof typeof verdicts | typeof BUSY
 }
 
 const verdicts = {
@@ -48,80 +49,114 @@ const verdicts = {
 const BUSY = 0
 
 type AdmitRequest = { requestId: string; cost: number; route: string; scope: Scope }
-type AdmitCall = AdmitRequest & { digest: Buffer; keyDigest: string }
+type AdmitCall = AdmitRequest & { digest: Buffer; keyDigest: string; searchKey: string | null }
+type Admitted<Row> = Admission & { found: Row | undefined }
+
+/** A row of the caller's account that a request needs. */
+export type Search<Row> = { lookup: Lookup<Row>; key: string }
 
 /**
  * Authenticates, counts and charges a request, exact over any number of processes. Requests that come
  * together are admitted by one statement.
  *
  * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
+ * @param search - Looked up by the way, for a request that is admitted.
  * @returns undefined when no live key has this text.
  */
-export async function admit(
+export async function admit<Row>(
   db: Db,
-  request: AdmitRequest & { key: string },
-): Promise<Admission | undefined> {
-  const digest = keyDigest(request.key)
+  { key, ...request }: AdmitRequest & { key: string },
+  search?: Search<Row>,
+): Promise<Admitted<Row> | undefined> {
+  const digest = keyDigest(key)
   if (!digest) return undefined
-  return admitTogether(db)({ ...request, digest, keyDigest: digest.toString('base64') })
+  const searchKey = search?.key ?? null
+  const call = { ...request, digest, keyDigest: digest.toString('base64'), searchKey }
+  const entrances = entrancesOf(db)
+  let entrance = entrances.get(search?.lookup)
+  if (!entrance) entrances.set(search?.lookup, (entrance = openEntrance(db, search?.lookup)))
+  return (await entrance(call)) as Admitted<Row> | undefined
 }
 
-const admitTogether = perPool((db) => {
+type Entrance = (call: AdmitCall) => Promise<Admitted<unknown> | undefined>
+
+/** Requests that need the same kind of row are admitted together. */
+const entrancesOf = perPool(() => new Map<unknown, Entrance>())
+
+function openEntrance(
+  db: Db,
+  lookup: Pick<Lookup<unknown>, 'name' | 'join'> | undefined,
+): Entrance {
+  const statement = admitStatement(lookup)
   // Whoever holds an account for long, such as a process that froze, holds up its own calls only.
-  const line = gatherByName((calls: AdmitCall[]) => askAdmissions(db, calls, true))
+  const line = gatherByName((calls: AdmitCall[]) => askAdmissions(db, statement, calls, true))
   const together = gather(async (calls: AdmitCall[]) => {
-    const answers = await askAdmissions(db, calls, false)
+    const answers = await askAdmissions(db, statement, calls, false)
     return calls.map((call, at) => {
       const answer = answers[at]
       return answer === 'busy' ? line.add(call.keyDigest, call) : answer
     })
   })
-  return async (call: AdmitCall): Promise<Admission | undefined> => {
+  return async (call) => {
     const answer = await (line.has(call.keyDigest)
       ? line.add(call.keyDigest, call)
       : together(call))
     if (answer === 'busy') throw new Error('An account was held although it was waited for.')
     return answer
   }
-})
-
-const admitStatement: Statement = {
-  name: 'admit_calls',
-  text: 'select * from admit_calls($1, $2, $3, $4, $5, $6)',
 }
+
+const admitStatement = (lookup: Pick<Lookup<unknown>, 'name' | 'join'> | undefined): Statement => ({
+  name: `admit ${lookup?.name ?? ''}`,
+  text: `select a.at as "callAt", a.account_id as "callAccount", a.plan as "callPlan",
+      a.scopes as "callScopes", a.rpm as "callLimit", a.win_used as "callUsed",
+      a.reset_at as "callResetAt", a.retry_after as "callRetryAfter", a.balance as "callBalance",
+      a.code as "callCode"${lookup ? ', row.*' : ''}
+    from admit_calls($1, $2, $3, $4, $5, $6) as a
+    cross join lateral (select a.account_id as account,
+      case when a.code = 200 then ($7::text[])[a.at] end as key) as call ${lookup?.join ?? ''}`,
+})
 
 /** One answer for each call, in their order. */
 async function askAdmissions(
   db: Db,
+  statement: Statement,
   calls: AdmitCall[],
   wait: boolean,
-): Promise<(Admission | 'busy' | undefined)[]> {
-  const rows = await runPrepared<AdmitRow>(db, admitStatement, [
+): Promise<(Admitted<unknown> | 'busy' | undefined)[]> {
+  const rows = await runPrepared<CallRow & Joined>(db, statement, [
     calls.map(({ digest }) => digest),
     calls.map(({ requestId }) => requestId),
     calls.map(({ cost }) => cost),
     calls.map(({ route }) => route),
     calls.map(({ scope }) => scope),
     wait,
+    calls.map(({ searchKey }) => searchKey),
   ])
-  const found = new Map(rows.map((row) => [Number(row.at) - 1, row]))
-  return calls.map((call, at) => toAdmission(call, found.get(at)))
+  const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt) - 1, row]))
+  return calls.map((call, at) => toAdmitted(call, found.get(at)))
 }
 
-function toAdmission(call: AdmitCall, row?: AdmitRow): Admission | 'busy' | undefined {
-  if (!row) return undefined
-  if (row.code === BUSY) return 'busy'
+function toAdmitted(
+  { keyDigest }: AdmitCall,
+  columns?: Omit<CallRow, 'callAt'> & Joined,
+): Admitted<unknown> | 'busy' | undefined {
+  if (!columns) return undefined
+  const { callAccount, callPlan, callScopes, callLimit, callUsed, ...others } = columns
+  const { callResetAt, callRetryAfter, callBalance, callCode, ...row } = others
+  if (callCode === BUSY) return 'busy'
   return {
-    keyDigest: call.keyDigest,
-    accountId: row.account_id,
-    plan: row.plan,
-    scopes: row.scopes,
-    limit: row.rpm,
-    used: row.win_used,
-    resetAt: Number(row.reset_at),
-    retryAfter: row.retry_after,
-    balance: row.balance,
-    verdict: verdicts[row.code],
+    keyDigest,
+    accountId: callAccount,
+    plan: callPlan,
+    scopes: callScopes,
+    limit: callLimit,
+    used: callUsed,
+    resetAt: Number(callResetAt),
+    retryAfter: callRetryAfter,
+    balance: callBalance,
+    verdict: verdicts[callCode],
+    found: rowOf(row),
   }
 }
 

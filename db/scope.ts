@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { gather, perPool } from './gather.js'
 import { runPrepared } from './prepared.js'
 import type { Db } from './connect.js'
+import type { ServiceError } from '../domain/errors.js'
 
 /**
  * Runs one query with the sight of one account, in one statement: row policies let it see the rows of this
@@ -24,27 +25,56 @@ export async function selectScoped<Row>(
   return rows
 }
 
+/** Finds one row of an account by one text, with the same sight as `selectScoped`. */
+export type Lookup<Row> = {
+  name: string
+  /** SQL that joins to `call`, by its account and key, the row and `found`: all null where there is none. */
+  join: string
+  /** @throws {ServiceError} Not found: the same for unknown and foreign rows. */
+  get(db: Db, accountId: string, key: string): Promise<Row>
+  /** What is found otherwise, such as by an admission. */
+  orThrow(row: Row | undefined): Row
+}
+
 /**
- * A look-up of one row of an account by one text, with the same sight as `selectScoped`. Look-ups that come
- * together go in one statement, of which each sees its own account only: the setting is made anew before
- * each, in the subquery that the row's own one depends on.
+ * Makes a look-up. Those that come together go in one statement, of which each sees its own account only:
+ * the setting is made anew before each, in the subquery that the row's own one depends on.
  *
  * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
  */
-export function createLookup<Row extends object>(name: string, select: string) {
-  const text = `select call.at as "callAt", found.*
-    from unnest($1::text[], $2::text[]) with ordinality as call (account, key, at)
+export function createLookup<Row extends object>(
+  name: string,
+  select: string,
+  notFound: () => ServiceError,
+): Lookup<Row> {
+  const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
-    cross join lateral (${select} offset 0) as found`
+    left join lateral (select true as found, x.* from (${select}) x offset 0) as row on true`
+  const text = `select call.at as "callAt", row.*
+    from unnest($1::text[], $2::text[]) with ordinality as call (account, key, at) ${join}`
   const of = perPool((db) =>
     gather(async (calls: { accountId: string; key: string }[]) => {
       const values = [calls.map(({ accountId }) => accountId), calls.map(({ key }) => key)]
-      const rows = await runPrepared<Row & { callAt: bigint }>(db, { name, text }, values)
-      const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt), row as unknown]))
-      return calls.map((_, at) => found.get(at + 1) as Row | undefined)
+      const rows = await runPrepared<Joined & { callAt: bigint }>(db, { name, text }, values)
+      const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt), rowOf<Row>(row)]))
+      return calls.map((_, at) => found.get(at + 1))
     }),
   )
-  return (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
+  const orThrow = (row: Row | undefined) => {
+    if (row) return row
+    throw notFound()
+  }
+  const get = async (db: Db, accountId: string, key: string) =>
+    orThrow(await of(db)({ accountId, key }))
+  return { name, join, get, orThrow }
+}
+
+/** The columns that a look-up joins. */
+export type Joined = { found?: true | null }
+
+/** The row that a look-up joined. */
+export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
+  return found ? (row as Row) : undefined
 }
 
 /** Gives a whole transaction the sight of one account. */

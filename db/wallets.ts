@@ -83,18 +83,21 @@ const returning = Object.entries(columns).map(([name, column]) => `${column} as 
 
 const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
 const select = `select ${named.join(', ')} from wallet where account_id = scope.account`
-const findByUser = createLookup<Wallet>('wallet by user', `${select} and user_id = call.key`)
-const findById = createLookup<Wallet>('wallet by id', `${select} and id = call.key`)
+const notFound = () =>
+  new ServiceError('WALLET_NOT_FOUND', 'There is no such wallet. Create it first.')
 
-/** The wallet of a user of the account. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
-export async function getWalletByUser(db: Db, accountId: string, userId: string): Promise<Wallet> {
-  return orNotFound(await findByUser(db, accountId, userId))
-}
-
-/** The wallet of the account with this id. WALLET_NOT_FOUND, the same for unknown and foreign ones. */
-export async function getWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
-  return orNotFound(await findById(db, accountId, id))
-}
+/** The wallet of a user of the account, by userId. */
+export const walletByUser = createLookup<Wallet>(
+  'wallet by user',
+  `${select} and user_id = call.key`,
+  notFound,
+)
+/** The wallet of the account with this id. */
+export const walletById = createLookup<Wallet>(
+  'wallet by id',
+  `${select} and id = call.key`,
+  notFound,
+)
 
 /** Wallets of the account, newest first, those of one user only when it is named: the slice and one more. */
 export async function listWallets(
@@ -110,10 +113,5 @@ export async function listWallets(
 
 /** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */
 export async function getWalletById(db: Db, id: string): Promise<Wallet> {
-  return orNotFound(await db('wallet').where({ id }).first<Wallet | undefined>(returning))
-}
-
-function orNotFound(wallet: Wallet | undefined): Wallet {
-  if (wallet) return wallet
-  throw new ServiceError('WALLET_NOT_FOUND', 'There is no such wallet. Create it first.')
+  return walletById.orThrow(await db('wallet').where({ id }).first<Wallet | undefined>(returning))
 }

@@ -93,13 +93,16 @@ async function readSnapshot(
   request: IntentRequest,
   booked: BookedBlock,
 ): Promise<ChainSnapshot> {
-  const [balanceUnits, holdings, rates, gasUsd] = await Promise.all([
+  const readSwaps = async () => {
+    const holdings = request.action === 'withdraw' ? await readHoldings(client, wallet, booked) : []
+    return { holdings, swaps: await readQuotes(client, request, holdings) }
+  }
+  const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
     readAsset(client, wallet, request.asset, booked),
-    request.action === 'withdraw' ? readHoldings(client, wallet, booked) : [],
+    readSwaps(),
     request.action === 'bridge' ? [] : readRates(client),
     readGasUsd(client),
   ])
-  const swaps = await readQuotes(client, request, holdings)
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
 }
 

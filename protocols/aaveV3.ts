@@ -1,6 +1,5 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
-import { readMany } from '../chains/multicall.js'
-import { erc20, readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
 import { encodeApprove } from './approve.js'
 import { sumEvents } from './events.js'
@@ -40,13 +39,13 @@ export const aaveV3: LendingProtocol = {
   },
 
   async readLiquidity(client, { address, underlying, receiptToken }) {
-    const [data, held] = await readMany(client, [
-      { to: address, abi: pool, name: 'getReserveData', parameters: [underlying] },
-      { to: underlying, abi: erc20, name: 'balanceOf', parameters: [receiptToken] },
+    const [[data], held] = await Promise.all([
+      readContract(client, address, pool, 'getReserveData', [underlying]),
+      readBalance(client, underlying, receiptToken, 'latest'),
     ])
-    const { configuration } = data?.[0] as { configuration: bigint }
+    const { configuration } = data as { configuration: bigint }
     const isOpen = (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
-    return isOpen ? (held?.[0] as bigint) : 0n
+    return isOpen ? held : 0n
   },
 
   encodeDeposit(market, wallet, units) {

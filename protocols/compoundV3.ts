@@ -1,6 +1,5 @@
 import { Interface, MaxUint256 } from 'ethers'
-import { readMany } from '../chains/multicall.js'
-import { erc20, readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../chains/read.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from './approve.js'
 import { sumEvents } from './events.js'
@@ -34,11 +33,11 @@ export const compoundV3: LendingProtocol = {
   },
 
   async readLiquidity(client, { address, underlying }) {
-    const [paused, held] = await readMany(client, [
-      { to: address, abi: comet, name: 'isWithdrawPaused', parameters: [] },
-      { to: underlying, abi: erc20, name: 'balanceOf', parameters: [address] },
+    const [[paused], held] = await Promise.all([
+      readContract(client, address, comet, 'isWithdrawPaused', []),
+      readBalance(client, underlying, address, 'latest'),
     ])
-    return paused?.[0] === true ? 0n : (held?.[0] as bigint)
+    return paused === true ? 0n : held
   },
 
   encodeDeposit({ address, underlying }, _wallet, units) {

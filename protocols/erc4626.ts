@@ -1,6 +1,5 @@
 import { Interface } from 'ethers'
-import { readMany } from '../chains/multicall.js'
-import { erc20, readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../chains/read.js'
 import { readSupplyRate } from './aaveV3.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from './approve.js'
@@ -29,15 +28,13 @@ export const erc4626: LendingProtocol = {
    */
   async readApy(client, { address, underlying, lendsTo }) {
     if (!lendsTo) throw new Error(`Where the vault ${address} lends is not known.`)
-    const [rate, [lent, total]] = await Promise.all([
+    const [rate, lent, [total]] = await Promise.all([
       readSupplyRate(client, lendsTo.pool, underlying),
-      readMany(client, [
-        { to: lendsTo.aToken, abi: erc20, name: 'balanceOf', parameters: [address] },
-        { to: address, abi: vault, name: 'totalAssets', parameters: [] },
-      ]),
+      readBalance(client, lendsTo.aToken, address, 'latest'),
+      readContract(client, address, vault, 'totalAssets', []),
     ])
-    const totalUnits = Number(total?.[0] as bigint)
-    const lentPart = totalUnits === 0 ? 1 : Number(lent?.[0] as bigint) / totalUnits
+    const totalUnits = Number(total as bigint)
+    const lentPart = totalUnits === 0 ? 1 : Number(lent) / totalUnits
     return checkedApy(client, rate * lentPart)
   },
 

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Interface, ZeroAddress } from 'ethers'
 import { connectChain, isRevert, type ChainClient } from '../../chains/connect.js'
-import { multicallAddress, readMany } from '../../chains/multicall.js'
-import { erc20, readBalance, readContract } from '../../chains/read.js'
+import { multicallAddress } from '../../chains/multicall.js'
+import { erc20, readBalance, readContract, type BlockRef } from '../../chains/read.js'
 import { createRegistry } from '../../chains/registry.js'
+import { readOwnArtifacts } from '../../devnet/artifacts.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { ServiceError } from '../../domain/errors.js'
 import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
@@ -72,20 +73,74 @@ describe('readContract', () => {
   })
 })
 
-describe('readMany', () => {
-  const multicall = new Interface([
-    'function aggregate3((address, bool, bytes)[]) returns ((bool success, bytes data)[])',
-  ])
-  const read = { to: token, abi: erc20, name: 'balanceOf', parameters: [ZeroAddress] }
+describe('what is asked together', () => {
+  /** Runtime code that reverts with nothing, and with Error("no"). */
+  const refuses = '0x60006000fd'
+  const reason = new Interface(['function Error(string)']).encodeFunctionData('Error', ['no'])
+  const explains = `0x6064600c60003960646000fd${reason.slice(2)}`
+  const at = (digit: string) => `0x${digit.repeat(40)}`
+  const places = [token, at('1'), at('2'), at('3')]
+  const ask = (to: string, block: BlockRef = 'latest') =>
+    readBalance(client, to, ZeroAddress, block)
+  let calls: { to: string }[]
 
-  test('error: RPC_ERROR when one of its contracts is not there', async () => {
-    const answer = multicall.encodeFunctionResult('aggregate3', [[[true, '0x']]])
-    proxy.set(({ method }) => (method === 'eth_call' ? { answer } : undefined))
-    expectNoContract(await failure(readMany(client, [read])))
+  beforeAll(async () => {
+    const { DevMulticall } = await readOwnArtifacts()
+    await setCode(multicallAddress, DevMulticall.deployedBytecode)
+    await setCode(token, answersWord)
+    await setCode(at('1'), answersByte)
+    await setCode(at('2'), refuses)
+    await setCode(at('3'), explains)
+  })
+  beforeEach(() => {
+    calls = []
+    proxy.set(({ method, params }) => {
+      if (method === 'eth_call') calls.push((params as [{ to: string }])[0])
+      return undefined
+    })
   })
 
-  test('error: RPC_ERROR when the multicall itself is not there', async () => {
-    const error = await failure(readMany(client, [read]))
-    expect(error.message).toContain(`aggregate3 of ${multicallAddress}: no contract there`)
+  test('goes out as one call, of which each part is answered or fails by itself', async () => {
+    const [word, byte, refused, explained] = await Promise.allSettled(places.map((to) => ask(to)))
+    expect(calls).toEqual([expect.objectContaining({ to: multicallAddress })])
+    expect(word).toEqual({ status: 'fulfilled', value: 42n })
+    const reasonOf = (answer: typeof byte) =>
+      (answer as PromiseRejectedResult).reason as ServiceError
+    expect(reasonOf(byte).message).toContain('an answer of another shape')
+    for (const answer of [refused, explained]) expect(isRevert(reasonOf(answer))).toBe(true)
+    expect(reasonOf(explained).details).toMatchObject({ reason: 'no' })
+  })
+
+  test('fails as it does alone', async () => {
+    for (const to of [...places.slice(1), at('4')]) {
+      const alone = await failure(ask(to))
+      const [together] = await Promise.all([failure(ask(to)), ask(token)])
+      const { message, details } = together
+      expect({ message, details }).toEqual({ message: alone.message, details: alone.details })
+    }
+  })
+
+  test('at several blocks is one call for each', async () => {
+    await Promise.all([ask(token), ask(token, 'finalized'), ask(token), ask(token, 'finalized')])
+    expect(calls).toHaveLength(2)
+  })
+
+  test('is bounded: more goes out as several calls', async () => {
+    const answers = await Promise.all(Array.from({ length: 250 }, () => ask(token)))
+    expect(new Set(answers)).toEqual(new Set([42n]))
+    expect(calls).toHaveLength(3)
+  })
+
+  test('error: RPC_ERROR for all when the node does not answer', async () => {
+    proxy.set(({ method }) => (method === 'eth_call' ? 'http500' : undefined))
+    const errors = await Promise.all([failure(ask(token)), failure(ask(at('1')))])
+    for (const { details } of errors) expect(details).toMatchObject({ answered: false })
+  })
+
+  test('error: RPC_ERROR for all where there is no Multicall3', async () => {
+    await setCode(multicallAddress, '0x')
+    const errors = await Promise.all([failure(ask(token)), failure(ask(at('1')))])
+    for (const { message } of errors)
+      expect(message).toContain(`no Multicall3 at ${multicallAddress}`)
   })
 })

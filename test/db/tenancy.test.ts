@@ -4,6 +4,7 @@ import { connect, type Db } from '../../db/connect.js'
 import { newId } from '../../db/ids.js'
 import { admit } from '../../db/metering.js'
 import { createLookup, scopeTransaction, selectScoped } from '../../db/scope.js'
+import { ServiceError } from '../../domain/errors.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from './rows.js'
 
@@ -112,7 +113,14 @@ describe('a query without any condition', () => {
 describe('look-ups that go together in one statement', () => {
   type Found = { id: string; account_id: string }
   /** They name no account: the row policies alone keep them apart. */
-  const find = createLookup<Found>('any', 'select id, account_id from wallet where id = call.key')
+  const sql = 'select id, account_id from wallet where id = call.key'
+  const absent = new ServiceError('NOT_FOUND', 'There is none.')
+  const lookup = createLookup<Found>('any', sql, () => absent)
+  const find = (db: Db, account: string, key: string) =>
+    lookup.get(db, account, key).catch((error: unknown) => {
+      if (error === absent) return undefined
+      throw error
+    })
   const walletOf = async (account: string) => String((await ownRows('wallet', account))[0]?.id)
 
   test('see the own row each, whichever account comes before', async () => {
@@ -128,6 +136,39 @@ describe('look-ups that go together in one statement', () => {
       return account !== 'acct_none' && key === own ? { id: own, account_id: account } : undefined
     })
     expect(found).toEqual(expected)
+    expect(await readAll(api, 'wallet')).toEqual([])
+  })
+
+  test('go with the admissions of their callers', async () => {
+    const { db } = database
+    const keyOf = (account: string) => createApiKey(db, account, 'test')
+    const keys = [await keyOf(mine), await keyOf(theirs), await keyOf(mine)]
+    const [ours, foreign] = [await walletOf(mine), await walletOf(theirs)]
+    const asked = Array.from({ length: 40 }, (_, at) => ({
+      key: keys[at % 3] ?? '',
+      cost: at % 5 === 0 ? 1_000_000 : 1,
+      sought: at % 2 === 0 ? ours : foreign,
+    }))
+    const answers = await Promise.all(
+      asked.map(({ key, cost, sought }) => {
+        const request = {
+          key,
+          requestId: newId('req_'),
+          cost,
+          route: 'test',
+          scope: 'read' as const,
+        }
+        return admit(api, request, { lookup, key: sought })
+      }),
+    )
+    const expected = asked.map(({ cost, sought }, at) => {
+      const accountId = at % 3 === 1 ? theirs : mine
+      const own = accountId === mine ? ours : foreign
+      if (cost > 1) return { accountId, verdict: 'outOfCredits', found: undefined }
+      const found = sought === own ? { id: own, account_id: accountId } : undefined
+      return { accountId, verdict: 'admitted', found }
+    })
+    expect(answers).toMatchObject(expected)
     expect(await readAll(api, 'wallet')).toEqual([])
   })
 
