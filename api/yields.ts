@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { askChains, unavailableField } from '../chains/ask.js'
 import { safeText } from '../domain/intent.js'
 import { prices } from '../domain/tiers.js'
-import { bestRate, explainBest, type Rate } from '../domain/yields.js'
+import { bestRate, explainBest, isOpen, type Rate } from '../domain/yields.js'
 import { readSharedRates } from '../protocols/sharedRates.js'
 import { yieldsAnswer } from './examples.js'
 import { noParams, readRoute } from './route.js'
@@ -32,7 +32,7 @@ const readYields = readRoute(
       tag: 'Yields',
       summary: 'Get available APYs',
       description:
-        'Read from the chains, at most 5 seconds old. A chain that does not answer is named in `unavailable`.',
+        'Markets that take deposits now, read from the chains, at most 5 seconds old. A chain that does not answer is named in `unavailable`.',
       responses: {
         200: {
           description: 'The rates that match, and the best of them.',
@@ -47,7 +47,7 @@ const readYields = readRoute(
     const only = query.chain === undefined ? undefined : registry.resolve(query.chain).name
     const clients = chains.list.filter(({ chain }) => !only || chain.name === only)
     const { answers, unavailable } = await askChains(clients, readSharedRates)
-    const rates = answers.flat().filter((rate) => matches(rate, query))
+    const rates = answers.flat().filter((rate) => isOpen(rate) && matches(rate, query))
     const best = bestRate(rates)
     const body = {
       rates: rates.map(rateBody),

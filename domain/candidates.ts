@@ -1,10 +1,10 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { divideUp } from './money.js'
+import { divideUp, fromUnits } from './money.js'
 import { findQuote, swapOf, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Transfer } from './transfer.js'
 import type { LendRequest } from './intent.js'
 import type { ChainState, MarketState } from './market.js'
-import type { Rate } from './yields.js'
+import { isOpen, type Rate } from './yields.js'
 
 /** A market that can be lent to, and the way of the money to it. */
 export type Candidate = {
@@ -22,7 +22,7 @@ export type Candidate = {
 const DAY_PERCENT = 36_500n
 
 /**
- * The cheapest way to a market, undefined when there is none: money that lies on its chain, else that of
+ * The cheapest way to a market with room for the amount, undefined when there is none: money that lies on its chain, else that of
  * the one other chain from which it comes at the lowest bridge fee and gas.
  */
 export function findCandidate(
@@ -33,13 +33,13 @@ export function findCandidate(
   const target = state.chains.find(({ chain }) => chain === rate.chain)
   if (!target) return undefined
   if (target.availableUnits >= request.amountUnits) {
-    return candidateOver(request, state, rate, target)
+    return [candidateOver(request, state, rate, target)].find(hasRoom)
   }
   return holders(request, state)
     .flatMap(({ chain }) => findTransfer(state, chain, rate.chain, request.amountUnits) ?? [])
     .sort((a, b) => compare(transferCost(a, state), transferCost(b, state)))
     .map((transfer) => candidateOver(request, state, rate, target, transfer))
-    .find((candidate) => candidate !== undefined)
+    .find(hasRoom)
 }
 
 /** The chains that alone have the amount. */
@@ -68,6 +68,12 @@ function candidateOver(
   ])
   const cost = costOf(amountUnits - depositUnits, effort, state)
   return { rate, transfer, swap, depositUnits, effort, cost }
+}
+
+function hasRoom(candidate?: Candidate): candidate is Candidate {
+  if (!candidate) return false
+  const { depositUnits, rate } = candidate
+  return rate.roomUnits === undefined || depositUnits <= rate.roomUnits
 }
 
 const transferCost = ({ feeUnits, effort }: Transfer, state: MarketState) =>
@@ -115,6 +121,7 @@ function dailyInterest({ depositUnits, rate }: Candidate): bigint {
 /** Why `findCandidate` finds none: a clause that a sentence can end with. */
 export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate): string {
   const { asset, amountUnits } = request
+  if (!isOpen(rate)) return 'it takes no deposits now'
   if (rate.asset !== asset && !findQuote(state, rate.chain, asset, rate.asset)) {
     return `there is no swap from ${asset} to ${rate.asset}`
   }
@@ -122,11 +129,16 @@ export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate)
   if (sources.length === 0) return 'no chain alone has the amount'
   const isThere = sources.some(({ chain }) => chain === rate.chain)
   if (isThere || sources.some(({ chain }) => findTransfer(state, chain, rate.chain, amountUnits))) {
-    return 'the swap would bring nothing'
+    return roomText(rate, state) ?? 'the swap would bring nothing'
   }
   const refusals = sources.map(({ chain }) => refusalOf(request, state, chain, rate.chain))
   const telling = refusals.find(({ reason }) => reason !== 'no_route') ?? refusals[0]
   return telling?.clause ?? ''
+}
+
+function roomText({ roomUnits, asset }: Rate, { decimals }: MarketState): string | undefined {
+  if (roomUnits === undefined) return undefined
+  return `it takes only ${fromUnits(roomUnits, decimals)} ${asset} more`
 }
 
 function compare<Value extends bigint | number>(a: Value, b: Value): number {

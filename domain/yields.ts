@@ -5,7 +5,12 @@ export type Rate = {
   market: string
   asset: string
   apyPercent: number
+  /** Base units of the asset that it takes in now: none while it is closed. Absent where nothing bounds it. */
+  roomUnits?: bigint
 }
+
+/** False while a market takes nothing in. */
+export const isOpen = ({ roomUnits }: Rate): boolean => roomUnits !== 0n
 
 /** The rate with the highest APY, undefined when there is none. Among equals the first one wins. */
 export function bestRate(rates: Rate[]): Rate | undefined {

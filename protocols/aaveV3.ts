@@ -6,11 +6,16 @@ import { sumEvents } from './events.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { LendingProtocol } from './lending.js'
 
-const RAY = 1e27
+const RAY = 10n ** 27n
 
 /** Bits of a reserve's configuration. @see ReserveConfiguration.sol of Aave v3 */
 const ACTIVE = 1n << 56n
+const FROZEN = 1n << 57n
 const PAUSED = 1n << 60n
+const DECIMALS_AT = 48n
+const SUPPLY_CAP_AT = 116n
+const bits = (configuration: bigint, at: bigint, width: number) =>
+  BigInt.asUintN(width, configuration >> at)
 
 /** @see https://aave.com/docs/developers/smart-contracts/pool */
 const pool = new Interface([
@@ -28,9 +33,20 @@ const pool = new Interface([
     uint256 amount)`,
 ])
 
+const token = new Interface(['function totalSupply() view returns (uint256)'])
+
+type Reserve = { configuration: bigint; liquidityIndex: bigint; accruedToTreasury: bigint }
+
+const isActive = ({ configuration }: Reserve) =>
+  (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
+
 export const aaveV3: LendingProtocol = {
   async readApy(client, market) {
     return checkedApy(client, await readSupplyRate(client, market.address, market.underlying))
+  },
+
+  readRoom(client, { address, underlying, receiptToken }) {
+    return readSupplyRoom(client, address, underlying, receiptToken)
   },
 
   // An aToken is worth one unit of its underlying; its balance grows by the interest.
@@ -43,9 +59,7 @@ export const aaveV3: LendingProtocol = {
       readContract(client, address, pool, 'getReserveData', [underlying]),
       readBalance(client, underlying, receiptToken, 'latest'),
     ])
-    const { configuration } = data as { configuration: bigint }
-    const isOpen = (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
-    return isOpen ? held : 0n
+    return isActive(data as Reserve) ? held : 0n
   },
 
   encodeDeposit(market, wallet, units) {
@@ -81,5 +95,27 @@ export async function readSupplyRate(
 ): Promise<number> {
   const [reserve] = await readContract(client, poolAddress, pool, 'getReserveData', [asset])
   const { currentLiquidityRate } = reserve as { currentLiquidityRate: bigint }
-  return Number(currentLiquidityRate) / RAY / SECONDS_PER_YEAR
+  return Number(currentLiquidityRate) / Number(RAY) / SECONDS_PER_YEAR
+}
+
+/** Base units of an asset that a pool takes in. Its cap counts what it owes to its treasury. */
+export async function readSupplyRoom(
+  client: ChainClient,
+  poolAddress: string,
+  asset: string,
+  aToken: string,
+): Promise<bigint> {
+  const [[data], [supplied]] = await Promise.all([
+    readContract(client, poolAddress, pool, 'getReserveData', [asset]),
+    readContract(client, aToken, token, 'totalSupply', []),
+  ])
+  const reserve = data as Reserve
+  const { configuration, accruedToTreasury, liquidityIndex } = reserve
+  if (!isActive(reserve) || (configuration & FROZEN) !== 0n) return 0n
+  const cap = bits(configuration, SUPPLY_CAP_AT, 36)
+  if (cap === 0n) return MaxUint256
+  // Rounding may take one unit more.
+  const owed = (accruedToTreasury * liquidityIndex) / RAY + 1n
+  const room = cap * 10n ** bits(configuration, DECIMALS_AT, 8) - (supplied as bigint) - owed
+  return room > 0n ? room : 0n
 }

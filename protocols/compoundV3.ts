@@ -14,6 +14,7 @@ const comet = new Interface([
   'function withdraw(address asset, uint256 amount)',
   'function getUtilization() view returns (uint256)',
   'function getSupplyRate(uint256 utilization) view returns (uint64)',
+  'function isSupplyPaused() view returns (bool)',
   'function isWithdrawPaused() view returns (bool)',
   'event Supply(address indexed from, address indexed dst, uint256 amount)',
   'event Withdraw(address indexed src, address indexed to, uint256 amount)',
@@ -25,6 +26,11 @@ export const compoundV3: LendingProtocol = {
     const utilization = await readContract(client, address, comet, 'getUtilization', [])
     const [rate] = await readContract(client, address, comet, 'getSupplyRate', [...utilization])
     return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
+  },
+
+  async readRoom(client, { address }) {
+    const [paused] = await readContract(client, address, comet, 'isSupplyPaused', [])
+    return paused === true ? 0n : MaxUint256
   },
 
   // A Comet is its own receipt token: the balance is the base units lent, interest included.

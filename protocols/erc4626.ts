@@ -1,6 +1,6 @@
-import { Interface } from 'ethers'
+import { Interface, MaxUint256 } from 'ethers'
 import { readBalance, readContract } from '../chains/read.js'
-import { readSupplyRate } from './aaveV3.js'
+import { readSupplyRate, readSupplyRoom } from './aaveV3.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from './approve.js'
 import { sumEvents } from './events.js'
@@ -10,6 +10,7 @@ import type { LendingProtocol } from './lending.js'
 const vault = new Interface([
   'function totalAssets() view returns (uint256)',
   'function previewRedeem(uint256 shares) view returns (uint256)',
+  'function maxDeposit(address receiver) view returns (uint256)',
   'function maxWithdraw(address owner) view returns (uint256)',
   'function deposit(uint256 assets, address receiver) returns (uint256)',
   'function withdraw(uint256 assets, address receiver, address owner) returns (uint256)',
@@ -36,6 +37,15 @@ export const erc4626: LendingProtocol = {
     const totalUnits = Number(total as bigint)
     const lentPart = totalUnits === 0 ? 1 : Number(lent) / totalUnits
     return checkedApy(client, rate * lentPart)
+  },
+
+  // Vaults bound what they take in as a whole: the receiver makes no difference to those that are listed.
+  async readRoom(client, { address, underlying, lendsTo }) {
+    const [[units], below] = await Promise.all([
+      readContract(client, address, vault, 'maxDeposit', [address]),
+      lendsTo ? readSupplyRoom(client, lendsTo.pool, underlying, lendsTo.aToken) : MaxUint256,
+    ])
+    return below < (units as bigint) ? below : (units as bigint)
   },
 
   async readPosition(client, { address }, wallet, block) {

@@ -14,6 +14,8 @@ export type Withdrawal = { units: bigint } | { receiptUnits: bigint }
 export type LendingProtocol = {
   /** Supply APY in percent, at the head of the chain. */
   readApy(client: ChainClient, market: Market): Promise<number>
+  /** Base units of the underlying that the market takes in at the head of the chain, 0 while it is closed. */
+  readRoom(client: ChainClient, market: Market): Promise<bigint>
   /** Base units of the underlying that belong to the wallet at a block, interest included. */
   readPosition(
     client: ChainClient,

@@ -17,21 +17,32 @@ export const lendingProtocol = (market: Market): LendingProtocol => protocols[ma
 /** Finer than any market's own movement within a minute. */
 const APY_DECIMALS = 4
 
+/** What needs no bound: more than there is of any token. */
+const BOUNDLESS = 2n ** 128n
+
 /**
- * The rates of all markets of a chain, their APY in percent rounded to four decimals. `asset` is what the
- * market takes, which may be another token than USDC.
+ * The rates of all markets of a chain, closed ones too, their APY in percent rounded to four decimals.
+ * `asset` is what the market takes, which may be another token than USDC.
  */
 export async function readRates(client: ChainClient): Promise<Rate[]> {
+  return Promise.all(client.chain.markets.map((market) => readRate(client, market)))
+}
+
+async function readRate(client: ChainClient, market: Market): Promise<Rate> {
   const { chain } = client
-  return Promise.all(
-    chain.markets.map(async (market) => ({
-      chain: chain.name,
-      protocol: market.protocol,
-      market: market.address,
-      asset: assetOf(chain, market),
-      apyPercent: roundApy(await lendingProtocol(market).readApy(client, market)),
-    })),
-  )
+  const protocol = lendingProtocol(market)
+  const [apy, roomUnits] = await Promise.all([
+    protocol.readApy(client, market),
+    protocol.readRoom(client, market),
+  ])
+  return {
+    chain: chain.name,
+    protocol: market.protocol,
+    market: market.address,
+    asset: assetOf(chain, market),
+    apyPercent: roundApy(apy),
+    ...(roomUnits < BOUNDLESS ? { roomUnits } : {}),
+  }
 }
 
 /** Symbol of the token that a market takes. */

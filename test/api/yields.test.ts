@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
 import { connectChains } from '../../chains/connect.js'
 import { yields } from '../../api/schemas.js'
+import { sendFrom } from '../devnet/send.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { closedUrl, startChains, type TestChains } from '../planning/chains.js'
 import { startApi, startWorld, type TestApi, type World } from './api.js'
 import type { ChainName } from '../../chains/registry.js'
+
+/** Governs the markets. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const comet = new Interface(['function pause(bool, bool, bool, bool, bool)'])
 
 let chains: TestChains
 let world: World
@@ -125,6 +131,22 @@ describe('GET /v1/yields', () => {
     await withApi({ ...urls, 'base-sepolia': closedUrl }, async (api) => {
       expect((await get('', api)).status).toBe(503)
     })
+  })
+
+  test('a market that takes no deposits is left out', async () => {
+    const client = chains.chains.byId(chains.registry.get('ethereum-sepolia').chainId)
+    const market = client.chain.markets.find(({ protocol }) => protocol === 'compound-v3')
+    const pause = (isPaused: boolean) => {
+      const data = comet.encodeFunctionData('pause', [isPaused, false, false, false, false])
+      return sendFrom(client, owner, { to: market?.address ?? '', data })
+    }
+    await pause(true)
+    await withApi({}, async (api) => {
+      const { status, body } = await get('', api)
+      expect([status, body.rates]).toEqual([200, [onEthereum[0], ...onArbitrum, ...onBase]])
+    })
+    await pause(false)
+    await withApi({}, async (api) => expect((await get('', api)).body.rates).toEqual(all))
   })
 
   test('many readers ask the chain once, as often as one does', async () => {

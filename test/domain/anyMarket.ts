@@ -49,9 +49,14 @@ const apy = fc.oneof(
   fc.constantFrom(0, 3.5),
   fc.nat(90_000).map((tenThousandths) => tenThousandths / 1e4),
 )
+/** Mostly without a bound. */
+const room = fc.option(fc.oneof(fc.constant(0n), someUnits), { freq: 1 })
 const rate = fc
-  .record({ chain, protocol, asset, apyPercent: apy })
-  .map((one) => ({ ...one, market: `0x${one.protocol}-${one.asset}` }))
+  .record({ chain, protocol, asset, apyPercent: apy, room })
+  .map(({ room: roomUnits, ...one }) => ({
+    ...{ ...one, market: `0x${one.protocol}-${one.asset}` },
+    ...(roomUnits === null ? {} : { roomUnits }),
+  }))
 const route = fc
   .record({
     ...{ from: chain, to: chain, seconds },

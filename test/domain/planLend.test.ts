@@ -77,6 +77,32 @@ describe('planIntent, lend: where the money is', () => {
     )
   })
 
+  test.each([
+    ['0', 'it takes no deposits now'],
+    ['9.99', 'it takes only 9.99 USDC more'],
+  ])('passes over a market with room for %s, and says so', (room, why) => {
+    const arbitrum = rateOf('arbitrum', 3.51, { roomUnits: units(room) })
+    const state = market(rich, { rates: [...rates.filter((one) => one !== rates[1]), arbitrum] })
+    const plan = planIntent(lend('10'), state)
+    expect(plan.targetChain).toBe('base')
+    expect(plan.reasoning).toContain(`aave-v3 on arbitrum pays more, 3.51 %, but ${why}.`)
+    const error = failureOf(lend('10', { chain: 'arbitrum' }), state)
+    expect([error.code, error.details.issues]).toEqual([
+      'INVALID_REQUEST',
+      [{ path: 'amount', message: why }],
+    ])
+  })
+
+  test('fills a market to the last unit of its room, counted without the bridge fee', () => {
+    const arbitrum = rateOf('arbitrum', 3.51, { roomUnits: units('9.999') })
+    const state = market({ ethereum: '0', arbitrum: '0', base: '100' }, { rates: [arbitrum] })
+    expect(planIntent(lend('10'), state)).toMatchObject({
+      ...{ strategy: 'single-bridge', targetChain: 'arbitrum' },
+      steps: [{ type: 'bridge' }, { type: 'deposit', amount: '9.999' }],
+    })
+    expect(failureOf(lend('10.000002'), state).message).toContain('it takes only 9.999 USDC more')
+  })
+
   test('equal rates: the one with the lower cost, then the first', () => {
     const equal = names.map((chain) => rateOf(chain, 3))
     const cheap = chainOf('base', '10', { gasUsd: { ...chainOf('', '0').gasUsd, deposit: 0.001 } })

@@ -70,7 +70,10 @@ function wayTo(request: LendRequest, state: MarketState, rate: Rate): Way | unde
   }
   // Of those that cost the same the first one: sorting keeps their order.
   ways.sort((a, b) => Number(a.moveUnits - b.moveUnits))
-  return ways.find(({ isBridged }) => !isBridged) ?? ways[0]
+  const fits = ({ depositUnits }: Way) =>
+    rate.roomUnits === undefined || depositUnits <= rate.roomUnits
+  const there = ways.find(({ isBridged }) => !isBridged)
+  return (there ? [there] : ways).find(fits)
 }
 
 function wayFrom(from: string, request: LendRequest, state: MarketState, rate: Rate) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
-import { readBalance } from '../../chains/read.js'
+import { readBalance, readContract } from '../../chains/read.js'
 import { type ChainName, type Market } from '../../chains/registry.js'
 import { devnetTerms } from '../../devnet/markets.js'
 import { lendingProtocol } from '../../protocols/markets.js'
@@ -121,6 +121,82 @@ describe.each([
     const { client, market, protocol } = find(chain, name)
     const [call] = protocol.encodeWithdraw(market, stranger, { units: 1n })
     expect(await refusal(client, stranger, { ...call })).toContain('revert')
+  })
+})
+
+describe('readRoom', () => {
+  const configurator = new Interface([
+    'function setSupplyCap(address asset, uint256 newSupplyCap)',
+    'function setReserveFreeze(address asset, bool freeze)',
+    'function setReservePause(address asset, bool paused)',
+  ])
+  const addresses = new Interface([
+    'function ADDRESSES_PROVIDER() view returns (address)',
+    'function getPoolConfigurator() view returns (address)',
+  ])
+  const pool = () => find('base-sepolia', 'aave-v3')
+  const vault = () => find('base-sepolia', 'erc4626')
+  const roomOf = ({ client, market, protocol }: ReturnType<typeof find>) =>
+    protocol.readRoom(client, market)
+
+  async function configure(method: string, value: bigint | boolean): Promise<void> {
+    const { client, market } = pool()
+    const [provider] = await readContract(
+      client,
+      market.address,
+      addresses,
+      'ADDRESSES_PROVIDER',
+      [],
+    )
+    const at = provider as string
+    const [to] = await readContract(client, at, addresses, 'getPoolConfigurator', [])
+    const data = configurator.encodeFunctionData(method, [market.underlying, value])
+    await sendFrom(client, owner, { to: to as string, data })
+  }
+
+  test('aave-v3: what is left below the cap, which a deposit can fill', async () => {
+    const { client, market, protocol } = pool()
+    expect(await roomOf(pool())).toBeGreaterThan(2n ** 128n)
+    const cap = 10_000_000n
+    await configure('setSupplyCap', cap)
+    const more = (await roomOf(pool())) / dollar
+    await configure('setSupplyCap', cap - more + 50n)
+    const room = await roomOf(pool())
+    expect(room).toBeGreaterThan(49n * dollar)
+    expect(room).toBeLessThanOrEqual(51n * dollar)
+    expect(await roomOf(vault())).toBeLessThanOrEqual(room)
+    const data = token.encodeFunctionData('mint', [wallet, 100n * dollar])
+    await sendFrom(client, owner, { to: market.underlying, data })
+    // Interest of the seconds until it is mined.
+    await sendAll(client, wallet, protocol.encodeDeposit(market, wallet, room - dollar))
+    expect(await roomOf(pool())).toBeLessThanOrEqual(dollar)
+    const [, tooMuch] = protocol.encodeDeposit(market, wallet, 2n * dollar)
+    expect(await refusal(client, wallet, { ...tooMuch })).toContain('revert')
+    await configure('setSupplyCap', 1n)
+    expect(await roomOf(pool())).toBe(0n)
+    await configure('setSupplyCap', 0n)
+  })
+
+  test.each(['setReserveFreeze', 'setReservePause'])(
+    'aave-v3: nothing after %s, nor in a vault over it',
+    async (method) => {
+      await configure(method, true)
+      expect([await roomOf(pool()), await roomOf(vault())]).toEqual([0n, 0n])
+      await configure(method, false)
+      expect(await roomOf(pool())).toBeGreaterThan(0n)
+    },
+  )
+
+  test('compound-v3: nothing while supplying is paused', async () => {
+    const place = find('ethereum-sepolia', 'compound-v3')
+    const pause = (isPaused: boolean) => {
+      const data = comet.encodeFunctionData('pause', [isPaused, false, false, false, false])
+      return sendFrom(place.client, owner, { to: place.market.address, data })
+    }
+    expect(await roomOf(place)).toBeGreaterThan(2n ** 128n)
+    await pause(true)
+    expect(await roomOf(place)).toBe(0n)
+    await pause(false)
   })
 })
 
