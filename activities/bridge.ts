@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Context } from '@temporalio/activity'
 import { decodeCctpMessage } from '../chains/cctpMessage.js'
 import { readBlock } from '../chains/read.js'
 import { findBurn, findClaimedNonces, insertBurn, setAttested, type Burn } from '../db/burns.js'
@@ -27,8 +28,8 @@ const polls = [50, 5_000] as const
 const retries = [1_000, 15 * 60_000] as const
 /** Questions within the shortest usual time. An attestation takes seconds or a quarter of an hour. */
 const QUESTIONS = 20
-/** A new attestation is there at once. */
-const RENEWAL_MS = 250
+/** A new attestation is there at once, if the service does what it is asked for. */
+const renewals = [250, 15_000] as const
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
 
@@ -61,17 +62,22 @@ export async function awaitAttestation(
   input: StepInput<BridgeStep>,
 ): Promise<{ nonce: string }> {
   const id = operationId(input.intentId, input.step.sequence, 'bridge')
+  if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, await readBurning(tools, id))
   return whileBeating(tools, async (signal) => {
+    let told: Lateness = 'inTime'
     for (;;) {
       const burning = await readBurning(tools, id)
-      if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, burning)
       // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
       const nonce = burning.burn.eventNonce ?? (await attest(tools, burning).catch(unlessSilent))
       if (nonce) {
         await setDelay(tools.db, input.intentId, null)
         return { nonce }
       }
-      await tellDelay(tools, input, burning)
+      const lateness = latenessOf(tools, input.step, burning)
+      // What was told stays: it is not written again at each question.
+      if (lateness !== told) await tellDelay(tools, input, burning)
+      if (lateness === 'tooLate' && told !== 'tooLate') await giveUp(tools, input, burning)
+      told = lateness
       if (signal.aborted) {
         throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))
       }
@@ -133,21 +139,31 @@ async function attest(
   return own?.eventNonce
 }
 
+/** Too late: the intent is told to have failed. */
+type Lateness = 'inTime' | 'late' | 'tooLate'
+
+function latenessOf(
+  { registry, bridgeGiveUpMs }: Tools,
+  { from, speed }: BridgeStep,
+  burning: Burning,
+): Lateness {
+  const [, usualSeconds] = registry.get(from).cctp.seconds[speed]
+  const ageMs = ageOf(burning)
+  if (ageMs < usualSeconds * PATIENCE * 1_000) return 'inTime'
+  return ageMs < bridgeGiveUpMs ? 'late' : 'tooLate'
+}
+
 /** Says that the money is late, and where it is. */
 async function tellDelay(
-  { db, registry, bridgeGiveUpMs }: Tools,
+  { db }: Tools,
   { intentId, step }: StepInput<BridgeStep>,
   burning: Burning,
 ): Promise<void> {
-  const [, usualSeconds] = registry.get(step.from).cctp.seconds[step.speed]
-  const ageMs = ageOf(burning)
-  if (ageMs < usualSeconds * PATIENCE * 1_000) return
   const { asset, amount } = step
-  const since = new Date(Date.now() - ageMs).toISOString()
+  const since = new Date(Date.now() - ageOf(burning)).toISOString()
   const funds = [{ chain: 'bridge', asset, amount }]
   const message = whereabouts(step, burning)
   await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
-  if (ageMs >= bridgeGiveUpMs) await giveUp({ db }, { intentId, step }, burning)
 }
 
 const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
@@ -198,7 +214,8 @@ async function renewWhenExpired(tools: Tools, burnId: string, to: string): Promi
   const nonce = await attest(tools, known)
   if (!nonce || !isExpired(await readBurning(tools, burnId), head.number)) return
   await attestations.reattest(nonce)
-  throw stillWaiting('The message has expired and is attested anew.', RENEWAL_MS)
+  const pauseMs = within(renewals[0] * Context.current().info.attempt ** 2, renewals)
+  throw stillWaiting('The message has expired and is attested anew.', pauseMs)
 }
 
 const expirationOf = ({ burn: { message } }: Burning) =>

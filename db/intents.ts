@@ -234,20 +234,30 @@ export async function findUndispatchedIntents(
   olderThanMs: number,
 ): Promise<{ intent: Intent; plan: PlanName }[]> {
   return findStartable(db, olderThanMs, (rows) =>
-    rows.whereNull('i.dispatched_at').whereNotIn('i.status', ['completed', 'failed']),
+    rows
+      .whereNull('i.dispatched_at')
+      .whereNotIn('i.status', ['completed', 'failed'])
+      .orderBy('i.created_at'),
   )
 }
 
 /**
  * Intents of which something is left to do though their workflow was started a while ago: those that are not
- * over, and whatever their status those whose burned money has not come out.
+ * over, and whatever their status those whose burned money has not come out. A page of them, by id.
+ *
+ * @param after - The last id of the page before.
  */
 export async function findLingeringIntents(
   db: Db,
   olderThanMs: number,
+  after = '',
 ): Promise<{ intent: Intent; plan: PlanName }[]> {
   return findStartable(db, olderThanMs, (rows) =>
-    rows.whereNotNull('i.dispatched_at').whereRaw(`i.id in (${UNFINISHED})`),
+    rows
+      .whereNotNull('i.dispatched_at')
+      .whereRaw(`i.id in (${UNFINISHED})`)
+      .where('i.id', '>', after)
+      .orderBy('i.id'),
   )
 }
 
@@ -261,6 +271,8 @@ const UNFINISHED = `
     where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
       and m.state in ('mined', 'confirmed', 'final'))`
 
+const PAGE = 50
+
 async function findStartable(
   db: Db,
   olderThanMs: number,
@@ -270,8 +282,7 @@ async function findStartable(
     db('intent as i')
       .join('account as a', 'a.id', 'i.account_id')
       .whereRaw(`i.created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
-      .orderBy('i.created_at')
-      .limit(50)
+      .limit(PAGE)
       .select(returning.map((column) => `i.${column}`))
       .select('a.plan as accountPlan'),
   )) as (Intent & { accountPlan: PlanName })[]

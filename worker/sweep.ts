@@ -56,11 +56,16 @@ async function startUndispatched(tools: SweepTools): Promise<void> {
 }
 
 /** Intents whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
-async function restartLingering({ db, client, decimals, log }: SweepTools): Promise<void> {
-  for (const { intent, plan } of await findLingeringIntents(db, LINGERING_AFTER_MS)) {
-    if (await isRunning(client, intent.id)) continue
-    await startIntent(client, db, { intent, plan, decimals }, again)
-    log.warn({ intent: intent.id }, 'workflow was gone, started again')
+async function restartLingering(tools: SweepTools, stopping: AbortSignal): Promise<void> {
+  const { db, client, decimals, log } = tools
+  let page = await findLingeringIntents(db, LINGERING_AFTER_MS)
+  while (page.length > 0 && !stopping.aborted) {
+    for (const { intent, plan } of page) {
+      if (await isRunning(client, intent.id)) continue
+      await startIntent(client, db, { intent, plan, decimals }, again)
+      log.warn({ intent: intent.id }, 'workflow was gone, started again')
+    }
+    page = await findLingeringIntents(db, LINGERING_AFTER_MS, page.at(-1)?.intent.id)
   }
 }
 

@@ -17,8 +17,8 @@ import type { PlanName } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
-/** What stands in for Temporal: it notes what is started, which runs for ever, and tells the progress it is given. */
-export function standInTemporal() {
+/** What stands in for Temporal: it notes what is started, which runs for ever but for the `gone` one, and tells the progress it is given. */
+export function standInTemporal(gone?: string) {
   const started: Started[] = []
   const progress = new Map<string, Progress>()
   const query = (id: string) =>
@@ -32,7 +32,8 @@ export function standInTemporal() {
       },
       getHandle: (id: string) => ({
         query: () => query(id),
-        describe: () => Promise.resolve({ status: { name: 'RUNNING' } }),
+        describe: () =>
+          Promise.resolve({ status: { name: id === gone ? 'TERMINATED' : 'RUNNING' } }),
       }),
     },
   } as unknown as Client

@@ -26,8 +26,14 @@ afterAll(async () => {
 
 type Swept = { logged: Record<string, unknown>[]; started: unknown[] }
 
-/** Runs the sweepers until `isDone`, and tells what they logged and which workflows they started. */
-async function sweep(isDone: () => Promise<boolean>): Promise<Swept> {
+/**
+ * Runs the sweepers until `isDone`, and tells what they logged and which workflows they started. All that were
+ * started before run, but for the `gone` one.
+ */
+async function sweep(
+  isDone: (started: unknown[]) => Promise<boolean> | boolean,
+  gone?: string,
+): Promise<Swept> {
   const lines: string[] = []
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -36,10 +42,10 @@ async function sweep(isDone: () => Promise<boolean>): Promise<Swept> {
     },
   })
   const stop = new AbortController()
-  const { client, started } = standInTemporal()
+  const { client, started } = standInTemporal(gone)
   const log = createLog('worker', 'debug', destination)
   const running = runSweepers({ db, client, decimals: 6, log }, stop.signal)
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (!(await isDone(started))) await new Promise((resolve) => setTimeout(resolve, 20))
   stop.abort()
   await running
   return {
@@ -67,6 +73,16 @@ describe('runSweepers', () => {
     expect(started).toEqual(waiting)
     const row = database.db('intent').where({ id: over }).first<object>('status', 'dispatched_at')
     expect(await row).toEqual({ status: 'failed', dispatched_at: null })
+  })
+
+  test('starts the one again that is gone, however many run', async () => {
+    const intents: string[] = []
+    for (let i = 0; i < 120; i += 1) {
+      intents.push(await forget('executing', { dispatched_at: new Date() }))
+    }
+    const gone = intents.sort().at(-1)
+    const { started } = await sweep((all) => all.length > 0, gone)
+    expect(started).toEqual([gone])
   })
 
   test('deletes expired keys in batches until none is left, in one line of log', async () => {
