@@ -126,7 +126,7 @@ export const failedIntent = {
   },
   error: {
     code: 'DEPOSIT_FAILED',
-    message: 'The call would fail: execution reverted (unknown custom error)',
+    message: 'The call would fail: the reserve is paused (Aave 29)',
     step: 2,
     funds: [{ chain: 'base-sepolia', asset: 'USDC', amount: '0.9999' }],
   },

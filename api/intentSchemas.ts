@@ -68,6 +68,10 @@ const transaction = z
     chain,
     gasUsed: integerText("This operation's share of the gas.", '283506'),
     gasCostUsd: figure('Its cost in USD.', 0.850518),
+    failed: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'The call was reverted and moved nothing. Absent when it was not.' }),
   })
   .meta({ id: 'Transaction', description: 'One operation on a chain.' })
 

@@ -155,6 +155,8 @@ export type Results = {
     chain: string
     gasUsed: string
     gasCostUsd: number
+    /** The call inside was reverted: only its gas was spent. Absent when it was not. */
+    failed?: true
   }[]
   totalGasUsed: string
   totalGasCostUsd: number
@@ -206,6 +208,7 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: numb
       chain: effect.chain,
       gasUsed: effect.gasUsed.toString(),
       gasCostUsd: effect.gasCostUsd,
+      ...(effect.success ? {} : { failed: true as const }),
     })),
     totalGasUsed: effects.reduce((sum, effect) => sum + effect.gasUsed, 0n).toString(),
     totalGasCostUsd: microUsd / 1e6,

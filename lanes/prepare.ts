@@ -9,6 +9,7 @@ import { findFunding } from '../db/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { encodeMint, messageTransmitter } from '../protocols/cctp.js'
+import { explainRevert } from '../protocols/reverts.js'
 import { rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
@@ -138,10 +139,13 @@ async function estimateCallGas(
     const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])
     return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
   } catch (error) {
-    if (isRevert(error)) return { reason: String(error.details.reason) }
+    if (isRevert(error)) return { reason: reasonOf(error) }
     throw error
   }
 }
+
+const reasonOf = ({ details: { data, reason } }: ServiceError) =>
+  explainRevert(data) ?? String(reason)
 
 async function prepareFunding(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
   const { db, client, treasury } = site
@@ -202,7 +206,7 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
     const gas = await client.send<string>('eth_estimateGas', [{ from: lane, ...call }, 'latest'])
     return { kind: 'mint', operation, call, gas: (BigInt(gas) * CALL_GAS_PERCENT) / 100n }
   } catch (error) {
-    if (isRevert(error)) return { kind: 'refused', operation, reason: String(error.details.reason) }
+    if (isRevert(error)) return { kind: 'refused', operation, reason: reasonOf(error) }
     throw error
   }
 }

@@ -269,6 +269,7 @@ describe('a market that refuses', () => {
       ...{ status: 'failed', results: { completedSteps: 1 } },
       error: {
         ...{ code: 'DEPOSIT_FAILED', step: 2 },
+        message: 'The call would fail: the reserve is paused (Aave 29)',
         funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
       },
     })
@@ -284,7 +285,7 @@ describe('a market that refuses', () => {
     const { id } = await failOnChain(world, wallet)
     const told = await world.untilOver(id)
     expect(told).toMatchObject({
-      ...{ status: 'failed', results: { completedSteps: 0 } },
+      ...{ status: 'failed', results: { completedSteps: 0, transactions: [{ failed: true }] } },
       error: {
         ...{ code: 'DEPOSIT_FAILED', step: 1 },
         funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
