@@ -113,6 +113,8 @@ export type MinedOperation = {
   units: bigint | undefined
   /** The CCTP message that a burn emitted. */
   messageSent: string | undefined
+  /** Why the call inside was reverted, as far as anybody knows. */
+  refusal: string | undefined
 }
 
 /** Writes an operation's log into its row, from whatever state, and marks its money as spent. */
@@ -123,6 +125,7 @@ export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
     .update({
       state: 'mined',
       success: mined.success,
+      message: mined.refusal ?? null,
       tx_hash: mined.txHash,
       block_number: number.toString(),
       block_hash: hash,

@@ -83,10 +83,9 @@ type Entrance = (call: AdmitCall) => Promise<Admitted<unknown> | undefined>
 /** Requests that need the same kind of row are admitted together. */
 const entrancesOf = perPool(() => new Map<unknown, Entrance>())
 
-function openEntrance(
-  db: Db,
-  lookup: Pick<Lookup<unknown>, 'name' | 'join'> | undefined,
-): Entrance {
+type Joining = Pick<Lookup<unknown>, 'name' | 'join'>
+
+function openEntrance(db: Db, lookup?: Joining): Entrance {
   const statement = admitStatement(lookup)
   // Whoever holds an account for long, such as a process that froze, holds up its own calls only.
   const line = gatherByName((calls: AdmitCall[]) => askAdmissions(db, statement, calls, true))
@@ -106,7 +105,7 @@ function openEntrance(
   }
 }
 
-const admitStatement = (lookup: Pick<Lookup<unknown>, 'name' | 'join'> | undefined): Statement => ({
+const admitStatement = (lookup?: Joining): Statement => ({
   name: `admit ${lookup?.name ?? ''}`,
   text: `select a.at as "callAt", a.account_id as "callAccount", a.plan as "callPlan",
       a.scopes as "callScopes", a.rpm as "callLimit", a.win_used as "callUsed",

@@ -90,9 +90,10 @@ export function outcomeOf(row: Operation): Outcome {
 }
 
 /** What the operation's log says: the call inside may have failed though the transaction succeeded. */
-function verdictOf({ success, txHash, units }: Operation): Outcome {
+function verdictOf({ success, txHash, units, message: refusal }: Operation): Outcome {
   if (!success) {
-    const message = `The call failed on chain in transaction ${txHash}.`
+    const why = refusal ? `: ${refusal}` : '.'
+    const message = `The call failed on chain in transaction ${txHash}${why}`
     return { kind: 'failed', code: undefined, message }
   }
   return { kind: 'done', txHash: txHash ?? '', units: units === null ? undefined : BigInt(units) }

@@ -4,6 +4,7 @@ import { entryPointAddress, type Chain, type Market } from '../chains/registry.j
 import { gasCostUsd } from '../domain/money.js'
 import { messageTransmitter, mintedUnits, readBurn } from '../protocols/cctp.js'
 import { lendingProtocol } from '../protocols/markets.js'
+import { explainRevert } from '../protocols/reverts.js'
 import { swappedUnits } from '../protocols/uniswapV3.js'
 import { entryPoint } from './userOperation.js'
 import type { Log, Receipt } from '../chains/read.js'
@@ -15,6 +16,7 @@ const token = new Interface([
 ])
 
 const userOperationTopic = topicOf(entryPoint, 'UserOperationEvent')
+const refusalTopic = topicOf(entryPoint, 'UserOperationRevertReason')
 const authorizationTopic = topicOf(token, 'AuthorizationUsed')
 export const receivedTopic = topicOf(messageTransmitter, 'MessageReceived')
 
@@ -97,7 +99,17 @@ export function toMined(
     gasCostUsd: gasCostUsd(gasUsed * receipt.gasPriceWei, ethPriceE8),
     units: moved?.units,
     messageSent: moved?.message,
+    refusal: success ? undefined : readRefusal(log, receipt),
   }
+}
+
+/** The EntryPoint tells it right before the operation's own event. */
+function readRefusal(own: Log, { logs }: Receipt): string | undefined {
+  const told = ownLogs(logs, own).find(
+    ({ address, topics }) =>
+      isSameAddress(address, entryPointAddress) && topics[0] === refusalTopic,
+  )
+  return told && explainRevert(entryPoint.parseLog(told)?.args.revertReason)
 }
 
 /** What a stranger mints costs us nothing. */

@@ -12,6 +12,8 @@ export const entryPoint = new Interface([
   `event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender,
     address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost,
     uint256 actualGasUsed)`,
+  `event UserOperationRevertReason(bytes32 indexed userOpHash, address indexed sender, uint256 nonce,
+    bytes revertReason)`,
 ])
 
 const delegate = new Interface([

@@ -288,6 +288,7 @@ describe('a market that refuses', () => {
       ...{ status: 'failed', results: { completedSteps: 0, transactions: [{ failed: true }] } },
       error: {
         ...{ code: 'DEPOSIT_FAILED', step: 1 },
+        message: expect.stringContaining(': the reserve is paused (Aave 29)'),
         funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
       },
     })

@@ -24,7 +24,8 @@ describe('a call that fails', () => {
 
     test('is told as failed, though its transaction succeeded', async () => {
       const row = await world.row(lend.operationId)
-      expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
+      const message = 'the reserve is frozen (Aave 28)'
+      expect(row).toMatchObject({ state: 'confirmed', success: false, units: null, message })
       const [tx] = await world.transactions()
       expect(tx).toMatchObject({ state: 'mined' })
       expect(await world.usdcOf(lend.wallet.address)).toBe(usdcUnits)
