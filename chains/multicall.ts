@@ -50,10 +50,11 @@ export function callTogether(client: ChainClient, call: Call, block: unknown): P
 
 async function answerAll(client: ChainClient, waiting: Waiting[], block: unknown): Promise<void> {
   try {
-    const calls = waiting.map(({ call }) => call)
-    const answers = await aggregate(client, calls, block)
-    for (const [i, { resolve, reject }] of waiting.entries()) {
-      const answer = answers[i] as Answer
+    const calls = new Map(waiting.map(({ call }) => [keyOf(call), call]))
+    const answers = await aggregate(client, [...calls.values()], block)
+    const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] as Answer]))
+    for (const { call, resolve, reject } of waiting) {
+      const answer = answerOf.get(keyOf(call)) as Answer
       if (answer.success) resolve(answer.returnData)
       else reject(revertedWith(client, answer.returnData))
     }
@@ -61,6 +62,9 @@ async function answerAll(client: ChainClient, waiting: Waiting[], block: unknown
     for (const { reject } of waiting) reject(error)
   }
 }
+
+/** What several ask alike is asked once. */
+const keyOf = ({ to, data }: Call) => to + data
 
 type Answer = { success: boolean; returnData: string }
 

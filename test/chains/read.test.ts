@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { Interface, ZeroAddress } from 'ethers'
+import { Interface, ZeroAddress, toBeHex } from 'ethers'
 import { connectChain, isRevert, type ChainClient } from '../../chains/connect.js'
 import { multicallAddress } from '../../chains/multicall.js'
 import { erc20, readBalance, readContract, type BlockRef } from '../../chains/read.js'
@@ -125,9 +125,18 @@ describe('what is asked together', () => {
     expect(calls).toHaveLength(2)
   })
 
+  test('is asked once, however many ask the same', async () => {
+    expect(await Promise.all(Array.from({ length: 50 }, () => ask(token)))).toEqual(
+      Array(50).fill(42n),
+    )
+    // Straight to the contract: nothing else was asked.
+    expect(calls).toEqual([expect.objectContaining({ to: token })])
+  })
+
   test('is bounded: more goes out as several calls', async () => {
-    const answers = await Promise.all(Array.from({ length: 250 }, () => ask(token)))
-    expect(new Set(answers)).toEqual(new Set([42n]))
+    const owners = Array.from({ length: 250 }, (_, i) => toBeHex(i, 20))
+    const asked = owners.map((owner) => readBalance(client, token, owner, 'latest'))
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([42n]))
     expect(calls).toHaveLength(3)
   })
 
