@@ -19,7 +19,7 @@ import { startCountedNodes, sumOf, type CountedNodes } from './countedNodes.js'
 import type { ExecutionPlan } from '../domain/intent.js'
 
 /** Counted rounds; one before them warms up: first use of code, delegation of the wallet. */
-const ROUNDS = Number(process.env.ROUNDS ?? 5)
+const ROUNDS = Number(process.env.ROUNDS ?? 12)
 const POLL_MS = 50
 const IDLE_MS = 5_000
 /** Blocks come at fixed times of a second: an intent and its script start at the same one. */

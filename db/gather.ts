@@ -1,7 +1,11 @@
 import type { Db } from './connect.js'
 
-/** Calls in one statement at most: enough to share its cost, few enough to work on while the next runs. */
-const MAX_CALLS = 16
+/**
+ * Calls in one statement: half of those that wait, so that this process works on their answers while the
+ * database works on the others. A few go all at once, and never more than these.
+ */
+const FEW_CALLS = 8
+const MAX_CALLS = 32
 
 type Waiting<Call, Answer> = {
   call: Call
@@ -32,8 +36,10 @@ export function gather<Call, Answer>(
   }
 
   function next(): void {
-    const batch = waiting.slice(0, MAX_CALLS)
-    waiting = waiting.slice(MAX_CALLS)
+    const half = Math.ceil(waiting.length / 2)
+    const size = Math.min(Math.max(half, FEW_CALLS), MAX_CALLS)
+    const batch = waiting.slice(0, size)
+    waiting = waiting.slice(size)
     busy = batch.length > 0
     if (busy) void sendAll(batch).finally(next)
   }
