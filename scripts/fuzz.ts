@@ -9,7 +9,7 @@ import { completedIntent, createWalletRequest, walletAnswer } from '../api/examp
 import { createAccount, createApiKey } from '../db/accounts.js'
 import { connect } from '../db/connect.js'
 
-const usage = `Usage: npm run fuzz -- [--examples 2800] [--seed 1] [--requests 20000] [--workers 2]
+const usage = `Usage: npm run fuzz -- [--examples 3600] [--seed 1] [--requests 20000] [--workers 2]
 
 Sends generated requests, valid and invalid ones, to a running service and compares every answer with the
 document that it publishes. The service is the one of npm start, or that of STEWARD_URL (host, without
@@ -36,7 +36,7 @@ type Json = Record<string, unknown>
 
 const { values } = parseArgs({
   options: {
-    examples: { type: 'string', default: '2800' },
+    examples: { type: 'string', default: '3600' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     requests: { type: 'string', default: '20000' },
     workers: { type: 'string', default: '2' },
