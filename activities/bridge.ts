@@ -75,8 +75,8 @@ export async function awaitAttestation(
       }
       const lateness = latenessOf(tools, input.step, burning)
       // What was told stays: it is not written again at each question.
-      if (lateness !== told) await tellDelay(tools, input, burning)
-      if (lateness === 'tooLate' && told !== 'tooLate') await giveUp(tools, input, burning)
+      if (lateness !== told && lateness !== 'inTime') await tellDelay(tools, input, burning)
+      if (lateness !== told && lateness === 'tooLate') await giveUp(tools, input, burning)
       told = lateness
       if (signal.aborted) {
         throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))

@@ -14,8 +14,8 @@ import { silentChains } from '../test/planning/chains.js'
 
 /**
  * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production,
- * `bare` answers the same wallet by one query, `sameSql` by the statement that the API shares among requests. Its parent asks
- * it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
+ * `bare` answers the same wallet by one query, `sameSql` by the statement that the API shares among requests.
+ * Its parent asks it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
  */
 const [kind, url = ''] = process.argv.slice(2)
 /** As in `api/main.ts`. */

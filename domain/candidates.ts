@@ -22,8 +22,8 @@ export type Candidate = {
 const DAY_PERCENT = 36_500n
 
 /**
- * The cheapest way to a market with room for the amount, undefined when there is none: money that lies on its chain, else that of
- * the one other chain from which it comes at the lowest bridge fee and gas.
+ * The cheapest way to a market with room for the amount, undefined when there is none: money that lies on
+ * its chain, else that of the one other chain from which it comes at the lowest bridge fee and gas.
  */
 export function findCandidate(
   request: LendRequest,
@@ -129,16 +129,23 @@ export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate)
   if (sources.length === 0) return 'no chain alone has the amount'
   const isThere = sources.some(({ chain }) => chain === rate.chain)
   if (isThere || sources.some(({ chain }) => findTransfer(state, chain, rate.chain, amountUnits))) {
-    return roomText(rate, state) ?? 'the swap would bring nothing'
+    return tightnessOf(request, state, rate)
   }
   const refusals = sources.map(({ chain }) => refusalOf(request, state, chain, rate.chain))
   const telling = refusals.find(({ reason }) => reason !== 'no_route') ?? refusals[0]
   return telling?.clause ?? ''
 }
 
-function roomText({ roomUnits, asset }: Rate, { decimals }: MarketState): string | undefined {
-  if (roomUnits === undefined) return undefined
-  return `it takes only ${fromUnits(roomUnits, decimals)} ${asset} more`
+/** Why nothing is deposited though the money gets there. */
+function tightnessOf(
+  { asset, amountUnits }: LendRequest,
+  state: MarketState,
+  { chain, asset: taken, roomUnits }: Rate,
+): string {
+  const quote = findQuote(state, chain, asset, taken)
+  const bringsNothing = quote && swapOf(quote, amountUnits).arrivesUnits === 0n
+  if (bringsNothing || roomUnits === undefined) return 'the swap would bring nothing'
+  return `it takes only ${fromUnits(roomUnits, state.decimals)} ${taken} more`
 }
 
 function compare<Value extends bigint | number>(a: Value, b: Value): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { planIntent } from '../../domain/plan.js'
-import { chainOf, failureOf, rateOf, routeOf, stateOf, units } from './markets.js'
+import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
 import type { LendRequest } from '../../domain/intent.js'
 import type { MarketState } from '../../domain/market.js'
 
@@ -91,6 +91,13 @@ describe('planIntent, lend: where the money is', () => {
       'INVALID_REQUEST',
       [{ path: 'amount', message: why }],
     ])
+  })
+
+  test('says that a swap brings nothing, not that the market is full', () => {
+    const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', roomUnits: units('1000') })
+    const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [2n, 1n])]
+    const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
+    expect(error.message).toContain('the swap would bring nothing')
   })
 
   test('fills a market to the last unit of its room, counted without the bridge fee', () => {
