@@ -8,8 +8,13 @@ const directions = {
   db: ['domain/'],
   custody: ['domain/'],
   protocols: ['chains/', 'domain/'],
-  lanes: ['protocols/', 'chains/', 'db/', 'domain/'],
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
+  lanes: ['protocols/', 'chains/', 'db/', 'domain/'],
+  // Of the lanes only what an operation is called and whether it is over.
+  signer: [
+    ...['lanes/(operationId|outcome)\\.ts$', 'custody/'],
+    ...['protocols/', 'chains/', 'db/', 'domain/'],
+  ],
   activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', 'type:workflows/'],
@@ -18,26 +23,31 @@ const directions = {
     ...['custody/seal\\.ts$', 'type:workflows/'],
   ],
   worker: ['temporal/', 'activities/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
-  devnet: ['chains/', 'domain/'],
+  devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
   dev: ['db/', 'devnet/', 'chains/', 'domain/'],
 }
 
-/** What the entry files wire together and pass down: settings, the logger, the way to stop. */
-const wiring = '^(config|log|lifecycle)\\.ts$'
-const settings = '^(config|lifecycle)\\.ts$'
-const entries = '^(api/main|worker/main|worker/signer)\\.ts$|^(scripts|dev)/'
+/** Within `api/`: what every request passes knows nothing of the endpoints, a schema nothing of either. */
+const apiRooms = {
+  schemas: [],
+  http: ['schemas'],
+  endpoints: ['http', 'schemas'],
+  docs: ['http', 'schemas'],
+}
 
-/** The part of `lanes/` that only the signer's process loads, and within it what opens keys. */
-const signing = '^lanes/(sign|store|prepare|calls|keys)\\.ts$'
-const opening = '^lanes/(sign|store|keys)\\.ts$'
-const signer = '^worker/signer\\.ts$'
+/** What the entry files wire together and pass down: settings, the logger, the way to stop. */
+const wiring = '^(config|log|process)\\.ts$'
+const settings = '^(config|process)\\.ts$'
+const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 
 /** Not part of the service: may look everywhere. */
 const outside = '^(test|bench)/'
 /** Runs from a checkout, with the development dependencies. */
-const checkout = '^(test|bench|dev|devnet)/|^[^/]+\\.config\\.js$|^db/embedded\\.ts$'
+const embeddedPostgres = '^dev/parts/embeddedPostgres\\.ts$'
+const checkout = '^(test|bench|dev|devnet)/|^[^/]+\\.config\\.js$'
 
 const packages = '(^|/)node_modules/'
+const temporalPackages = '(^|/)node_modules/@temporalio/'
 
 function directionRules([folder, targets]) {
   const types = targets.filter((target) => target.startsWith('type:'))
@@ -45,7 +55,7 @@ function directionRules([folder, targets]) {
   const own = {
     name: `${folder}-imports-only-what-it-may`,
     severity: 'error',
-    from: { path: `^${folder}/`, pathNot: [signing, signer] },
+    from: { path: `^${folder}/` },
     to: {
       pathNot: [packages, `^${folder}/`, ...allowed.map((target) => `^${target}`), wiring],
       dependencyTypesNot: ['core'],
@@ -63,9 +73,18 @@ function directionRules([folder, targets]) {
 /** Shorthand for a rule that has no exception but those in its paths. */
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to })
 
+const apiRoomRules = Object.entries(apiRooms).map(([room, allowed]) =>
+  forbid(
+    `api-${room}-imports-only-what-it-may`,
+    { path: `^api/${room}/` },
+    { path: '^api/', pathNot: [room, ...allowed].map((name) => `^api/${name}/`) },
+  ),
+)
+
 module.exports = {
   forbidden: [
     ...Object.entries(directions).flatMap(directionRules),
+    ...apiRoomRules,
 
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
@@ -96,17 +115,12 @@ module.exports = {
     forbid(
       'temporal-only-where-workflows-run-or-start',
       { pathNot: ['^(api|temporal|workflows|activities|worker|scripts|dev)/', outside] },
-      { path: '(^|/)node_modules/@temporalio/' },
+      { path: temporalPackages },
     ),
     forbid(
       'embedded-postgres-stands-alone',
-      { path: '^db/embedded\\.ts$' },
+      { path: embeddedPostgres },
       { pathNot: packages, dependencyTypesNot: ['core'] },
-    ),
-    forbid(
-      'embedded-postgres-is-for-checkouts',
-      { pathNot: checkout },
-      { path: '^db/embedded\\.ts$' },
     ),
     forbid(
       'no-development-packages-in-the-service',
@@ -119,36 +133,20 @@ module.exports = {
 
     // The signer: the only process that opens keys, and the one with the fewest dependencies.
     forbid(
-      'signing-lanes-import-only-what-they-may',
-      { path: signing },
-      {
-        pathNot: [packages, '^(lanes|custody|protocols|chains|db|domain)/'],
-        dependencyTypesNot: ['core'],
-      },
-    ),
-    forbid(
-      'signer-imports-only-what-it-may',
-      { path: signer },
-      {
-        pathNot: [packages, '^(worker|lanes|custody|chains|db|domain)/', wiring],
-        dependencyTypesNot: ['core'],
-      },
-    ),
-    forbid(
       'only-the-signer-opens-keys',
-      { pathNot: [opening, signer, '^custody/', outside] },
-      { path: '^custody/(open|kek)\\.ts$', reachable: true },
+      { pathNot: ['^(signer|custody)/', outside] },
+      { path: '^custody/(open\\.ts$|kek/)', reachable: true },
     ),
     forbid(
-      'only-the-signer-signs',
-      { pathNot: [signing, signer, outside] },
-      { path: signing, reachable: true },
+      'nobody-imports-the-signer',
+      { pathNot: ['^signer/', outside] },
+      { path: '^signer/', reachable: true },
     ),
-    ...[signing, signer].map((path, index) =>
+    ...['signer', 'lanes'].map((room) =>
       forbid(
-        `${['signing-lanes', 'signer'][index]}-never-reach-temporal`,
-        { path },
-        { path: '(^|/)node_modules/@temporalio/', reachable: true },
+        `${room}-never-reach-temporal`,
+        { path: `^${room}/` },
+        { path: temporalPackages, reachable: true },
       ),
     ),
   ],

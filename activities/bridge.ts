@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
-import { decodeCctpMessage } from '../chains/cctpMessage.js'
+import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
 import { readBlock } from '../chains/read.js'
-import { findBurn, findClaimedNonces, insertBurn, setAttested, type Burn } from '../db/burns.js'
-import { setDelay, setRecovery } from '../db/intentStatus.js'
-import { findOperation, type Operation } from '../db/operations.js'
+import {
+  findBurn,
+  findClaimedNonces,
+  insertBurn,
+  setAttested,
+  type Burn,
+} from '../db/lanes/burns.js'
+import { setDelay, setRecovery } from '../db/intents/status.js'
+import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { fromUnits } from '../domain/money.js'
-import { isSameMessage } from '../protocols/cctp.js'
-import { outcomeOf } from '../lanes/operations.js'
-import { operationId } from '../lanes/userOperation.js'
+import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
+import { outcomeOf } from '../lanes/outcome.js'
+import { operationId } from '../lanes/operationId.js'
 import { finalFailure, stillWaiting } from './failures.js'
 import { finalizeIntent } from './status.js'
 import {

@@ -1,4 +1,4 @@
-import { findFunding, setFundingCompleted } from '../db/fundings.js'
+import { findFunding, setFundingCompleted } from '../db/intents/fundings.js'
 import { runStep, type StepResult, type Tools } from './step.js'
 
 export type FundInput = { fundingId: string; deadlineMs: number }

@@ -1,9 +1,9 @@
-import { readEffects } from '../db/effects.js'
-import { lockIntent, type Intent } from '../db/intents.js'
-import { setCompleted, setFailed } from '../db/intentStatus.js'
-import { refund } from '../db/metering.js'
-import { expireOperation, readOperations } from '../db/operations.js'
-import { releaseUnsigned } from '../db/reservations.js'
+import { readEffects } from '../db/lanes/effects.js'
+import { lockIntent, type Intent } from '../db/intents/intents.js'
+import { setCompleted, setFailed } from '../db/intents/status.js'
+import { refund } from '../db/tenants/metering.js'
+import { expireOperation, readOperations } from '../db/lanes/operations.js'
+import { releaseUnsigned } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   completionOf,
@@ -19,7 +19,7 @@ import { isSigned } from '../domain/operation.js'
 import { freeFailures } from '../domain/tiers.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 
 /** Plans an intent for which no chain answered when it was created. Nothing of it is in flight yet. */
 export async function planIntent(

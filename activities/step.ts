@@ -2,23 +2,23 @@ import { Context } from '@temporalio/activity'
 import {
   awaitOperation,
   giveUpOperation,
-  outcomeOf,
   submitOperation,
   type Effect,
   type MintEffect,
   type Outcomes,
 } from '../lanes/operations.js'
-import { findOperation, type Operation } from '../db/operations.js'
+import { outcomeOf } from '../lanes/outcome.js'
+import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
-import { operationId } from '../lanes/userOperation.js'
+import { operationId } from '../lanes/operationId.js'
 import { finalFailure, stillWaiting } from './failures.js'
 import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 import type { Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/attestations.js'
+import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
 
 export type Tools = {
   db: Db

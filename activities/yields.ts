@@ -1,8 +1,8 @@
 import { askChains } from '../chains/ask.js'
 import { insertYields } from '../db/yields.js'
-import { readRates } from '../protocols/markets.js'
+import { readRates } from '../protocols/lending/markets.js'
 import type { Chains } from '../chains/connect.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 
 export type RecordYieldsInput = { takenAt: string }
 

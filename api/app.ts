@@ -7,15 +7,15 @@ import express, {
   type Response,
 } from 'express'
 import helmet from 'helmet'
-import { newId } from '../db/ids.js'
+import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { admitRequest, wasJudged, type Tariff } from './admission.js'
-import { docsRoutes } from './docs.js'
-import { answerNotFound, handleErrors } from './errors.js'
-import { answerAlive, answerReady } from './health.js'
+import { admitRequest, wasJudged, type Tariff } from './http/admission.js'
+import { docsRoutes } from './docs/page.js'
+import { answerNotFound, handleErrors } from './http/errors.js'
+import { answerAlive, answerReady } from './endpoints/health.js'
 import { endpoints } from './routes.js'
 import type { Log } from '../log.js'
-import type { Services } from './services.js'
+import type { Services } from './http/services.js'
 
 /** Above the limits of the database's own waits; a server that is frozen never answers. */
 const ANSWER_MS = 12_000

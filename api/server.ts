@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { newId } from '../db/ids.js'
-import { windowHeaders } from './admission.js'
+import { newId } from '../db/connection/ids.js'
+import { windowHeaders } from './http/admission.js'
 import { createApp } from './app.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Services } from './services.js'
+import type { Services } from './http/services.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
 const TIMEOUTS = {

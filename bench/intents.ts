@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { connectChains, type Chains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
-import { connect, type Db } from '../db/connect.js'
-import { connectAttestations } from '../protocols/attestations.js'
+import { connect, type Db } from '../db/connection/connect.js'
+import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
 import {
   createClient,
   createHome,

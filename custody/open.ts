@@ -1,6 +1,6 @@
 import { Wallet, hexlify } from 'ethers'
 import { ENCAPSULATED_BYTES, associatedData, suite, type SealContext } from './seal.js'
-import type { PrivateKek } from './kek.js'
+import type { PrivateKek } from './kek/file.js'
 
 /**
  * Opens a sealed key for one use. The account is not cached: what is not in memory cannot be read

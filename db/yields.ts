@@ -1,5 +1,5 @@
-import { sliced, type Slice } from './slice.js'
-import type { Db } from './connect.js'
+import { sliced, type Slice } from './connection/slice.js'
+import type { Db } from './connection/connect.js'
 import type { Rate } from '../domain/yields.js'
 
 /** A rate as it was at a moment. `apyPercent` is decimal text of at most four decimals. */

@@ -1,7 +1,7 @@
 import { runDemo } from './demoStory.js'
-import { readJson } from './jsonFile.js'
+import { readJson } from './state/jsonFile.js'
 import { type Facts } from './stack.js'
-import { openHome } from './state.js'
+import { openHome } from './state/state.js'
 import { Explained, say, sayFailure } from './terminal.js'
 
 /** `npm run demo`: the story of `npm start` against a stack that is up. Exits 0 only when the intent completed. */

@@ -1,6 +1,6 @@
 import { chainNames, type ChainName } from '../chains/registry.js'
 import { readPort, type PortChoice } from './ports.js'
-import { type Places } from './state.js'
+import { type Places } from './state/state.js'
 import { Explained } from './terminal.js'
 
 type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName

@@ -6,22 +6,22 @@ import {
 } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
 import { startIris } from '../devnet/iris.js'
-import { checkOutsideNode, markChain, readChainMark, settleChain } from './chainState.js'
-import { compileServices } from './compile.js'
-import { connectionOf, prepareDatabase, readOperators } from './database.js'
-import { writeJson } from './jsonFile.js'
+import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
+import { compileServices } from './parts/compile.js'
+import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
+import { writeJson } from './state/jsonFile.js'
 import {
   createChainPart,
   createPostgresPart,
   createServicePart,
   createTemporalPart,
   type Service,
-} from './parts.js'
+} from './parts/parts.js'
 import { findFreePorts, isListening } from './ports.js'
 import { rpcVariable, type Ports } from './settings.js'
-import { assertSameSet, openSecrets, type Home, type StateSet } from './state.js'
-import { type Supervisor } from './supervise.js'
-import { findTemporalCli } from './temporalCli.js'
+import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
+import { type Supervisor } from './parts/supervise.js'
+import { findTemporalCli } from './parts/temporalCli.js'
 import { Explained, sayDone } from './terminal.js'
 
 const chainIds: Record<ChainName, number> = {

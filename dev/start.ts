@@ -4,10 +4,10 @@ import pc from 'picocolors'
 import { chainNames, type ChainName } from '../chains/registry.js'
 import { sayFacts } from './banner.js'
 import { runDemo } from './demoStory.js'
-import { writeJson } from './jsonFile.js'
-import { services, stopOrder } from './parts.js'
+import { writeJson } from './state/jsonFile.js'
+import { services, stopOrder } from './parts/parts.js'
 import { choosePorts } from './ports.js'
-import { commandAgeMs, findLaunchers, isRunning } from './processes.js'
+import { commandAgeMs, findLaunchers, isRunning } from './state/processes.js'
 import { readPlaces, readPortChoices } from './settings.js'
 import { bringUp, repairChain, type Facts } from './stack.js'
 import {
@@ -21,8 +21,8 @@ import {
   saveSet,
   wipeHome,
   type Home,
-} from './state.js'
-import { createSupervisor, type Supervisor } from './supervise.js'
+} from './state/state.js'
+import { createSupervisor, type Supervisor } from './parts/supervise.js'
 import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
 
 type Options = { isFresh: boolean; withDemo: boolean }

@@ -1,5 +1,9 @@
 import { AbiCoder, concat, dataSlice, id, keccak256, toBeHex, type SigningKey } from 'ethers'
-import { cctpFields, decodeCctpMessage, type CctpMessage } from '../chains/cctpMessage.js'
+import {
+  cctpFields,
+  decodeCctpMessage,
+  type CctpMessage,
+} from '../protocols/bridges/cctp/message.js'
 import { callRpc } from './rpc.js'
 
 /** A chain between which money is moved. `transmitter` emits the messages of its burns. */

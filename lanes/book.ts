@@ -26,9 +26,9 @@ import {
   type BlockId,
   type MinedOperation,
   type OpenSend,
-} from '../db/booking.js'
-import { isOutcomeOf, outcomeEmitters, outcomeTopics, readOutcome, toMined } from './outcome.js'
-import type { Db } from '../db/connect.js'
+} from '../db/lanes/booking.js'
+import { isOutcomeOf, outcomeEmitters, outcomeTopics, readOutcome, toMined } from './outcomeLogs.js'
+import type { Db } from '../db/connection/connect.js'
 
 /** Blocks booked in one go, linked by their parent hashes. */
 const LINKED_BLOCKS = 50n

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectAsLeader, isLedElsewhere } from '../db/connect.js'
+import { connectAsLeader, isLedElsewhere } from '../db/connection/connect.js'
 import { broadcastOpen } from './broadcast.js'
 import { bookForeignMints } from './missed.js'
-import { watchQueue } from './queue.js'
-import { bookChain, type WatchLog, type WatchTools } from './watch.js'
+import { watchQueue } from '../db/lanes/queue.js'
+import { bookChain, type WatchLog, type WatchTools } from './book.js'
 import type { ChainClient } from '../chains/connect.js'
-import type { Listener } from '../db/listen.js'
+import type { Listener } from '../db/connection/listen.js'
 
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702

@@ -6,11 +6,11 @@ import {
   setTransactionMined,
   type ChainState,
   type OpenSend,
-} from '../db/booking.js'
-import { findForeignMints, type ForeignMint } from '../db/burns.js'
-import { receivedTopic } from './outcome.js'
-import { matchOutcomes, type WatchTools } from './watch.js'
-import type { Db } from '../db/connect.js'
+} from '../db/lanes/booking.js'
+import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
+import { receivedTopic } from './outcomeLogs.js'
+import { matchOutcomes, type WatchTools } from './book.js'
+import type { Db } from '../db/connection/connect.js'
 
 /** Blocks whose logs are read in one go; public endpoints answer no more. */
 const LOG_BLOCKS = 2_000n

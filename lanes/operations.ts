@@ -1,5 +1,5 @@
-import { lockIntent } from '../db/intents.js'
-import { setExecuting } from '../db/intentStatus.js'
+import { lockIntent } from '../db/intents/intents.js'
+import { setExecuting } from '../db/intents/status.js'
 import {
   expireOperation,
   findOperation,
@@ -7,11 +7,12 @@ import {
   requeueOperation,
   type Operation,
   type OperationInput,
-} from '../db/operations.js'
+} from '../db/lanes/operations.js'
 import { isTerminal } from '../domain/intent.js'
-import { chainKeyOf, operationId } from './userOperation.js'
-import type { Db } from '../db/connect.js'
-import type { Listener } from '../db/listen.js'
+import { chainKeyOf, operationId } from './operationId.js'
+import { outcomeOf } from './outcome.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Listener } from '../db/connection/listen.js'
 import type { OperationKind } from '../domain/operation.js'
 
 /** Announcements may be lost with their connection: this often a waiting reader looks by itself. */
@@ -59,44 +60,6 @@ export async function submitOperation(
     await open?.(trx, id)
     return row
   })
-}
-
-/** What an operation's row says about its step. */
-export type Outcome =
-  | { kind: 'done'; txHash: string; units: bigint | undefined }
-  | { kind: 'failed'; code: string | undefined; message: string }
-  | { kind: 'deferred'; code: string; message: string; retryAfter: Date }
-  | { kind: 'waiting'; state: string }
-
-/** The only judge of whether a step is over. */
-export function outcomeOf(row: Operation): Outcome {
-  switch (row.state) {
-    case 'confirmed':
-    case 'final':
-      return verdictOf(row)
-    case 'rejected':
-    case 'cancelled':
-      return { kind: 'failed', code: row.code ?? undefined, message: row.message ?? row.state }
-    case 'deferred':
-      return {
-        kind: 'deferred',
-        code: row.code ?? 'INTERNAL',
-        message: row.message ?? row.state,
-        retryAfter: row.retryAfter ?? new Date(),
-      }
-    default:
-      return { kind: 'waiting', state: row.state }
-  }
-}
-
-/** What the operation's log says: the call inside may have failed though the transaction succeeded. */
-function verdictOf({ success, txHash, units, message: refusal }: Operation): Outcome {
-  if (!success) {
-    const why = refusal ? `: ${refusal}` : '.'
-    const message = `The call failed on chain in transaction ${txHash}${why}`
-    return { kind: 'failed', code: undefined, message }
-  }
-  return { kind: 'done', txHash: txHash ?? '', units: units === null ? undefined : BigInt(units) }
 }
 
 /**

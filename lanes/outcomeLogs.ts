@@ -2,13 +2,13 @@ import { Interface, toBeHex } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { entryPointAddress, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
-import { messageTransmitter, mintedUnits, readBurn } from '../protocols/cctp.js'
-import { lendingProtocol } from '../protocols/markets.js'
+import { messageTransmitter, mintedUnits, readBurn } from '../protocols/bridges/cctp/contracts.js'
+import { lendingProtocol } from '../protocols/lending/markets.js'
 import { explainRevert } from '../protocols/reverts.js'
-import { swappedUnits } from '../protocols/uniswapV3.js'
-import { entryPoint } from './userOperation.js'
+import { swappedUnits } from '../protocols/swaps/uniswapV3.js'
+import { entryPoint } from '../protocols/userOperation.js'
 import type { Log, Receipt } from '../chains/read.js'
-import type { MinedOperation, WatchedOperation } from '../db/booking.js'
+import type { MinedOperation, WatchedOperation } from '../db/lanes/booking.js'
 
 const token = new Interface([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',

@@ -1,19 +1,25 @@
-import { insertIntent, lockIntent, requestOf, type Intent, type Owner } from '../db/intents.js'
-import { setPlan } from '../db/intentStatus.js'
-import { insertReservation, lockWallet, type Reservation } from '../db/reservations.js'
-import { scopeTransaction } from '../db/scope.js'
-import { getWalletById } from '../db/wallets.js'
+import {
+  insertIntent,
+  lockIntent,
+  requestOf,
+  type Intent,
+  type Owner,
+} from '../db/intents/intents.js'
+import { setPlan } from '../db/intents/status.js'
+import { insertReservation, lockWallet, type Reservation } from '../db/lanes/reservations.js'
+import { scopeTransaction } from '../db/connection/scope.js'
+import { getWalletById } from '../db/tenants/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
 import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
-import { getMarket } from '../protocols/markets.js'
+import { getMarket } from '../protocols/lending/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
 import type { Chains } from '../chains/connect.js'
 import { findToken, type Registry } from '../chains/registry.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/attestations.js'
+import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
 
 export type PlanningTools = {
   db: Db

@@ -6,17 +6,17 @@ import {
   readMarketUse,
   readReserved,
   type BookedBlock,
-} from '../db/reservations.js'
+} from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
-import { planIntent } from '../domain/plan.js'
-import { assetOf, lendingProtocol, readRates } from '../protocols/markets.js'
+import { planIntent } from '../domain/plan/planIntent.js'
+import { assetOf, lendingProtocol, readRates } from '../protocols/lending/markets.js'
 import { readQuotes } from './quotes.js'
 import { readRoutes } from './routes.js'
-import type { Attestations } from '../protocols/attestations.js'
+import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import { findToken, type Market } from '../chains/registry.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
 import type {
   BridgeRoute,
@@ -24,7 +24,7 @@ import type {
   GasKind,
   PositionState,
   SwapQuote,
-} from '../domain/market.js'
+} from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
 
 /** Gas of one operation through the EntryPoint, a first delegation included, measured on the devnet. */

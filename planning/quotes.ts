@@ -1,8 +1,8 @@
-import { readQuote, swapProtocol } from '../protocols/uniswapV3.js'
+import { readQuote, swapProtocol } from '../protocols/swaps/uniswapV3.js'
 import { findToken, tokensOf, type Market, type Token } from '../chains/registry.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
-import type { SwapQuote } from '../domain/market.js'
+import type { SwapQuote } from '../domain/plan/market.js'
 
 /**
  * What swaps between the asset of a request and the assets of other markets would bring now. Where no pool

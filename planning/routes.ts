@@ -1,7 +1,7 @@
 import type { Chains } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
-import type { BridgeRoute } from '../domain/market.js'
-import type { Attestations, BridgeFee } from '../protocols/attestations.js'
+import type { BridgeRoute } from '../domain/plan/market.js'
+import type { Attestations, BridgeFee } from '../protocols/bridges/cctp/attestations.js'
 
 /** Fees change rarely: many plans share one answer this long. */
 const FEES_TTL_MS = 60_000

@@ -1,6 +1,6 @@
-import { Interface, concat, dataSlice, getBytes, id, toBeHex, zeroPadValue } from 'ethers'
+import { Interface, concat, getBytes, toBeHex, zeroPadValue } from 'ethers'
 import { delegateAddress, entryPointAddress } from '../chains/registry.js'
-import type { Call, OperationKind } from '../domain/operation.js'
+import type { Call } from '../domain/operation.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
 export const entryPoint = new Interface([
@@ -43,16 +43,6 @@ const BASE_GAS = 21_000n
 /** @see https://eips.ethereum.org/EIPS/eip-7702 PER_EMPTY_ACCOUNT_COST */
 const AUTHORIZATION_GAS = 25_000n
 
-/** The id of an operation: the same effect of the same step has the same id, whoever writes the row. */
-export const operationId = (intentId: string, sequence: number, kind: OperationKind) =>
-  id(`${intentId}/${sequence}/${kind}`)
-
-/**
- * The key of an operation on the chain: the EIP-3009 nonce of a funding, else the 2D nonce key of a user
- * operation, which is the low 192 bits of the id.
- */
-export const chainKeyOf = (kind: Exclude<OperationKind, 'mint'>, operation: string) =>
-  kind === 'fund' ? operation : dataSlice(operation, 8)
 const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 
 export const encodeBatch = (calls: Call[]) =>

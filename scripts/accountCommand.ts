@@ -10,11 +10,11 @@ import {
   revokeApiKey,
   rollApiKey,
   type Scope,
-} from '../db/accounts.js'
-import { readCredits } from '../db/metering.js'
+} from '../db/tenants/accounts.js'
+import { readCredits } from '../db/tenants/metering.js'
 import { ServiceError } from '../domain/errors.js'
 import { planNames } from '../domain/tiers.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 
 export const usage = `Usage: npm run account -- <command>
 

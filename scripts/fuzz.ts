@@ -5,9 +5,9 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { completedIntent, createWalletRequest, walletAnswer } from '../api/examples.js'
-import { createAccount, createApiKey } from '../db/accounts.js'
-import { connect } from '../db/connect.js'
+import { completedIntent, createWalletRequest, walletAnswer } from '../api/schemas/examples.js'
+import { createAccount, createApiKey } from '../db/tenants/accounts.js'
+import { connect } from '../db/connection/connect.js'
 
 const usage = `Usage: npm run fuzz -- [--examples 3600] [--seed 1] [--requests 20000] [--workers 2]
 

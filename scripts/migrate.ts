@@ -1,4 +1,4 @@
-import { claimNetwork, connect, migrate } from '../db/connect.js'
+import { claimNetwork, connect, migrate } from '../db/connection/connect.js'
 import { networks } from '../chains/registry.js'
 
 const {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { createOpenApi, toJson } from '../api/openapi.js'
+import { createOpenApi, toJson } from '../api/docs/openapi.js'
 import { endpoints } from '../api/routes.js'
 
 const file = path.join('docs', 'openapi.json')

@@ -1,4 +1,4 @@
-import { createKek, readKek, type PrivateKek } from '../custody/kek.js'
+import { createKek, readKek, type PrivateKek } from '../custody/kek/file.js'
 import { openAccount } from '../custody/open.js'
 import { createSealedAccount } from '../custody/seal.js'
 import {
@@ -9,9 +9,9 @@ import {
   publishKek,
   readLanes,
   type Treasury,
-} from '../db/signing.js'
+} from '../db/lanes/signing.js'
 import { laneContext, treasuryContext } from './store.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 import { ServiceError } from '../domain/errors.js'
 
 /**

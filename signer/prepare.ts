@@ -1,29 +1,28 @@
 import { Interface } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
-import { decodeCctpMessage } from '../chains/cctpMessage.js'
+import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { delegateAddress, entryPointAddress, type Registry } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
-import { findBurn } from '../db/burns.js'
-import { findFunding } from '../db/fundings.js'
+import { findBurn } from '../db/lanes/burns.js'
+import { findFunding } from '../db/intents/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { encodeMint, messageTransmitter } from '../protocols/cctp.js'
+import { encodeMint, messageTransmitter } from '../protocols/bridges/cctp/contracts.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
   bundledGas,
-  chainKeyOf,
   encodeBatch,
   entryPoint,
-  operationId,
-} from './userOperation.js'
-import { getWalletSecret, type WalletSecret } from '../db/signing.js'
-import type { Db } from '../db/connect.js'
-import type { Operation } from '../db/operations.js'
+} from '../protocols/userOperation.js'
+import { chainKeyOf, operationId } from '../lanes/operationId.js'
+import { getWalletSecret, type WalletSecret } from '../db/lanes/signing.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
-import type { UserOperation } from './userOperation.js'
+import type { UserOperation } from '../protocols/userOperation.js'
 
 /** Running out of gas inside the call would spend the operation's key for nothing. */
 const CALL_GAS_PERCENT = 150n

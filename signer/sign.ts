@@ -9,15 +9,15 @@ import {
   takeOperations,
   type Lane,
   type Refusal,
-} from '../db/signing.js'
+} from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { BUNDLE_GAS, signAndStore, storeAgain, type Keyring, type Site } from './store.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
-import type { Db } from '../db/connect.js'
-import type { Operation } from '../db/operations.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Operation } from '../db/lanes/operations.js'
 
 export type SignerTools = {
   db: Db

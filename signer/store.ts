@@ -1,17 +1,23 @@
 import { Interface, MaxUint256, Signature, Transaction } from 'ethers'
 import { openAccount } from '../custody/open.js'
 import { delegateAddress, entryPointAddress, type Chain, type Token } from '../chains/registry.js'
-import { lockNextNonce, lockTaken, storeSigned, type Lane, type Treasury } from '../db/signing.js'
+import {
+  lockNextNonce,
+  lockTaken,
+  storeSigned,
+  type Lane,
+  type Treasury,
+} from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   encodeBundle,
   gasLimitOf,
   typedUserOperation,
   type UserOperation,
-} from './userOperation.js'
-import type { PrivateKek } from '../custody/kek.js'
-import type { Db } from '../db/connect.js'
-import type { Operation } from '../db/operations.js'
+} from '../protocols/userOperation.js'
+import type { PrivateKek } from '../custody/kek/file.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 

@@ -4,15 +4,15 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
-import { setDispatched } from '../db/intentStatus.js'
-import type { Intent } from '../db/intents.js'
+import { setDispatched } from '../db/intents/status.js'
+import type { Intent } from '../db/intents/intents.js'
 import { fromUnits } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { PlanName } from '../domain/tiers.js'
-import type { Db } from '../db/connect.js'
-import type { Funding } from '../db/fundings.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Funding } from '../db/intents/fundings.js'
 import type { ExecuteIntentInput, executeIntent } from '../workflows/executeIntent.js'
 import type { fundWallet } from '../workflows/fundWallet.js'
 

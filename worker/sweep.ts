@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
-import { findUndispatchedFundings } from '../db/fundings.js'
-import { deleteExpiredKeys } from '../db/idempotency.js'
-import { findLingeringIntents, findUndispatchedIntents } from '../db/intents.js'
+import { findUndispatchedFundings } from '../db/intents/fundings.js'
+import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
+import { findLingeringIntents, findUndispatchedIntents } from '../db/intents/intents.js'
 import { again, startFunding, startIntent } from '../temporal/start.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
 
 export type SweepTools = { db: Db; client: Client; decimals: number; log: Log }

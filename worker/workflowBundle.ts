@@ -45,7 +45,8 @@ function hashSources(): string {
   const sdk = require('@temporalio/workflow/package.json') as { version: string }
   hash.update(sdk.version)
   for (const folder of sources) {
-    for (const name of readdirSync(join(root, folder)).sort()) {
+    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    for (const name of names.sort()) {
       if (['.ts', '.js'].includes(extname(name))) {
         hash.update(`\0${folder}/${name}\0`).update(readFileSync(join(root, folder, name)))
       }

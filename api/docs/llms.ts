@@ -1,5 +1,5 @@
 import { toTemplate, type Endpoints } from './openapi.js'
-import type { Route } from './route.js'
+import type { Route } from '../http/route.js'
 
 /** What the service is and how it is called, short and plain, for a language model. */
 export function createLlmsText({ versioned, unversioned }: Endpoints): string {

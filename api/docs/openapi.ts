@@ -6,10 +6,10 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi'
-import { errorCatalog, type ErrorCode } from '../domain/errors.js'
-import { errorExample, errorSchema, nameOf } from './errorSchemas.js'
-import { headers, idempotencyKey } from './headers.js'
-import type { Docs, Reply, Route } from './route.js'
+import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
+import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import { headers, idempotencyKey } from '../http/headers.js'
+import type { Docs, Reply, Route } from '../http/route.js'
 
 /** Endpoints below the version's path, and those beside it. */
 export type Endpoints = { versioned: readonly Route[]; unversioned: readonly Route[] }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { askChains, unavailableField } from '../chains/ask.js'
-import { readHoldings, type Holding } from '../chains/balances.js'
-import { walletById } from '../db/wallets.js'
-import { fromUnits, sumUsd, toUsd } from '../domain/money.js'
-import { prices } from '../domain/tiers.js'
-import { balancesAnswer } from './examples.js'
-import { walletIdInput } from './parameters.js'
-import { noQuery, readRoute } from './route.js'
-import { balances } from './schemas.js'
+import { askChains, unavailableField } from '../../chains/ask.js'
+import { readHoldings, type Holding } from '../../chains/balances.js'
+import { walletById } from '../../db/tenants/wallets.js'
+import { fromUnits, sumUsd, toUsd } from '../../domain/money.js'
+import { prices } from '../../domain/tiers.js'
+import { balancesAnswer } from '../schemas/examples.js'
+import { walletIdInput } from '../schemas/parameters.js'
+import { noQuery, readRoute } from '../http/route.js'
+import { balances } from '../schemas/resources.js'
 
 const readBalances = readRoute(
   {

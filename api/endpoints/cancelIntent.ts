@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { cancelIntent, getIntent } from '../db/intents.js'
-import { ServiceError } from '../domain/errors.js'
-import { prices } from '../domain/tiers.js'
-import { cancelledIntent } from './examples.js'
+import { cancelIntent, getIntent } from '../../db/intents/intents.js'
+import { ServiceError } from '../../domain/errors.js'
+import { prices } from '../../domain/tiers.js'
+import { cancelledIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
 import { decimalsOf } from './intents.js'
-import { intentIdInput } from './parameters.js'
-import { noBody, noQuery, writeRoute } from './route.js'
-import { intent as intentResource } from './intentSchemas.js'
+import { intentIdInput } from '../schemas/parameters.js'
+import { noBody, noQuery, writeRoute } from '../http/route.js'
+import { intent as intentResource } from '../schemas/intents.js'
 
 const refusals = {
   already_signed: 'A transaction of this intent is signed already: it can no longer be cancelled.',

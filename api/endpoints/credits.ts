@@ -1,8 +1,8 @@
-import { readCredits } from '../db/metering.js'
-import { prices } from '../domain/tiers.js'
-import { creditsAnswer } from './examples.js'
-import { noParams, noQuery, readRoute } from './route.js'
-import { creditAccount } from './schemas.js'
+import { readCredits } from '../../db/tenants/metering.js'
+import { prices } from '../../domain/tiers.js'
+import { creditsAnswer } from '../schemas/examples.js'
+import { noParams, noQuery, readRoute } from '../http/route.js'
+import { creditAccount } from '../schemas/resources.js'
 
 const readCreditAccount = readRoute(
   {

@@ -1,7 +1,7 @@
-import { findActiveKek } from '../db/wallets.js'
-import { isMigrated } from '../db/connect.js'
+import { findActiveKek } from '../../db/tenants/wallets.js'
+import { isMigrated } from '../../db/connection/connect.js'
 import type { RequestHandler } from 'express'
-import type { Services } from './services.js'
+import type { Services } from '../http/services.js'
 
 /** A dependency that answers later than this is not there. */
 const PROBE_MS = 1_500

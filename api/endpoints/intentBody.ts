@@ -8,9 +8,9 @@ import {
   type IntentRequest,
   type Progress,
   type Step,
-} from '../domain/intent.js'
-import { fromUnits } from '../domain/money.js'
-import type { Intent } from '../db/intents.js'
+} from '../../domain/intent.js'
+import { fromUnits } from '../../domain/money.js'
+import type { Intent } from '../../db/intents/intents.js'
 
 /**
  * The intent resource. The row is the body; a running workflow may know more and then raises the status

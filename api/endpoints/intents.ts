@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { getIntent, listIntents, type Intent } from '../db/intents.js'
-import { walletById } from '../db/wallets.js'
-import { actions, isTerminal, safeText } from '../domain/intent.js'
-import { prices } from '../domain/tiers.js'
-import { previewPlan, storeIntent } from '../planning/intents.js'
-import { readMarket } from '../planning/market.js'
-import { startIntent, type IntentStart } from '../temporal/start.js'
+import { getIntent, listIntents, type Intent } from '../../db/intents/intents.js'
+import { walletById } from '../../db/tenants/wallets.js'
+import { actions, isTerminal, safeText } from '../../domain/intent.js'
+import { prices } from '../../domain/tiers.js'
+import { previewPlan, storeIntent } from '../../planning/intents.js'
+import { readMarket } from '../../planning/market.js'
+import { startIntent, type IntentStart } from '../../temporal/start.js'
 import {
   bridgeRequest,
   completedIntent,
@@ -14,16 +14,16 @@ import {
   lendRequest,
   plannedIntent,
   withdrawRequest,
-} from './examples.js'
+} from '../schemas/examples.js'
 import { intentBody, previewBody } from './intentBody.js'
-import { intentRequestBody, toRequest } from './intentRequest.js'
-import { intentIdInput } from './parameters.js'
-import { pageBody, pageQuery, toSlice } from './pages.js'
-import { noParams, noQuery, readRoute, writeRoute } from './route.js'
-import { dryRun, intent as intentResource, statuses } from './intentSchemas.js'
-import { listOf } from './schemas.js'
-import type { Chain } from '../chains/registry.js'
-import type { Services } from './services.js'
+import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
+import { intentIdInput } from '../schemas/parameters.js'
+import { pageBody, pageQuery, toSlice } from '../http/pages.js'
+import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
+import { dryRun, intent as intentResource, statuses } from '../schemas/intents.js'
+import { listOf } from '../schemas/resources.js'
+import type { Chain } from '../../chains/registry.js'
+import type { Services } from '../http/services.js'
 
 const createIntent = writeRoute(
   {

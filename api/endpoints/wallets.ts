@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { createSealedAccount } from '../custody/seal.js'
+import { createSealedAccount } from '../../custody/seal.js'
 import {
   findActiveKek,
   insertWallet,
@@ -8,17 +8,17 @@ import {
   newWalletId,
   walletByUser,
   type Wallet,
-} from '../db/wallets.js'
-import { ServiceError } from '../domain/errors.js'
-import { safeText } from '../domain/intent.js'
-import { prices } from '../domain/tiers.js'
-import { metadata } from './metadata.js'
-import { createWalletRequest, walletAnswer } from './examples.js'
-import { userIdInput } from './parameters.js'
-import { pageBody, pageQuery, toSlice } from './pages.js'
-import { noParams, noQuery, readRoute, writeRoute } from './route.js'
-import { listOf, wallet } from './schemas.js'
-import type { Services } from './services.js'
+} from '../../db/tenants/wallets.js'
+import { ServiceError } from '../../domain/errors.js'
+import { safeText } from '../../domain/intent.js'
+import { prices } from '../../domain/tiers.js'
+import { metadata } from '../schemas/metadata.js'
+import { createWalletRequest, walletAnswer } from '../schemas/examples.js'
+import { userIdInput } from '../schemas/parameters.js'
+import { pageBody, pageQuery, toSlice } from '../http/pages.js'
+import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
+import { listOf, wallet } from '../schemas/resources.js'
+import type { Services } from '../http/services.js'
 
 const createWallet = writeRoute(
   {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { listYields, type YieldSnapshot } from '../db/yields.js'
-import { prices } from '../domain/tiers.js'
-import { yieldHistoryAnswer } from './examples.js'
-import { pageBody, pageQuery, toSlice } from './pages.js'
-import { noParams, readRoute } from './route.js'
-import { listOf, yieldSnapshot } from './schemas.js'
+import { listYields, type YieldSnapshot } from '../../db/yields.js'
+import { prices } from '../../domain/tiers.js'
+import { yieldHistoryAnswer } from '../schemas/examples.js'
+import { pageBody, pageQuery, toSlice } from '../http/pages.js'
+import { noParams, readRoute } from '../http/route.js'
+import { listOf, yieldSnapshot } from '../schemas/resources.js'
 import { rateFilters } from './yields.js'
 
 /** At most 18 digits: what a bigint column can hold. */

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { askChains, unavailableField } from '../chains/ask.js'
-import { safeText } from '../domain/intent.js'
-import { prices } from '../domain/tiers.js'
-import { bestRate, explainBest, isOpen, type Rate } from '../domain/yields.js'
-import { readSharedRates } from '../protocols/sharedRates.js'
-import { yieldsAnswer } from './examples.js'
-import { noParams, readRoute } from './route.js'
-import { yields } from './schemas.js'
+import { askChains, unavailableField } from '../../chains/ask.js'
+import { safeText } from '../../domain/intent.js'
+import { prices } from '../../domain/tiers.js'
+import { bestRate, explainBest, isOpen, type Rate } from '../../domain/yields.js'
+import { readSharedRates } from '../../protocols/lending/sharedRates.js'
+import { yieldsAnswer } from '../schemas/examples.js'
+import { noParams, readRoute } from '../http/route.js'
+import { yields } from '../schemas/resources.js'
 
 /** Which rates a caller wants to see. */
 export const rateFilters = {

@@ -1,9 +1,14 @@
-import { claimKey, findAnswer, storeAnswer, type IdempotencyKey } from '../db/idempotency.js'
-import { charge, type Admission } from '../db/metering.js'
-import { scopeTransaction } from '../db/scope.js'
-import { ServiceError, errorCatalog } from '../domain/errors.js'
+import {
+  claimKey,
+  findAnswer,
+  storeAnswer,
+  type IdempotencyKey,
+} from '../../db/tenants/idempotency.js'
+import { charge, type Admission } from '../../db/tenants/metering.js'
+import { scopeTransaction } from '../../db/connection/scope.js'
+import { ServiceError, errorCatalog } from '../../domain/errors.js'
 import { outOfCredits, type Tariff } from './admission.js'
-import type { Db } from '../db/connect.js'
+import type { Db } from '../../db/connection/connect.js'
 
 /** An answer as it is sent and kept. */
 export type Sent = { status: number; text: string; charged: number; replayed: boolean }

@@ -1,7 +1,7 @@
-import { ServiceError, errorCatalog } from '../domain/errors.js'
+import { ServiceError, errorCatalog } from '../../domain/errors.js'
 import { forgetCharge } from './admission.js'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
-import type { Log } from '../log.js'
+import type { Log } from '../../log.js'
 
 /** Seconds after which a client may try again when a part of the service is away. */
 const RETRY_AFTER_S = 1

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { safeText } from '../domain/intent.js'
-import { ServiceError } from '../domain/errors.js'
-import type { Slice } from '../db/slice.js'
+import { safeText } from '../../domain/intent.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Slice } from '../../db/connection/slice.js'
 
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 20

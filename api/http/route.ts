@@ -1,12 +1,12 @@
 import express, { type Request, type Response, type Router } from 'express'
 import { z } from 'zod'
-import { fingerprintOf } from '../db/idempotency.js'
-import { ServiceError, type ErrorCode } from '../domain/errors.js'
+import { fingerprintOf } from '../../db/tenants/idempotency.js'
+import { ServiceError, type ErrorCode } from '../../domain/errors.js'
 import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
 import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
-import type { Db } from '../db/connect.js'
-import type { Admission, Search } from '../db/metering.js'
-import type { Lookup } from '../db/scope.js'
+import type { Db } from '../../db/connection/connect.js'
+import type { Admission, Search } from '../../db/tenants/metering.js'
+import type { Lookup } from '../../db/connection/scope.js'
 import type { Services } from './services.js'
 
 export type Call<Params, Query, Body> = {

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client'
-import type { Chains } from '../chains/connect.js'
-import type { Registry } from '../chains/registry.js'
-import type { Attestations } from '../protocols/attestations.js'
-import type { Db } from '../db/connect.js'
+import type { Chains } from '../../chains/connect.js'
+import type { Registry } from '../../chains/registry.js'
+import type { Attestations } from '../../protocols/bridges/cctp/attestations.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Shield } from './shield.js'
-import type { Log } from '../log.js'
-import type { ReadProgress } from '../temporal/progress.js'
+import type { Log } from '../../log.js'
+import type { ReadProgress } from '../../temporal/progress.js'
 
 /** What the routes work with. Wired once in `main.ts`, or in a test. */
 export type Services = {

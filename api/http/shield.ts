@@ -1,4 +1,4 @@
-import { keyDigest } from '../db/accounts.js'
+import { keyDigest } from '../../db/tenants/accounts.js'
 
 /**
  * Requests without a valid key share this many a minute per address. It spares the database, and gives

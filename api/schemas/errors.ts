@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errorCatalog, type ErrorCode } from '../domain/errors.js'
+import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 
 const requestId = z
   .string()

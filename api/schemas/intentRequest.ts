@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { ServiceError } from '../domain/errors.js'
-import { safeText, type IntentRequest } from '../domain/intent.js'
-import { toUnits } from '../domain/money.js'
+import { ServiceError } from '../../domain/errors.js'
+import { safeText, type IntentRequest } from '../../domain/intent.js'
+import { toUnits } from '../../domain/money.js'
 import { metadata } from './metadata.js'
-import type { Registry } from '../chains/registry.js'
+import type { Registry } from '../../chains/registry.js'
 
 const DECIMAL = String.raw`^(0|[1-9]\d*)(\.\d+)?$`
 const numberOrText = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { actions, strategies } from '../domain/intent.js'
+import { actions, strategies } from '../../domain/intent.js'
 import {
   text,
   figure,

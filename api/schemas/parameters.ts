@@ -1,4 +1,4 @@
-import { safeText } from '../domain/intent.js'
+import { safeText } from '../../domain/intent.js'
 import { plannedIntent, walletAnswer } from './examples.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { suite, type Kek } from './seal.js'
-import { ServiceError } from '../domain/errors.js'
+import { suite, type Kek } from '../seal.js'
+import { ServiceError } from '../../domain/errors.js'
 
 /** A key encryption key with its private half. Exists in the signer only. */
 export type PrivateKek = Kek & { privateKey: CryptoKey }

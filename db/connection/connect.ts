@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
-import { ServiceError } from '../domain/errors.js'
-import { migrations } from './migrations/index.js'
+import { ServiceError } from '../../domain/errors.js'
+import { migrations } from '../migrations/index.js'
 
 export type Db = Knex
 

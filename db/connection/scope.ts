@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { gather, perPool } from './gather.js'
 import { runPrepared } from './prepared.js'
 import type { Db } from './connect.js'
-import type { ServiceError } from '../domain/errors.js'
+import type { ServiceError } from '../../domain/errors.js'
 
 /**
  * Runs one query with the sight of one account, in one statement: row policies let it see the rows of this

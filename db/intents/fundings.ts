@@ -1,5 +1,5 @@
-import { newId } from './ids.js'
-import type { Db } from './connect.js'
+import { newId } from '../connection/ids.js'
+import type { Db } from '../connection/connect.js'
 
 /** Test money on its way to a wallet. */
 export type Funding = {

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
-import { EFFECTS, toEffect, type EffectRow } from './effects.js'
-import { newId } from './ids.js'
-import { selectScoped } from './scope.js'
-import { sliced, type Slice } from './slice.js'
-import type { PlanName } from '../domain/tiers.js'
-import type { Db } from './connect.js'
-import { ServiceError } from '../domain/errors.js'
+import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
+import { newId } from '../connection/ids.js'
+import { selectScoped } from '../connection/scope.js'
+import { sliced, type Slice } from '../connection/slice.js'
+import type { PlanName } from '../../domain/tiers.js'
+import type { Db } from '../connection/connect.js'
+import { ServiceError } from '../../domain/errors.js'
 import type {
   Action,
   Delay,
@@ -14,7 +14,7 @@ import type {
   IntentError,
   IntentRequest,
   IntentStatus,
-} from '../domain/intent.js'
+} from '../../domain/intent.js'
 
 export type Intent = {
   id: string

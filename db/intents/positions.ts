@@ -1,5 +1,5 @@
-import { selectScoped } from './scope.js'
-import type { Db } from './connect.js'
+import { selectScoped } from '../connection/scope.js'
+import type { Db } from '../connection/connect.js'
 
 /** What our operations have put into markets and taken out, up to the block that was booked when it was read. */
 export type Deposits = {

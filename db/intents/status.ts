@@ -1,5 +1,5 @@
-import type { Db } from './connect.js'
-import type { Delay, ExecutionPlan, IntentError, IntentStatus } from '../domain/intent.js'
+import type { Db } from '../connection/connect.js'
+import type { Delay, ExecutionPlan, IntentError, IntentStatus } from '../../domain/intent.js'
 
 export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise<void> {
   await updateOne(trx, id, ['pending'], { status: 'planning', plan: JSON.stringify(plan) })

@@ -1,5 +1,5 @@
-import type { Db } from './connect.js'
-import type { OperationKind, OperationState } from '../domain/operation.js'
+import type { Db } from '../connection/connect.js'
+import type { OperationKind, OperationState } from '../../domain/operation.js'
 
 export type BlockId = { number: bigint; hash: string }
 export type ChainState = { booked: BlockId; finalizedBlock: bigint }

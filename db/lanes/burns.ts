@@ -1,5 +1,5 @@
-import { MINTED } from '../domain/operation.js'
-import type { Db } from './connect.js'
+import { MINTED } from '../../domain/operation.js'
+import type { Db } from '../connection/connect.js'
 
 /** A burn's message, as far as it is known. All bytes are hex text. */
 export type Burn = {

@@ -1,6 +1,6 @@
-import { selectScoped } from './scope.js'
-import type { Db } from './connect.js'
-import type { OperationKind, OperationState } from '../domain/operation.js'
+import { selectScoped } from '../connection/scope.js'
+import type { Db } from '../connection/connect.js'
+import type { OperationKind, OperationState } from '../../domain/operation.js'
 
 /** What the plan could not know, replaced at each submission while nothing is signed. */
 export type OperationInput = { units: string }

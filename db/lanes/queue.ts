@@ -1,4 +1,4 @@
-import type { Listener } from '../db/listen.js'
+import type { Listener } from '../connection/listen.js'
 
 /**
  * Announces work: the returned function resolves when an operation reaches one of the states, at the

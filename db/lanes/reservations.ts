@@ -1,4 +1,4 @@
-import type { Db } from './connect.js'
+import type { Db } from '../connection/connect.js'
 
 /** The last block of a chain whose outcomes are in the database. */
 export type BookedBlock = { chainId: bigint; number: bigint; hash: string }

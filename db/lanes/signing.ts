@@ -1,6 +1,6 @@
 import { operationColumns, type Operation } from './operations.js'
-import type { Db } from './connect.js'
-import { ServiceError } from '../domain/errors.js'
+import type { Db } from '../connection/connect.js'
+import { ServiceError } from '../../domain/errors.js'
 
 export type Lane = { chainId: bigint; sender: string; kekId: string; sealedKey: Buffer }
 

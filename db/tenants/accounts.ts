@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { limitsOf, type PlanName } from '../domain/tiers.js'
-import { ServiceError } from '../domain/errors.js'
-import { newId } from './ids.js'
-import type { Db } from './connect.js'
+import { limitsOf, type PlanName } from '../../domain/tiers.js'
+import { ServiceError } from '../../domain/errors.js'
+import { newId } from '../connection/ids.js'
+import type { Db } from '../connection/connect.js'
 
 const KEY_FORMAT = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
 /** How long the old key still works after a roll, unless the operator says otherwise. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { selectScoped } from './scope.js'
-import type { Db } from './connect.js'
+import { selectScoped } from '../connection/scope.js'
+import type { Db } from '../connection/connect.js'
 
 /** What a client named a request by, and what the request was. */
 export type IdempotencyKey = {

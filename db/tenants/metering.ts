@@ -1,10 +1,10 @@
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError } from '../../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
-import { gather, gatherByName, perPool } from './gather.js'
-import { runPrepared, type Statement } from './prepared.js'
-import { rowOf, selectScoped, type Joined, type Lookup } from './scope.js'
-import type { Db } from './connect.js'
-import type { PlanName } from '../domain/tiers.js'
+import { gather, gatherByName, perPool } from '../connection/gather.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
+import { rowOf, selectScoped, type Joined, type Lookup } from '../connection/scope.js'
+import type { Db } from '../connection/connect.js'
+import type { PlanName } from '../../domain/tiers.js'
 
 /** The verdict on one request, and what its answer's headers say. */
 export type Admission = {

@@ -1,8 +1,8 @@
-import { newId } from './ids.js'
-import { createLookup, selectScoped } from './scope.js'
-import { sliced, type Slice } from './slice.js'
-import type { Db } from './connect.js'
-import { ServiceError } from '../domain/errors.js'
+import { newId } from '../connection/ids.js'
+import { createLookup, selectScoped } from '../connection/scope.js'
+import { sliced, type Slice } from '../connection/slice.js'
+import type { Db } from '../connection/connect.js'
+import { ServiceError } from '../../domain/errors.js'
 
 export type Wallet = {
   id: string

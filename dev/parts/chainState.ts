@@ -1,8 +1,8 @@
 import * as fs from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { type ChainName } from '../chains/registry.js'
-import { callRpc } from '../devnet/rpc.js'
-import { Explained } from './terminal.js'
+import { type ChainName } from '../../chains/registry.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { Explained } from '../terminal.js'
 
 /** Holds the id of the set that a chain belongs to, as its code: it is kept and lost with the chain. */
 const markAddress = '0x00000000000000000000000000000000005e7a3d'

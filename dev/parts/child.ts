@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rootFolder } from './state.js'
-import { Explained } from './terminal.js'
+import { rootFolder } from '../state/state.js'
+import { Explained } from '../terminal.js'
 import { type Hooks, type Running } from './supervise.js'
 
 type Spec = {

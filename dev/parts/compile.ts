@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { rootFolder } from './state.js'
+import { rootFolder } from '../state/state.js'
 
-/** What the three processes may load. */
+/** What the services' processes may load. */
 const sourceFolders = [
-  ...['api', 'worker', 'activities', 'workflows', 'temporal', 'planning', 'lanes', 'protocols'],
-  ...['chains', 'custody', 'db', 'domain', '.'],
+  ...['api', 'worker', 'lanes', 'signer', 'activities', 'workflows', 'temporal', 'planning'],
+  ...['protocols', 'chains', 'custody', 'db', 'domain', '.'],
 ]
 
 /** Beside the packages, so that the compiled files find them; several checkouts may share those by a link. */

@@ -1,8 +1,8 @@
-import { createAccount, createApiKey, isLiveKey } from '../db/accounts.js'
-import { claimNetwork, connect, migrate, type Db } from '../db/connect.js'
-import { assertSameSet, type Home, type Secrets, type StateSet } from './state.js'
-import { writeJson } from './jsonFile.js'
-import { Explained } from './terminal.js'
+import { createAccount, createApiKey, isLiveKey } from '../../db/tenants/accounts.js'
+import { claimNetwork, connect, migrate, type Db } from '../../db/connection/connect.js'
+import { assertSameSet, type Home, type Secrets, type StateSet } from '../state/state.js'
+import { writeJson } from '../state/jsonFile.js'
+import { Explained } from '../terminal.js'
 
 /**
  * Makes a database ready for the services: checks that it belongs to the set, migrates it, and makes the demo

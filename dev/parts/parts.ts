@@ -1,14 +1,14 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { chainNames, type ChainName } from '../chains/registry.js'
-import { startEmbeddedPostgres } from '../db/embedded.js'
-import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../devnet/anvil.js'
-import { keepMining } from '../devnet/mining.js'
-import { callRpc } from '../devnet/rpc.js'
-import { keepStateCopies, prepareState } from '../devnet/state.js'
+import { chainNames, type ChainName } from '../../chains/registry.js'
+import { startEmbeddedPostgres } from './embeddedPostgres.js'
+import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../../devnet/anvil.js'
+import { keepMining } from '../../devnet/mining.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { keepStateCopies, prepareState } from '../../devnet/state.js'
 import { startChild } from './child.js'
 import { compileServices } from './compile.js'
-import { type Home } from './state.js'
+import { type Home } from '../state/state.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 
@@ -26,7 +26,7 @@ export const stopOrder: string[][] = [
 const entryFiles: Record<Service, string> = {
   api: 'api/main.js',
   worker: 'worker/main.js',
-  signer: 'worker/signer.js',
+  signer: 'signer/main.js',
 }
 
 /** What is running may finish; what does not is done again after the restart. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
-import { endProcess, identify } from './processes.js'
-import { Explained, say, sign } from './terminal.js'
+import { endProcess, identify } from '../state/processes.js'
+import { Explained, say, sign } from '../terminal.js'
 
 /** A part that is up. `stop` resolves once it is gone, and kills it when it does not go by itself. */
 export type Running = { pid: number; stop(): Promise<void> }

@@ -7,9 +7,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { releaseLock, takeLock } from './lock.js'
-import { rootFolder } from './state.js'
-import { drawLive, eraseLive, Explained, formatSeconds, say, sign } from './terminal.js'
+import { releaseLock, takeLock } from '../state/lock.js'
+import { rootFolder } from '../state/state.js'
+import { drawLive, eraseLive, Explained, formatSeconds, say, sign } from '../terminal.js'
 
 const run = promisify(execFile)
 

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chainNames, type ChainName } from '../chains/registry.js'
-import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../db/embedded.js'
+import { chainNames, type ChainName } from '../../chains/registry.js'
+import { hasEmbeddedPostgres, removeEmbeddedPostgres } from '../parts/embeddedPostgres.js'
 import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
-import { Explained } from './terminal.js'
+import { Explained } from '../terminal.js'
 
-export const rootFolder = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 
 /** What is in the state folder. One that is removed by `--fresh` only, and only by these names. */
 const names = {

@@ -1,10 +1,10 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { divideUp, fromUnits } from './money.js'
+import { divideUp, fromUnits } from '../money.js'
 import { findQuote, swapOf, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Transfer } from './transfer.js'
-import type { LendRequest } from './intent.js'
+import type { LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
-import { isOpen, type Rate } from './yields.js'
+import { isOpen, type Rate } from '../yields.js'
 
 /** A market that can be lent to, and the way of the money to it. */
 export type Candidate = {

@@ -1,4 +1,4 @@
-import { sumUsd } from './money.js'
+import { sumUsd } from '../money.js'
 import type { ChainState, GasKind } from './market.js'
 
 /** What operations take: gas in USD, and between a lower and an upper bound of seconds. */

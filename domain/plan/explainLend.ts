@@ -1,7 +1,7 @@
 import { daysToRecover, netDifferenceMicroUsd, obstacleOf, type Candidate } from './candidates.js'
-import { fromUnits } from './money.js'
-import { bestRate, type Rate } from './yields.js'
-import type { LendRequest } from './intent.js'
+import { fromUnits } from '../money.js'
+import { bestRate, type Rate } from '../yields.js'
+import type { LendRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /**

@@ -1,6 +1,6 @@
-import { ServiceError } from './errors.js'
-import { fromUnits } from './money.js'
-import type { Funds } from './intent.js'
+import { ServiceError } from '../errors.js'
+import { fromUnits } from '../money.js'
+import type { Funds } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**

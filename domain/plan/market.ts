@@ -1,5 +1,5 @@
-import type { BridgeSpeed } from './intent.js'
-import type { Rate } from './yields.js'
+import type { BridgeSpeed } from '../intent.js'
+import type { Rate } from '../yields.js'
 
 /** What a chain offers at the moment of planning. */
 export type ChainState = {

@@ -1,10 +1,10 @@
 import { timeText } from './effort.js'
-import { ServiceError } from './errors.js'
+import { ServiceError } from '../errors.js'
 import { insufficientFunds } from './insufficientFunds.js'
-import { fromUnits } from './money.js'
+import { fromUnits } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
 import { findTransfer, refusalOf, type Refusal } from './transfer.js'
-import type { BridgeRequest, ExecutionPlan } from './intent.js'
+import type { BridgeRequest, ExecutionPlan } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /**

@@ -1,12 +1,12 @@
 import { findCandidate, holders, obstacleOf, ranking, type Candidate } from './candidates.js'
 import { timeText } from './effort.js'
-import { ServiceError } from './errors.js'
+import { ServiceError } from '../errors.js'
 import { explainLend } from './explainLend.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
 import { findQuote } from './swap.js'
-import { bestRate, type Rate } from './yields.js'
-import type { ExecutionPlan, LendRequest } from './intent.js'
+import { bestRate, type Rate } from '../yields.js'
+import type { ExecutionPlan, LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
 /**

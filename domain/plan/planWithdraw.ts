@@ -1,6 +1,6 @@
 import { effortOf, sumEfforts, timeText } from './effort.js'
-import { ServiceError } from './errors.js'
-import { fromUnits } from './money.js'
+import { ServiceError } from '../errors.js'
+import { fromUnits } from '../money.js'
 import {
   canBeEmptied,
   dustOf,
@@ -13,7 +13,7 @@ import {
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
 import { findQuote, swapOf, type Swap } from './swap.js'
-import type { ExecutionPlan, Funds, WithdrawRequest } from './intent.js'
+import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /** By so many base units a position may be worth less than what was paid in: markets round down. */

@@ -1,5 +1,5 @@
 import { broughtBy, findQuote, neededFor } from './swap.js'
-import type { WithdrawRequest } from './intent.js'
+import type { WithdrawRequest } from '../intent.js'
 import type { MarketState, PositionState, SwapQuote } from './market.js'
 
 /** A position that money can be taken out of. `quote` turns it into the request's asset. */

@@ -1,9 +1,9 @@
-import { fromUnits } from './money.js'
-import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from './intent.js'
+import { fromUnits } from '../money.js'
+import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../intent.js'
 import type { PositionState } from './market.js'
 import type { Swap } from './swap.js'
 import type { Transfer } from './transfer.js'
-import type { Rate } from './yields.js'
+import type { Rate } from '../yields.js'
 
 type Unnumbered<Kind> = Kind extends Step ? Omit<Kind, 'sequence'> : never
 

@@ -1,4 +1,4 @@
-import { divideUp } from './money.js'
+import { divideUp } from '../money.js'
 import type { MarketState, SwapQuote } from './market.js'
 
 /** Money on its way through a pool, in base units of `quote.from` and `quote.to`. */

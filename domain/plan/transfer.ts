@@ -1,5 +1,5 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { divideUp, fromUnits } from './money.js'
+import { divideUp, fromUnits } from '../money.js'
 import type { BridgeRoute, MarketState } from './market.js'
 
 /** Money on its way over a bridge, in base units. `effort` is that of the burn, the way and the mint. */

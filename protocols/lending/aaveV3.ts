@@ -1,9 +1,9 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
-import { readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
-import { encodeApprove } from './approve.js'
-import { sumEvents } from './events.js'
-import type { ChainClient } from '../chains/connect.js'
+import { encodeApprove } from '../approve.js'
+import { sumEvents } from '../events.js'
+import type { ChainClient } from '../../chains/connect.js'
 import type { LendingProtocol } from './lending.js'
 
 const RAY = 10n ** 27n

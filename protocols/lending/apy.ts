@@ -1,5 +1,5 @@
-import { ServiceError } from '../domain/errors.js'
-import type { ChainClient } from '../chains/connect.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { ChainClient } from '../../chains/connect.js'
 
 export const SECONDS_PER_YEAR = 31_536_000
 

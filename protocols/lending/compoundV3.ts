@@ -1,8 +1,8 @@
 import { Interface, MaxUint256 } from 'ethers'
-import { readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../../chains/read.js'
 import { checkedApy } from './apy.js'
-import { encodeApprove } from './approve.js'
-import { sumEvents } from './events.js'
+import { encodeApprove } from '../approve.js'
+import { sumEvents } from '../events.js'
 import type { LendingProtocol } from './lending.js'
 
 /** Of rates per second. */

@@ -1,9 +1,9 @@
 import { Interface, MaxUint256 } from 'ethers'
-import { readBalance, readContract } from '../chains/read.js'
+import { readBalance, readContract } from '../../chains/read.js'
 import { readSupplyRate, readSupplyRoom } from './aaveV3.js'
 import { checkedApy } from './apy.js'
-import { encodeApprove } from './approve.js'
-import { sumEvents } from './events.js'
+import { encodeApprove } from '../approve.js'
+import { sumEvents } from '../events.js'
 import type { LendingProtocol } from './lending.js'
 
 /** @see https://eips.ethereum.org/EIPS/eip-4626 */

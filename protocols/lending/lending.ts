@@ -1,7 +1,7 @@
-import type { ChainClient } from '../chains/connect.js'
-import type { BlockRef, Log } from '../chains/read.js'
-import type { Market } from '../chains/registry.js'
-import type { Call } from '../domain/operation.js'
+import type { ChainClient } from '../../chains/connect.js'
+import type { BlockRef, Log } from '../../chains/read.js'
+import type { Market } from '../../chains/registry.js'
+import type { Call } from '../../domain/operation.js'
 
 /**
  * How much to take out: base units of the underlying, or everything. Everything is told by the

@@ -2,9 +2,9 @@ import { aaveV3 } from './aaveV3.js'
 import { compoundV3 } from './compoundV3.js'
 import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
-import type { ChainClient } from '../chains/connect.js'
-import { tokensOf, type Chain, type Market } from '../chains/registry.js'
-import type { Rate } from '../domain/yields.js'
+import type { ChainClient } from '../../chains/connect.js'
+import { tokensOf, type Chain, type Market } from '../../chains/registry.js'
+import type { Rate } from '../../domain/yields.js'
 
 const protocols: Record<Market['protocol'], LendingProtocol> = {
   'aave-v3': aaveV3,

@@ -1,6 +1,6 @@
 import { readRates } from './markets.js'
-import type { ChainClient } from '../chains/connect.js'
-import type { Rate } from '../domain/yields.js'
+import type { ChainClient } from '../../chains/connect.js'
+import type { Rate } from '../../domain/yields.js'
 
 /** Rates move with each deposit of anybody, but by little: many readers share one answer this long. */
 const SHARED_MS = 5_000

@@ -1,9 +1,9 @@
 import { Interface } from 'ethers'
-import { isRevert, type ChainClient } from '../chains/connect.js'
-import { readContract, type BlockRef, type Log } from '../chains/read.js'
-import { tokensOf, type Chain, type Token } from '../chains/registry.js'
-import { encodeApprove } from './approve.js'
-import type { Call } from '../domain/operation.js'
+import { isRevert, type ChainClient } from '../../chains/connect.js'
+import { readContract, type BlockRef, type Log } from '../../chains/read.js'
+import { tokensOf, type Chain, type Token } from '../../chains/registry.js'
+import { encodeApprove } from '../approve.js'
+import type { Call } from '../../domain/operation.js'
 
 export const swapProtocol = 'uniswap-v3'
 

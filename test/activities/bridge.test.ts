@@ -4,10 +4,15 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { concat, dataSlice, hexlify, randomBytes } from 'ethers'
 import { createActivities } from '../../activities/index.js'
-import { findBurn } from '../../db/burns.js'
-import { createWorld, usdcUnits, type World } from '../lanes/fixture.js'
-import { insertCrossing, setBridgeFee, submitBurn, type Crossing } from '../lanes/crossing.js'
-import type { Attestations } from '../../protocols/attestations.js'
+import { findBurn } from '../../db/lanes/burns.js'
+import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+import {
+  insertCrossing,
+  setBridgeFee,
+  submitBurn,
+  type Crossing,
+} from '../lanes/bridge/crossing.js'
+import type { Attestations } from '../../protocols/bridges/cctp/attestations.js'
 
 let world: World
 /** What the attestation service answers about each transaction. */

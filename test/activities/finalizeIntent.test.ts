@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { finalizeIntent } from '../../activities/status.js'
-import { grantCredits } from '../../db/accounts.js'
-import { connect, type Db } from '../../db/connect.js'
-import { newId } from '../../db/ids.js'
-import { cancelIntent } from '../../db/intents.js'
-import { charge, readCredits } from '../../db/metering.js'
+import { grantCredits } from '../../db/tenants/accounts.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { newId } from '../../db/connection/ids.js'
+import { cancelIntent } from '../../db/intents/intents.js'
+import { charge, readCredits } from '../../db/tenants/metering.js'
 import {
   insertTestIntent,
   insertTestOperation,

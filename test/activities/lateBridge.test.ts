@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createActivities } from '../../activities/index.js'
-import { encodeBundle, type UserOperation } from '../../lanes/userOperation.js'
+import { encodeBundle, type UserOperation } from '../../protocols/userOperation.js'
 import { entryPointAddress } from '../../chains/registry.js'
 import {
   createBridgeWorld,
   dollar,
   type BridgeWorld,
   type Planned,
-} from '../lanes/bridgeFixture.js'
+} from '../lanes/bridge/bridgeFixture.js'
 import {
   arrived,
   bridgeRequest,
@@ -17,10 +17,10 @@ import {
   lendRequest,
   source,
   stranger,
-} from '../lanes/bridging.js'
-import type { Wallet } from '../../db/wallets.js'
+} from '../lanes/bridge/bridging.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
 import type { BridgeStep } from '../../domain/intent.js'
-import type { Site } from '../lanes/site.js'
+import type { Site } from '../lanes/world/site.js'
 
 const giveUpMs = 3_600_000
 

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { runStep, type Tools } from '../../activities/step.js'
-import { operationId } from '../../lanes/userOperation.js'
+import { operationId } from '../../lanes/operationId.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 

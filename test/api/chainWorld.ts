@@ -2,7 +2,7 @@ import { Interface, toQuantity } from 'ethers'
 import { findToken, type ChainName } from '../../chains/registry.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { assetOf } from '../../protocols/markets.js'
+import { assetOf } from '../../protocols/lending/markets.js'
 import { startChains, type TestChains } from '../planning/chains.js'
 import { startWorld, type Answer, type World } from './api.js'
 

@@ -1,9 +1,9 @@
 import { MaxUint256, getAddress } from 'ethers'
 import type { Allowance } from '../../custody/policy.js'
 import type { Call } from '../../domain/operation.js'
-import { encodeBurn } from '../../protocols/cctp.js'
-import { lendingProtocol } from '../../protocols/markets.js'
-import { encodeSwap } from '../../protocols/uniswapV3.js'
+import { encodeBurn } from '../../protocols/bridges/cctp/contracts.js'
+import { lendingProtocol } from '../../protocols/lending/markets.js'
+import { encodeSwap } from '../../protocols/swaps/uniswapV3.js'
 import { createRegistry, type Market } from '../../chains/registry.js'
 
 /** An address that is none of the others. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Interface, MaxUint256, getAddress, hexlify, randomBytes } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed, type Allowance } from '../../custody/policy.js'
-import { holds } from '../domain/holds.js'
+import { holds } from '../domain/plan/holds.js'
 import type { Call } from '../../domain/operation.js'
 
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)

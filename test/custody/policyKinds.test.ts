@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { MaxUint256, hexlify } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed } from '../../custody/policy.js'
-import { holds } from '../domain/holds.js'
+import { holds } from '../domain/plan/holds.js'
 import {
   isInPlan,
   orderOf,

@@ -8,8 +8,8 @@ import {
   seal,
   type SealContext,
 } from '../../custody/seal.js'
-import { holdsAsync } from '../domain/holds.js'
-import { makeKek } from './kekFile.js'
+import { holdsAsync } from '../domain/plan/holds.js'
+import { makeKek } from './kek/kekFile.js'
 
 const kek = await makeKek()
 const owner = { purpose: 'wallet', owner: 'svc_wallet_1', accountId: 'acct_1' } as const

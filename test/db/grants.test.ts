@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connect, type Db } from '../../db/connect.js'
+import { connect, type Db } from '../../db/connection/connect.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 const roles = ['steward_api', 'steward_worker', 'steward_signer'] as const

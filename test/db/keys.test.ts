@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { createAccount, createApiKey } from '../../db/accounts.js'
-import { admit } from '../../db/metering.js'
-import { newId } from '../../db/ids.js'
+import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
+import { admit } from '../../db/tenants/metering.js'
+import { newId } from '../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 let database: TestDatabase

@@ -7,7 +7,7 @@ import {
   isMigrated,
   migrate,
   type Db,
-} from '../../db/connect.js'
+} from '../../db/connection/connect.js'
 import { migrations } from '../../db/migrations/index.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 

@@ -1,7 +1,7 @@
-import { createAccount } from '../../db/accounts.js'
-import { newId } from '../../db/ids.js'
+import { createAccount } from '../../db/tenants/accounts.js'
+import { newId } from '../../db/connection/ids.js'
 import type { PlanName } from '../../domain/tiers.js'
-import type { Db } from '../../db/connect.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { ExecutionPlan, IntentStatus } from '../../domain/intent.js'
 
 export type TestWallet = { id: string; accountId: string; address: string; requestId: string }

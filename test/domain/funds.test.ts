@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { locateFunds } from '../../domain/funds.js'
-import { bridge, deposit, effect, planOf, swap, withdraw } from './steps.js'
+import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
 import type { Effect, ExecutionPlan } from '../../domain/intent.js'
 
 const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { fromUnits, gasCostUsd, sumUsd, toUnits, toUsd } from '../../domain/money.js'
-import { holds } from './holds.js'
+import { holds } from './plan/holds.js'
 
 const refused = (amount: number | string, decimals = 6) => {
   expect(() => toUnits(amount, decimals)).toThrow(

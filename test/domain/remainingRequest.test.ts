@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { remainingRequest, type Failed } from '../../domain/retry.js'
-import { bridge, deposit, effect, planOf, swap, withdraw } from './steps.js'
+import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
 import type { IntentRequest } from '../../domain/intent.js'
 
 const usdc = 1_000_000n

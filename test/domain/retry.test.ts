@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { remainingRequest } from '../../domain/retry.js'
-import { units } from './markets.js'
+import { units } from './plan/markets.js'
 import type { Effect, ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
 
 const any = { sequence: 0, asset: 'USDC', amount: '10', protocol: 'p' }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { Contract, JsonRpcProvider } from 'ethers'
-import { connect, type Db } from '../../db/connect.js'
+import { connect, type Db } from '../../db/connection/connect.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { DevnetContracts } from '../../chains/registry.js'
 

@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { connect } from '../../db/connect.js'
-import { listenToOperations } from '../../db/listen.js'
+import { connect } from '../../db/connection/connect.js'
+import { listenToOperations } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
-import { watchQueue } from '../../lanes/queue.js'
-import { runSigner } from '../../lanes/sign.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { runSigner } from '../../signer/sign.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
-import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 const OPERATIONS = 36
 const SETTLED_BLOCKS = 64

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('a deposit of a wallet without ETH', () => {
   let world: World

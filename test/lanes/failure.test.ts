@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './fixture.js'
-import { setFrozen } from './freeze.js'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { setFrozen } from './world/freeze.js'
 
 describe('a call that fails', () => {
   let world: World

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Decide, Fault } from '../support/faultProxy.js'
-import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('a node that fails', () => {
   let world: World

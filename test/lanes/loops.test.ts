@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { listenToOperations, type Listener } from '../../db/listen.js'
+import { listenToOperations, type Listener } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
-import { awaitOperation, outcomeOf, watchOutcomes } from '../../lanes/operations.js'
-import { findOperation } from '../../db/operations.js'
-import { watchQueue } from '../../lanes/queue.js'
-import { runSigner } from '../../lanes/sign.js'
-import { createWorld, usdcUnits, type World } from './fixture.js'
+import { awaitOperation, watchOutcomes } from '../../lanes/operations.js'
+import { outcomeOf } from '../../lanes/outcome.js'
+import { findOperation } from '../../db/lanes/operations.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { runSigner } from '../../signer/sign.js'
+import { createWorld, usdcUnits, type World } from './world/fixture.js'
 
 describe('signer and driver as loops', () => {
   let world: World

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { readLanes, takeOperations } from '../../db/signing.js'
-import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+import { readLanes, takeOperations } from '../../db/lanes/signing.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('exactly once', () => {
   let world: World

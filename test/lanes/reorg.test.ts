@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('a reorg', () => {
   let world: World

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
-import { executeFirst, spendSameKey } from './stranger.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { executeFirst, spendSameKey } from './world/stranger.js'
 
 describe('a signed operation is public', () => {
   let world: World

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance } from '../../chains/read.js'
 import { devnetTerms } from '../../devnet/markets.js'
-import { createWorld, finalityBlocks, owner, usdcUnits, type World } from './fixture.js'
-import { lendIn, planWithdrawal, submitStep } from './planned.js'
+import { createWorld, finalityBlocks, owner, usdcUnits, type World } from './world/fixture.js'
+import { lendIn, planWithdrawal, submitStep } from './world/planned.js'
 import type { SwapStep } from '../../domain/intent.js'
 
 const million = 1_000_000n * usdcUnits

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { readBalance } from '../../chains/read.js'
 import { devnetTerms } from '../../devnet/markets.js'
-import { lendingProtocol } from '../../protocols/markets.js'
-import { createWorld, finalityBlocks, usdcUnits, type World } from './fixture.js'
-import { setPaused } from './freeze.js'
-import { lendIn, planWithdrawal, runWithdrawal, submitStep } from './planned.js'
+import { lendingProtocol } from '../../protocols/lending/markets.js'
+import { createWorld, finalityBlocks, usdcUnits, type World } from './world/fixture.js'
+import { setPaused } from './world/freeze.js'
+import { lendIn, planWithdrawal, runWithdrawal, submitStep } from './world/planned.js'
 import type { Market } from '../../chains/registry.js'
-import type { Intent } from '../../db/intents.js'
-import type { Wallet } from '../../db/wallets.js'
+import type { Intent } from '../../db/intents/intents.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
 
 const MONTH_SECONDS = 2_592_000
 /** What a market may keep of each movement when it rounds. */

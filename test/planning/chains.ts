@@ -17,8 +17,11 @@ import { devnetTerms, type Terms } from '../../devnet/markets.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris.js'
-import { connectAttestations, type Attestations } from '../../protocols/attestations.js'
-import type { Db } from '../../db/connect.js'
+import {
+  connectAttestations,
+  type Attestations,
+} from '../../protocols/bridges/cctp/attestations.js'
+import type { Db } from '../../db/connection/connect.js'
 
 /** anvil answers before it has mined. */
 const MINT_MS = 10_000

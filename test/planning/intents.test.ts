@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Wallet } from 'ethers'
-import { connect, type Db } from '../../db/connect.js'
-import { insertReservation } from '../../db/reservations.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { insertReservation } from '../../db/lanes/reservations.js'
 import {
   planPending,
   previewPlan,
@@ -11,7 +11,7 @@ import {
 import { readMarket } from '../../planning/market.js'
 import { connectChains } from '../../chains/connect.js'
 import type { Network } from '../../chains/registry.js'
-import { scopeTransaction } from '../../db/scope.js'
+import { scopeTransaction } from '../../db/connection/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { closedUrl, mine, silentChains, startChains, type TestChains } from './chains.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { PlanName } from '../../domain/tiers.js'
-import { createWorld, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 
 const WALLETS = 20
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createWorld, owner, usdcUnits, type Lend, type World } from './fixture.js'
+import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 
 describe('the signer never signs', () => {
   let world: World

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { connect, migrate, type Db } from '../../db/connect.js'
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../db/embedded.js'
+import { connect, migrate, type Db } from '../../db/connection/connect.js'
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
 import type { RunFolder } from './runFolder.js'
 
 type Server = { url: string; stop(): Promise<void> }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from '../../db/connect.js'
-import { newId } from '../../db/ids.js'
-import { admit } from '../../db/metering.js'
+import { connect } from '../../db/connection/connect.js'
+import { newId } from '../../db/connection/ids.js'
+import { admit } from '../../db/tenants/metering.js'
 
 /** One of several processes that call for one account at the same moment; tells what it was answered. */
 const [url = '', key = '', calls = '0', startAt = '0'] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals'
-import { createOpenApi, errorsOf, errorUnion } from '../../api/openapi.js'
+import { createOpenApi, errorsOf, errorUnion } from '../../api/docs/openapi.js'
 import { endpoints } from '../../api/routes.js'
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
-import type { Route } from '../../api/route.js'
+import type { Route } from '../../api/http/route.js'
 
 export const document = createOpenApi(endpoints)
 

@@ -1,4 +1,4 @@
-import { findTemporalCli } from '../../dev/temporalCli.js'
+import { findTemporalCli } from '../../dev/parts/temporalCli.js'
 import { startTemplate } from './database.js'
 import { createRunFolder } from './runFolder.js'
 import { prepareTestServer } from './testServer.js'

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import testing from '@temporalio/testing/package.json' with { type: 'json' }
-import { releaseLock, takeLock } from '../../dev/lock.js'
+import { releaseLock, takeLock } from '../../dev/state/lock.js'
 
 const run = promisify(execFile)
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.js'
+import type { Db } from '../../db/connection/connect.js'
 
 /** A busy machine may answer 503: a client sends the same again. More of them are a fault. */
 const ATTEMPTS = 3

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ServiceError } from '../domain/errors.js'
-import { finalityThreshold } from './cctp.js'
-import type { BridgeSpeed } from '../domain/intent.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { finalityThreshold } from './contracts.js'
+import type { BridgeSpeed } from '../../../domain/intent.js'
 
 /** A message as the attestation service knows it. Without `attestation` it is not attested yet. */
 export type AttestedMessage = {

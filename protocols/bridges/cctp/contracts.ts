@@ -1,11 +1,11 @@
 import { Interface, dataLength, zeroPadValue } from 'ethers'
-import { isSameAddress } from '../chains/address.js'
-import { cctpFields } from '../chains/cctpMessage.js'
-import type { Log } from '../chains/read.js'
-import { encodeApprove } from './approve.js'
-import type { Cctp, Chain } from '../chains/registry.js'
-import type { BridgeSpeed } from '../domain/intent.js'
-import type { Call } from '../domain/operation.js'
+import { isSameAddress } from '../../../chains/address.js'
+import { cctpFields } from './message.js'
+import type { Log } from '../../../chains/read.js'
+import { encodeApprove } from '../../approve.js'
+import type { Cctp, Chain } from '../../../chains/registry.js'
+import type { BridgeSpeed } from '../../../domain/intent.js'
+import type { Call } from '../../../domain/operation.js'
 
 /** @see https://developers.circle.com/cctp/evm-smart-contracts TokenMessengerV2, MessageTransmitterV2 */
 const tokenMessenger = new Interface([

@@ -1,5 +1,5 @@
 import { dataLength, dataSlice, getAddress } from 'ethers'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError } from '../../../domain/errors.js'
 
 /** A message of CCTP v2 that carries a burn. Amounts and fees are base units of USDC. */
 export type CctpMessage = {

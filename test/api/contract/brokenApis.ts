@@ -1,7 +1,7 @@
-import { connect } from '../../../db/connect.js'
+import { connect } from '../../../db/connection/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../api.js'
-import type { Db } from '../../../db/connect.js'
+import type { Db } from '../../../db/connection/connect.js'
 
 /** What `GET /v1/wallets/:userId` of an existing user answers when the service itself fails inside: 500. */
 export async function answerOfFailure(db: Db, key: string, userId: string): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createAccount, createApiKey, grantCredits } from '../../../db/accounts.js'
+import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
 import { startWorld, type World } from '../api.js'
 
 let world: World

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect as connectSocket } from 'node:net'
-import { createAccount, createApiKey } from '../../../db/accounts.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { limitsOf, type PlanName } from '../../../domain/tiers.js'
 import { startWorld, type Answer, type World } from '../api.js'
 import { answerOfFailure, answerOfOutage } from './brokenApis.js'

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { errorSchema } from '../../api/errorSchemas.js'
-import { errorsOf, toJson, toTemplate } from '../../api/openapi.js'
-import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
-import { document, documented, expectDocumented } from '../support/openapi.js'
-import { startWorld, type World } from './api.js'
+import { errorSchema } from '../../../api/schemas/errors.js'
+import { errorsOf, toJson, toTemplate } from '../../../api/docs/openapi.js'
+import { errorCatalog, type ErrorCode } from '../../../domain/errors.js'
+import { document, documented, expectDocumented } from '../../support/openapi.js'
+import { startWorld, type World } from '../api.js'
 
 let world: World
 let key: string
@@ -53,7 +53,7 @@ describe('the document', () => {
   })
 
   test('is the file in docs/: run `npm run openapi` otherwise', async () => {
-    const file = new URL('../../docs/openapi.json', import.meta.url)
+    const file = new URL('../../../docs/openapi.json', import.meta.url)
     expect(await readFile(file, 'utf8')).toBe(toJson(document))
   })
 

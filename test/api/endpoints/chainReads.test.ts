@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { connectChains } from '../../chains/connect.js'
-import { chainNames, type ChainName } from '../../chains/registry.js'
-import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
-import { startChainWorld, type ChainWorld, type WalletBody } from './chainWorld.js'
-import { startApi } from './api.js'
+import { connectChains } from '../../../chains/connect.js'
+import { chainNames, type ChainName } from '../../../chains/registry.js'
+import { startFaultProxy, type FaultProxy } from '../../support/faultProxy.js'
+import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
+import { startApi } from '../api.js'
 
 const usdc = 1_000_000n
 

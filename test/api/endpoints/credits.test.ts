@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { creditAccount } from '../../api/schemas.js'
-import { createAccount, createApiKey, grantCredits } from '../../db/accounts.js'
-import { startWorld, type World } from './api.js'
+import { creditAccount } from '../../../api/schemas/resources.js'
+import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
+import { startWorld, type World } from '../api.js'
 
 let world: World
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startWorld, withoutId, type World } from './api.js'
+import { startWorld, withoutId, type World } from '../api.js'
 
 let world: World
 let key: string

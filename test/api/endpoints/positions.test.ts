@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connectChains } from '../../chains/connect.js'
-import { positions } from '../../api/schemas.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { insertTestIntent, insertTestOperation } from '../db/rows.js'
-import { closedUrl, mine } from '../planning/chains.js'
-import { startChainWorld, type ChainWorld, type WalletBody } from './chainWorld.js'
-import { startApi, withoutId } from './api.js'
-import type { ChainName } from '../../chains/registry.js'
+import { connectChains } from '../../../chains/connect.js'
+import { positions } from '../../../api/schemas/resources.js'
+import { callRpc } from '../../../devnet/rpc.js'
+import { insertTestIntent, insertTestOperation } from '../../db/rows.js'
+import { closedUrl, mine } from '../../planning/chains.js'
+import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
+import { startApi, withoutId } from '../api.js'
+import type { ChainName } from '../../../chains/registry.js'
 
 const usdc = 1_000_000n
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isAddress } from 'ethers'
 import fc from 'fast-check'
-import { holdsAsync } from '../domain/holds.js'
-import { startWorld, withoutId, type Answer, type World } from './api.js'
+import { holdsAsync } from '../../domain/plan/holds.js'
+import { startWorld, withoutId, type Answer, type World } from '../api.js'
 
 let world: World
 let key: string

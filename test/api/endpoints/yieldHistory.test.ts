@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { listOf, yieldSnapshot } from '../../api/schemas.js'
-import { recordYields } from '../../activities/yields.js'
-import { connect, type Db } from '../../db/connect.js'
-import { silentChains, startChains, type TestChains } from '../planning/chains.js'
-import { startWorld, type Answer, type World } from './api.js'
+import { listOf, yieldSnapshot } from '../../../api/schemas/resources.js'
+import { recordYields } from '../../../activities/yields.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
+import { startWorld, type Answer, type World } from '../api.js'
 
 let chains: TestChains
 let world: World

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { startWorld, withoutId, type World } from './api.js'
+import { startWorld, withoutId, type World } from '../api.js'
 
 let world: World
 let valid: string

@@ -5,14 +5,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { createAccount, createApiKey } from '../../db/accounts.js'
-import { claimNetwork } from '../../db/connect.js'
-import { openAccount } from '../../custody/open.js'
-import { makeKek } from '../custody/kekFile.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { claimNetwork } from '../../../db/connection/connect.js'
+import { openAccount } from '../../../custody/open.js'
+import { makeKek } from '../../custody/kek/kekFile.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 const canary = { rpc: `rpc${hex(12)}`, password: `pw${hex(12)}`, secret: hex(28) }
 const role = `steward_canary_${hex(4)}`

@@ -3,10 +3,10 @@ import { connect as connectSocket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { Client, Connection } from '@temporalio/client'
-import { connect } from '../../db/connect.js'
-import { silentChains } from '../planning/chains.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from './api.js'
-import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
+import { connect } from '../../../db/connection/connect.js'
+import { silentChains } from '../../planning/chains.js'
+import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 let world: World
 let key: string

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createAccount, createApiKey } from '../../db/accounts.js'
-import { connect, type Db } from '../../db/connect.js'
-import { chainNames } from '../../chains/registry.js'
-import { silentChains, startChains, type TestChains } from '../planning/chains.js'
-import { countEffects, runTwins } from '../support/twins.js'
-import { startApi, startWorld, type Answer, type TestApi, type World } from './api.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { chainNames } from '../../../chains/registry.js'
+import { silentChains, startChains, type TestChains } from '../../planning/chains.js'
+import { countEffects, runTwins } from '../../support/twins.js'
+import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
 
 let chains: TestChains
 let world: World

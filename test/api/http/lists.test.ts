@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { intent } from '../../api/intentSchemas.js'
-import { listOf, wallet as walletSchema } from '../../api/schemas.js'
-import { createApiKey } from '../../db/accounts.js'
+import { intent } from '../../../api/schemas/intents.js'
+import { listOf, wallet as walletSchema } from '../../../api/schemas/resources.js'
+import { createApiKey } from '../../../db/tenants/accounts.js'
 import {
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
   type TestWallet,
-} from '../db/rows.js'
-import { startWorld, type Answer, type World } from './api.js'
+} from '../../db/rows.js'
+import { startWorld, type Answer, type World } from '../api.js'
 
 let world: World
 let wallet: TestWallet

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createAccount, createApiKey } from '../../db/accounts.js'
-import { connect } from '../../db/connect.js'
-import { closedUrl, silentChains } from '../planning/chains.js'
-import { startApi, startWorld, type Answer, type World } from './api.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { connect } from '../../../db/connection/connect.js'
+import { closedUrl, silentChains } from '../../planning/chains.js'
+import { startApi, startWorld, type Answer, type World } from '../api.js'
 
 let world: World
 let accountId: string
@@ -154,7 +154,7 @@ describe('error: RATE_LIMITED', () => {
   test('8 processes at once: exactly the limit is admitted in a window', async () => {
     await setAccount({ rpm: 200 })
     const url = world.database.urlAs('steward_api')
-    const script = fileURLToPath(new URL('../support/hammer.ts', import.meta.url))
+    const script = fileURLToPath(new URL('../../support/hammer.ts', import.meta.url))
     const startAt = String(Date.now() + 4_000)
     const args = ['--import', 'tsx', script, url, key, '100', startAt]
     const runs = Array.from({ length: 8 }, () => promisify(execFile)(process.execPath, args))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createAccount, createApiKey } from '../../db/accounts.js'
-import { endpoints } from '../../api/routes.js'
-import { startWorld, withoutId, type Answer, type World } from './api.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { endpoints } from '../../../api/routes.js'
+import { startWorld, withoutId, type Answer, type World } from '../api.js'
 
 type Ids = { userId: string; walletId: string; intentId: string }
 type Tenant = Ids & { key: string; accountId: string }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKek, readKek } from '../../custody/kek.js'
-import { openAccount } from '../../custody/open.js'
-import { createSealedAccount } from '../../custody/seal.js'
+import { createKek, readKek } from '../../../custody/kek/file.js'
+import { openAccount } from '../../../custody/open.js'
+import { createSealedAccount } from '../../../custody/seal.js'
 import { inFolder } from './kekFile.js'
 
 const owner = { purpose: 'lane', owner: '1/0x', accountId: '' } as const

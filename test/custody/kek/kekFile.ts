@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKek, type PrivateKek } from '../../custody/kek.js'
+import { createKek, type PrivateKek } from '../../../custody/kek/file.js'
 
 /** Runs `action` with a folder that is gone afterwards. */
 export async function inFolder<T>(action: (folder: string) => Promise<T>): Promise<T> {

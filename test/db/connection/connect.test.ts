@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, connectAsLeader, isLedElsewhere, type Db } from '../../db/connect.js'
-import { startTcpProxy, type TcpProxy } from '../api/tcpProxy.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
+import {
+  connect,
+  connectAsLeader,
+  isLedElsewhere,
+  type Db,
+} from '../../../db/connection/connect.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
 let proxy: TcpProxy

@@ -4,9 +4,14 @@ import {
   lockWallet,
   readReserved,
   releaseUnsigned,
-} from '../../db/reservations.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { insertTestIntent, insertTestOperation, insertTestWallet, type TestWallet } from './rows.js'
+} from '../../../db/lanes/reservations.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../rows.js'
 
 const chainId = 421_614
 const token = '0x00000000000000000000000000000000000000Aa'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createAccount, createApiKey, keyDigest } from '../../db/accounts.js'
-import { connect, type Db } from '../../db/connect.js'
-import { newId } from '../../db/ids.js'
-import { admit } from '../../db/metering.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
+import { createAccount, createApiKey, keyDigest } from '../../../db/tenants/accounts.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { newId } from '../../../db/connection/ids.js'
+import { admit } from '../../../db/tenants/metering.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
 /** With the rights of the API only. */

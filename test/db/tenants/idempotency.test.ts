@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connect, type Db } from '../../db/connect.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
 import {
   claimKey,
   deleteExpiredKeys,
   findAnswer,
   storeAnswer,
   type IdempotencyKey,
-} from '../../db/idempotency.js'
-import { newId } from '../../db/ids.js'
-import { scopeTransaction } from '../../db/scope.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { insertTestWallet } from './rows.js'
+} from '../../../db/tenants/idempotency.js'
+import { newId } from '../../../db/connection/ids.js'
+import { scopeTransaction } from '../../../db/connection/scope.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { insertTestWallet } from '../rows.js'
 
 let database: TestDatabase
 let api: Db

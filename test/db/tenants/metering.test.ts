@@ -6,12 +6,12 @@ import {
   grantCredits,
   revokeApiKey,
   type Scope,
-} from '../../db/accounts.js'
-import { connect, type Db } from '../../db/connect.js'
-import { newId } from '../../db/ids.js'
-import { admit, charge, readCredits, refund } from '../../db/metering.js'
-import { holdsAsync } from '../domain/holds.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
+} from '../../../db/tenants/accounts.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { newId } from '../../../db/connection/ids.js'
+import { admit, charge, readCredits, refund } from '../../../db/tenants/metering.js'
+import { holdsAsync } from '../../domain/plan/holds.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
 /** With the rights of the API only. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createApiKey } from '../../db/accounts.js'
-import { connect, type Db } from '../../db/connect.js'
-import { newId } from '../../db/ids.js'
-import { admit } from '../../db/metering.js'
-import { createLookup, scopeTransaction, selectScoped } from '../../db/scope.js'
-import { ServiceError } from '../../domain/errors.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { insertTestIntent, insertTestOperation, insertTestWallet } from './rows.js'
+import { createApiKey } from '../../../db/tenants/accounts.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { newId } from '../../../db/connection/ids.js'
+import { admit } from '../../../db/tenants/metering.js'
+import { createLookup, scopeTransaction, selectScoped } from '../../../db/connection/scope.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
 
 let database: TestDatabase
 /** With the rights of the API, over one connection: what a query leaves behind, the next one meets. */

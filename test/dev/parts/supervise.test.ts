@@ -3,9 +3,9 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../../dev/child.js'
-import { identify } from '../../dev/processes.js'
-import { createSupervisor, type Part, type Supervisor } from '../../dev/supervise.js'
+import { startChild } from '../../../dev/parts/child.js'
+import { identify } from '../../../dev/state/processes.js'
+import { createSupervisor, type Part, type Supervisor } from '../../../dev/parts/supervise.js'
 
 const ready = `process.send({ type: 'ready' }); setInterval(() => {}, 1e6);`
 const deaf = `process.on('SIGTERM', () => {}); ${ready}`

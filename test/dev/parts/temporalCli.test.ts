@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { cachedFile, findTemporalCli } from '../../dev/temporalCli.js'
+import { cachedFile, findTemporalCli } from '../../../dev/parts/temporalCli.js'
 
 const fakeCli = '#!/bin/sh\necho temporal version 1.2.3\n'
 /** `go build … -o <draft> …` that "builds" the fake program. */

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { chainNames } from '../../chains/registry.js'
-import { writeJson } from '../../dev/jsonFile.js'
-import { identify, isRunning } from '../../dev/processes.js'
+import { chainNames } from '../../../chains/registry.js'
+import { writeJson } from '../../../dev/state/jsonFile.js'
+import { identify, isRunning } from '../../../dev/state/processes.js'
 import {
   assertSameSet,
   lockHome,
@@ -19,7 +19,7 @@ import {
   wipeHome,
   type Home,
   type Places,
-} from '../../dev/state.js'
+} from '../../../dev/state/state.js'
 
 const embedded: Places = {
   postgres: 'embedded',

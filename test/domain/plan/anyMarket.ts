@@ -4,8 +4,8 @@ import type {
   IntentRequest,
   LendRequest,
   WithdrawRequest,
-} from '../../domain/intent.js'
-import type { MarketState } from '../../domain/market.js'
+} from '../../../domain/intent.js'
+import type { MarketState } from '../../../domain/plan/market.js'
 
 const names = ['ethereum', 'arbitrum', 'base', 'other']
 const chain = fc.constantFrom(...names)

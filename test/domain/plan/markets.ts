@@ -1,15 +1,15 @@
-import { ServiceError } from '../../domain/errors.js'
-import { toUnits } from '../../domain/money.js'
-import { planIntent } from '../../domain/plan.js'
-import type { IntentRequest } from '../../domain/intent.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { toUnits } from '../../../domain/money.js'
+import { planIntent } from '../../../domain/plan/planIntent.js'
+import type { IntentRequest } from '../../../domain/intent.js'
 import type {
   BridgeRoute,
   ChainState,
   MarketState,
   PositionState,
   SwapQuote,
-} from '../../domain/market.js'
-import type { Rate } from '../../domain/yields.js'
+} from '../../../domain/plan/market.js'
+import type { Rate } from '../../../domain/yields.js'
 
 /** Base units of an amount in whole tokens of six decimals. */
 export const units = (amount: string) => (amount === '0' ? 0n : toUnits(amount, 6))

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { ServiceError } from '../../domain/errors.js'
-import { planIntent } from '../../domain/plan.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { planIntent } from '../../../domain/plan/planIntent.js'
 import { anyBridge, anyLend, anyNetLend, anyWithdraw, type Case } from './anyMarket.js'
 import { holds } from './holds.js'
 import { units } from './markets.js'
 import { assertSound, deposited, gasMicroUsd, taken } from './planChecks.js'
 import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './planOracle.js'
-import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../domain/intent.js'
-import type { MarketState, PositionState } from '../../domain/market.js'
+import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../../domain/intent.js'
+import type { MarketState, PositionState } from '../../../domain/plan/market.js'
 
 /** Per property, of which there are four. */
 const RUNS = 5_000

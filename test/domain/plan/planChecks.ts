@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals'
 import { units } from './markets.js'
 import { feeOf, gasOf, swapped } from './planOracle.js'
-import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
-import type { GasKind, MarketState } from '../../domain/market.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../../../domain/intent.js'
+import type { GasKind, MarketState } from '../../../domain/plan/market.js'
 
 /** What a step hands on, and where. A deposit hands on nothing, a withdrawal what it takes. */
 const handedOn = (step: Step) => {

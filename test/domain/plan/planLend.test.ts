@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { planIntent } from '../../domain/plan.js'
+import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
-import type { LendRequest } from '../../domain/intent.js'
-import type { MarketState } from '../../domain/market.js'
+import type { LendRequest } from '../../../domain/intent.js'
+import type { MarketState } from '../../../domain/plan/market.js'
 
 const rates = [rateOf('ethereum', 1.52), rateOf('arbitrum', 3.51), rateOf('base', 3.15)]
 const names = ['ethereum', 'arbitrum', 'base']

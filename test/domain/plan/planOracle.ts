@@ -1,6 +1,11 @@
-import type { BridgeRequest, LendRequest, WithdrawRequest } from '../../domain/intent.js'
-import type { BridgeRoute, GasKind, MarketState, PositionState } from '../../domain/market.js'
-import type { Rate } from '../../domain/yields.js'
+import type { BridgeRequest, LendRequest, WithdrawRequest } from '../../../domain/intent.js'
+import type {
+  BridgeRoute,
+  GasKind,
+  MarketState,
+  PositionState,
+} from '../../../domain/plan/market.js'
+import type { Rate } from '../../../domain/yields.js'
 
 /**
  * What a planner should find, by trying everything. Every asset has six decimals here, so that a base unit

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { planIntent } from '../../domain/plan.js'
+import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, positionOf, quoteOf, rateOf, stateOf, units } from './markets.js'
-import type { WithdrawRequest } from '../../domain/intent.js'
-import type { PositionState } from '../../domain/market.js'
+import type { WithdrawRequest } from '../../../domain/intent.js'
+import type { PositionState } from '../../../domain/plan/market.js'
 
 const withdraw = (amount: string): WithdrawRequest => ({
   ...{ action: 'withdraw', asset: 'USDC', chain: 'base' },

@@ -6,7 +6,7 @@ import type {
   Step,
   SwapStep,
   WithdrawStep,
-} from '../../domain/intent.js'
+} from '../../../domain/intent.js'
 
 const market = '0x01'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
-import { finalizeIntent } from '../../activities/status.js'
-import { findLingeringIntents } from '../../db/intents.js'
+import { finalizeIntent } from '../../../activities/status.js'
+import { findLingeringIntents } from '../../../db/intents/intents.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
   arrived,
@@ -13,9 +13,9 @@ import {
   mintByStranger,
   source,
 } from './bridging.js'
-import { finalityBlocks, owner } from './fixture.js'
-import type { Wallet } from '../../db/wallets.js'
-import type { Site } from './site.js'
+import { finalityBlocks, owner } from '../world/fixture.js'
+import type { Wallet } from '../../../db/tenants/wallets.js'
+import type { Site } from '../world/site.js'
 
 const messenger = new Interface(['function setMinFee(uint256 minFee)'])
 

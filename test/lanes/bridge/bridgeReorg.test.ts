@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { connectChain } from '../../chains/connect.js'
-import { bookForeignMints } from '../../lanes/missed.js'
-import { startFaultProxy } from '../support/faultProxy.js'
+import { connectChain } from '../../../chains/connect.js'
+import { bookForeignMints } from '../../../lanes/missed.js'
+import { startFaultProxy } from '../../support/faultProxy.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
   arrived,
@@ -14,8 +14,8 @@ import {
   source,
   whileRefusing,
 } from './bridging.js'
-import type { Wallet } from '../../db/wallets.js'
-import type { Site } from './site.js'
+import type { Wallet } from '../../../db/tenants/wallets.js'
+import type { Site } from '../world/site.js'
 
 let world: BridgeWorld
 let from: Site

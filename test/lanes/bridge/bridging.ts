@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals'
-import { encodeMint } from '../../protocols/cctp.js'
+import { encodeMint } from '../../../protocols/bridges/cctp/contracts.js'
 import { dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
-import type { IntentRequest } from '../../domain/intent.js'
-import type { Wallet } from '../../db/wallets.js'
-import type { Site } from './site.js'
+import type { IntentRequest } from '../../../domain/intent.js'
+import type { Wallet } from '../../../db/tenants/wallets.js'
+import type { Site } from '../world/site.js'
 
 /** An account of the devnet for which anvil signs, and which is not ours. */
 export const stranger = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

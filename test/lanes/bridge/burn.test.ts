@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { decodeCctpMessage } from '../../chains/cctpMessage.js'
-import { findBurn } from '../../db/burns.js'
-import { createWorld, finalityBlocks, usdcUnits, type World } from './fixture.js'
+import { decodeCctpMessage } from '../../../protocols/bridges/cctp/message.js'
+import { findBurn } from '../../../db/lanes/burns.js'
+import { createWorld, finalityBlocks, usdcUnits, type World } from '../world/fixture.js'
 import { insertCrossing, setBridgeFee, submitBurn } from './crossing.js'
 
 const here = 'arbitrum-sepolia'

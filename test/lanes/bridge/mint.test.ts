@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { bookForeignMints } from '../../lanes/missed.js'
-import { createWorld, usdcUnits, type Submitted, type World } from './fixture.js'
+import { bookForeignMints } from '../../../lanes/missed.js'
+import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import {
   attest,
   createArrival,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { finalizeIntent } from '../../activities/status.js'
-import { cancelIntent } from '../../db/intents.js'
-import { expireOperation } from '../../db/operations.js'
-import { createWorld, usdcUnits, type Submitted, type World } from './fixture.js'
+import { finalizeIntent } from '../../../activities/status.js'
+import { cancelIntent } from '../../../db/intents/intents.js'
+import { expireOperation } from '../../../db/lanes/operations.js'
+import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import {
   createArrival,
   expectArrived,

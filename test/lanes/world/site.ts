@@ -1,24 +1,24 @@
 import { Interface, toQuantity } from 'ethers'
-import { connectChain, type ChainClient } from '../../chains/connect.js'
-import { readBalance } from '../../chains/read.js'
+import { connectChain, type ChainClient } from '../../../chains/connect.js'
+import { readBalance } from '../../../chains/read.js'
 import {
   createRegistry,
   type Chain,
   type ChainName,
   type DevnetContracts,
   type Registry,
-} from '../../chains/registry.js'
-import { connectAsLeader, type Db } from '../../db/connect.js'
-import { startAnvil, type Anvil } from '../../devnet/anvil.js'
-import { deployChain, fundOperators } from '../../devnet/deploy.js'
-import { callRpc } from '../../devnet/rpc.js'
-import { broadcastOpen } from '../../lanes/broadcast.js'
-import { bookForeignMints } from '../../lanes/missed.js'
-import { signOnce, type SignerLog, type SignerTools } from '../../lanes/sign.js'
-import { bookChain, type WatchTools } from '../../lanes/watch.js'
+} from '../../../chains/registry.js'
+import { connectAsLeader, type Db } from '../../../db/connection/connect.js'
+import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
+import { deployChain, fundOperators } from '../../../devnet/deploy.js'
+import { callRpc } from '../../../devnet/rpc.js'
+import { broadcastOpen } from '../../../lanes/broadcast.js'
+import { bookForeignMints } from '../../../lanes/missed.js'
+import { signOnce, type SignerLog, type SignerTools } from '../../../signer/sign.js'
+import { bookChain, type WatchTools } from '../../../lanes/book.js'
 import { owner } from './fixture.js'
-import type { Call } from '../../domain/operation.js'
-import type { TestDatabase } from '../support/database.js'
+import type { Call } from '../../../domain/operation.js'
+import type { TestDatabase } from '../../support/database.js'
 
 const driverLock = 7_702
 const token = new Interface(['function mint(address to, uint256 amount)'])

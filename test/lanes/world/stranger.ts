@@ -1,11 +1,11 @@
 import { Wallet, hexlify, randomBytes } from 'ethers'
-import { delegateAddress, entryPointAddress } from '../../chains/registry.js'
+import { delegateAddress, entryPointAddress } from '../../../chains/registry.js'
 import {
   buildUserOperation,
   encodeBundle,
   typedUserOperation,
   type UserOperation,
-} from '../../lanes/userOperation.js'
+} from '../../../protocols/userOperation.js'
 import type { World } from './fixture.js'
 
 /** An account of the devnet for which anvil signs, and which is not ours. */

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
-import { type ChainClient } from '../../chains/connect.js'
-import { readBalance, readContract } from '../../chains/read.js'
-import { type ChainName, type Market } from '../../chains/registry.js'
-import { devnetTerms } from '../../devnet/markets.js'
-import { lendingProtocol } from '../../protocols/markets.js'
-import { refusal } from '../devnet/bridge.js'
-import { passTime, sendAll, sendFrom, users } from '../devnet/send.js'
-import { startChains, type TestChains } from '../planning/chains.js'
+import { type ChainClient } from '../../../chains/connect.js'
+import { readBalance, readContract } from '../../../chains/read.js'
+import { type ChainName, type Market } from '../../../chains/registry.js'
+import { devnetTerms } from '../../../devnet/markets.js'
+import { lendingProtocol } from '../../../protocols/lending/markets.js'
+import { refusal } from '../../devnet/bridge.js'
+import { passTime, sendAll, sendFrom, users } from '../../devnet/send.js'
+import { startChains, type TestChains } from '../../planning/chains.js'
 
 const [wallet, stranger] = users
 /** Deployed everything, and lends and borrows. */

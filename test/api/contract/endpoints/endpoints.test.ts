@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 
 let world: ChainWorld
 let ids: { userId: string; walletId: string; intentId: string }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startWorld, type World } from '../api.js'
+import { startWorld, type World } from '../../api.js'
 
 let world: World
 let key: string
