@@ -49,7 +49,7 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
   const { chainId } = source
   const units = await readSpending(tools, input)
   return runStep(tools, {
-    effect: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
+    order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
     open: (trx, id) =>
       insertBurn(trx, { operationId: id, sourceDomain: source.cctp.domain, destinationChainId }),
@@ -199,9 +199,9 @@ export async function mint(
   if (!known || known.state === 'deferred') await renewWhenExpired(tools, burnId, to)
   const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
   const units = await readSpending(tools, input)
-  const effect = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
+  const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
   const result = await runStep(tools, {
-    effect: { ...effect, input: { units } },
+    order: { ...order, input: { units } },
     deadlineMs: Infinity,
   })
   const { txHash } = result

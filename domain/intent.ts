@@ -98,7 +98,8 @@ export type ExecutionPlan = {
 /** Where a step spends its money. */
 export const spendingChain = (step: Step) => (step.type === 'bridge' ? step.from : step.chain)
 
-export type IntentStatus = 'pending' | 'planning' | 'executing' | 'completed' | 'failed'
+export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
+export type IntentStatus = (typeof statuses)[number]
 
 const rank: Record<IntentStatus, number> = {
   pending: 0,

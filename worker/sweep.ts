@@ -45,8 +45,8 @@ async function every(
 /** Rows that were stored while Temporal was away, or whose process died right after. */
 async function startUndispatched(tools: SweepTools): Promise<void> {
   const { db, client, decimals, log } = tools
-  for (const { intent, plan } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
-    await startIntent(client, db, { intent, plan, decimals })
+  for (const { intent, tier } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
+    await startIntent(client, db, { intent, tier, decimals })
     log.info({ intent: intent.id }, 'workflow started late')
   }
   for (const funding of await findUndispatchedFundings(db, UNDISPATCHED_AFTER_MS)) {
@@ -60,9 +60,9 @@ async function restartLingering(tools: SweepTools, stopping: AbortSignal): Promi
   const { db, client, decimals, log } = tools
   let page = await findLingeringIntents(db, LINGERING_AFTER_MS)
   while (page.length > 0 && !stopping.aborted) {
-    for (const { intent, plan } of page) {
+    for (const { intent, tier } of page) {
       if (await isRunning(client, intent.id)) continue
-      await startIntent(client, db, { intent, plan, decimals }, again)
+      await startIntent(client, db, { intent, tier, decimals }, again)
       log.warn({ intent: intent.id }, 'workflow was gone, started again')
     }
     page = await findLingeringIntents(db, LINGERING_AFTER_MS, page.at(-1)?.intent.id)

@@ -20,7 +20,8 @@ import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
 import { intentIdInput } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
-import { dryRun, intent as intentResource, statuses } from '../schemas/intents.js'
+import { dryRun, intent as intentResource } from '../schemas/intents.js'
+import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
 import type { Chain } from '../../chains/registry.js'
 import type { Services } from '../http/services.js'
@@ -65,7 +66,7 @@ const createIntent = writeRoute(
   },
   async (services, { account, requestId, query, body }, commit) => {
     const { db, registry } = services
-    const { accountId, plan } = account
+    const { accountId, tier } = account
     const decimals = decimalsOf(services)
     const request = toRequest(registry, body, decimals)
     const wallet = await walletById.get(db, accountId, body.walletId)
@@ -81,7 +82,7 @@ const createIntent = writeRoute(
       intent = await storeIntent(services, trx, owner, request, market)
       return { status: 201, body: intentBody(intent, [], undefined, decimals) }
     })
-    if (intent) await startStored(services, { intent, plan, decimals })
+    if (intent) await startStored(services, { intent, tier, decimals })
     return answer
   },
 )

@@ -55,7 +55,7 @@ const retry = writeRoute(
   },
   async (services, { account, requestId, params }, commit) => {
     const { db } = services
-    const { accountId, plan } = account
+    const { accountId, tier } = account
     const decimals = decimalsOf(services)
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
@@ -76,7 +76,7 @@ const retry = writeRoute(
       if (!twin) throw error
       return { status: 200, body: intentBody(twin, [], undefined, decimals) } as const
     })
-    if (intent) await startStored(services, { intent, plan, decimals })
+    if (intent) await startStored(services, { intent, tier, decimals })
     return answer
   },
 )
