@@ -12,7 +12,7 @@ import {
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
-import { fromUnits } from '../domain/money.js'
+import { assetText } from '../domain/money.js'
 import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
@@ -193,7 +193,7 @@ export async function mint(
 ): Promise<StepResult> {
   const { intentId, accountId, walletId, step } = input
   const { sequence, asset, to } = step
-  const { chainId, usdc } = tools.registry.get(to)
+  const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await renewWhenExpired(tools, burnId, to)
@@ -205,7 +205,7 @@ export async function mint(
     deadlineMs: Infinity,
   })
   const { txHash } = result
-  const arrived = fromUnits(BigInt(result.units), usdc.decimals)
+  const arrived = assetText(BigInt(result.units))
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
   return result
 }

@@ -4,7 +4,6 @@ import { ServiceError } from '../../domain/errors.js'
 import { prices } from '../../domain/tiers.js'
 import { cancelledIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
-import { decimalsOf } from './intents.js'
 import { intentIdInput } from '../schemas/parameters.js'
 import { noBody, noQuery, writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
@@ -38,12 +37,12 @@ const cancel = writeRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account: { accountId }, params: { intentId } }, commit) =>
+  async (_services, { account: { accountId }, params: { intentId } }, commit) =>
     commit(async (trx) => {
       const verdict = await cancelIntent(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw refused(verdict)
       const { intent, effects } = await getIntent(trx, accountId, intentId)
-      const body = intentBody(intent, effects, undefined, decimalsOf(services))
+      const body = intentBody(intent, effects, undefined)
       return { status: 200, body }
     }),
 )

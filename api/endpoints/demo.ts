@@ -3,7 +3,7 @@ import { insertFunding, type Funding } from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { demoFunding } from '../../domain/funding.js'
 import { prices } from '../../domain/tiers.js'
-import { fromUnits } from '../../domain/money.js'
+import { assetText } from '../../domain/money.js'
 import { startFunding } from '../../temporal/start.js'
 import { fundRequest, fundingAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
@@ -35,13 +35,13 @@ const fundWallet = writeRoute(
   },
   async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
     const { accountId } = account
-    const { chainId, usdc } = registry.get(demoFunding.chain)
+    const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
       const { units } = demoFunding
       funding = await insertFunding(trx, { accountId, walletId, chainId, units })
-      return { status: 201, body: fundingBody(funding, usdc.decimals) }
+      return { status: 201, body: fundingBody(funding) }
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
     if (funding) {
@@ -55,12 +55,12 @@ const fundWallet = writeRoute(
 
 export const demoRoutes = [fundWallet]
 
-const fundingBody = ({ id, walletId, createdAt }: Funding, decimals: number) => ({
+const fundingBody = ({ id, walletId, createdAt }: Funding) => ({
   id,
   walletId,
   status: 'pending',
   chain: demoFunding.chain,
   asset: demoFunding.asset,
-  amount: Number(fromUnits(demoFunding.units, decimals)),
+  amount: Number(assetText(demoFunding.units)),
   createdAt: createdAt.toISOString(),
 })

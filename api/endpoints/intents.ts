@@ -23,7 +23,6 @@ import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
-import type { Chain } from '../../chains/registry.js'
 import type { Services } from '../http/services.js'
 
 const createIntent = writeRoute(
@@ -67,22 +66,21 @@ const createIntent = writeRoute(
   async (services, { account, requestId, query, body }, commit) => {
     const { db, registry } = services
     const { accountId, tier } = account
-    const decimals = decimalsOf(services)
-    const request = toRequest(registry, body, decimals)
+    const request = toRequest(registry, body)
     const wallet = await walletById.get(db, accountId, body.walletId)
     const market = await readMarket(services, wallet.address, request)
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
     if (query.dryRun === 'true') {
       const preview = await previewPlan(services, owner, request, market)
-      return { status: 200, body: previewBody(wallet.id, request, preview, decimals) }
+      return { status: 200, body: previewBody(wallet.id, request, preview) }
     }
     let intent: Intent | undefined
     const answer = await commit(async (trx) => {
       intent = await storeIntent(services, trx, owner, request, market)
-      return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+      return { status: 201, body: intentBody(intent, [], undefined) }
     })
-    if (intent) await startStored(services, { intent, tier, decimals })
+    if (intent) await startStored(services, { intent, tier })
     return answer
   },
 )
@@ -111,7 +109,7 @@ const readIntent = readRoute(
     const { db, readProgress } = services
     const { intent, effects } = await getIntent(db, account.accountId, params.intentId)
     const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-    return { status: 200, body: intentBody(intent, effects, progress, decimalsOf(services)) }
+    return { status: 200, body: intentBody(intent, effects, progress) }
   },
 )
 
@@ -149,18 +147,14 @@ const listAllIntents = readRoute(
     const { walletId, status, action } = query
     const filter = { walletId, status, action }
     const intents = await listIntents(services.db, account.accountId, filter, slice)
-    const decimals = decimalsOf(services)
     const body = pageBody(intents, slice, ({ effects, ...intent }) =>
-      intentBody(intent, effects, undefined, decimals),
+      intentBody(intent, effects, undefined),
     )
     return { status: 200, body }
   },
 )
 
 export const intentRoutes = [createIntent, listAllIntents, readIntent]
-
-/** Every chain of a deployment lists the same USDC, of the same decimals. */
-export const decimalsOf = ({ registry }: Services) => (registry.chains[0] as Chain).usdc.decimals
 
 /** Starts the workflow of a stored intent. Its row is durable: a start that fails or is late is the sweeper's. */
 export async function startStored(

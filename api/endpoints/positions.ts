@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { askChains, unavailableField } from '../../chains/ask.js'
 import { readDeposits, type Deposits } from '../../db/intents/positions.js'
 import { walletById } from '../../db/tenants/wallets.js'
-import { fromUnits } from '../../domain/money.js'
+import { assetText } from '../../domain/money.js'
 import { prices } from '../../domain/tiers.js'
 import { getMarket, lendingProtocol } from '../../protocols/lending/markets.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
@@ -70,7 +70,6 @@ async function readPosition(
   { bookedHash, moved }: Deposits,
 ) {
   const market = getMarket(client.chain, address)
-  const { decimals } = client.chain.usdc
   const block = { blockHash: bookedHash }
   const value = await lendingProtocol(market).readPosition(client, market, wallet, block)
   const none = { deposited: 0n, withdrawn: 0n }
@@ -79,9 +78,9 @@ async function readPosition(
   if (value === 0n && withdrawn >= deposited) return undefined
   return {
     ...{ chain, protocol, asset, apy: apyPercent },
-    deposited: fromUnits(deposited, decimals),
-    withdrawn: fromUnits(withdrawn, decimals),
-    currentValue: fromUnits(value, decimals),
-    earned: fromUnits(value + withdrawn - deposited, decimals),
+    deposited: assetText(deposited),
+    withdrawn: assetText(withdrawn),
+    currentValue: assetText(value),
+    earned: assetText(value + withdrawn - deposited),
   }
 }

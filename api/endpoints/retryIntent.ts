@@ -9,7 +9,7 @@ import { storeIntent } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
 import { plannedIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
-import { decimalsOf, startStored } from './intents.js'
+import { startStored } from './intents.js'
 import { intentIdInput } from '../schemas/parameters.js'
 import { noBody, noQuery, writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
@@ -56,10 +56,9 @@ const retry = writeRoute(
   async (services, { account, requestId, params }, commit) => {
     const { db } = services
     const { accountId, tier } = account
-    const decimals = decimalsOf(services)
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
-    if (known) return { status: 200, body: intentBody(known, [], undefined, decimals) }
+    if (known) return { status: 200, body: intentBody(known, [], undefined) }
     await assertSettled(services, failed)
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await walletById.get(db, accountId, failed.walletId)
@@ -70,13 +69,13 @@ const retry = writeRoute(
       // The charge holds the account: nobody else retries meanwhile.
       if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
       intent = await storeIntent(services, trx, owner, request, market)
-      return { status: 201, body: intentBody(intent, [], undefined, decimals) }
+      return { status: 201, body: intentBody(intent, [], undefined) }
     }).catch(async (error: unknown) => {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
       if (!twin) throw error
-      return { status: 200, body: intentBody(twin, [], undefined, decimals) } as const
+      return { status: 200, body: intentBody(twin, [], undefined) } as const
     })
-    if (intent) await startStored(services, { intent, tier, decimals })
+    if (intent) await startStored(services, { intent, tier })
     return answer
   },
 )
