@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { createSealedAccount } from '../../custody/seal.js'
 import {
-  findActiveKek,
   insertWallet,
   listWallets,
   newWalletId,
   walletByUser,
   type Wallet,
 } from '../../db/tenants/wallets.js'
+import { findActiveKek } from '../../db/keys.js'
 import { ServiceError } from '../../domain/errors.js'
 import { safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/tiers.js'
