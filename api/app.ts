@@ -9,7 +9,7 @@ import express, {
 import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { admitRequest, wasJudged, type Tariff } from './http/admission.js'
+import { admitRequest, wasJudged, type Tariff } from './http/apiKey.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'

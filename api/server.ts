@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
-import { windowHeaders } from './http/admission.js'
+import { windowHeaders } from './http/apiKey.js'
 import { createApp } from './app.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

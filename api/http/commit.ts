@@ -7,7 +7,7 @@ import {
 import { charge, type Admission } from '../../db/tenants/metering.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
 import { ServiceError, errorCatalog } from '../../domain/errors.js'
-import { outOfCredits, type Tariff } from './admission.js'
+import { outOfCredits, type Tariff } from './apiKey.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** An answer as it is sent and kept. */

@@ -1,5 +1,5 @@
 import { ServiceError, errorCatalog } from '../../domain/errors.js'
-import { forgetCharge } from './admission.js'
+import { forgetCharge } from './apiKey.js'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
