@@ -85,7 +85,7 @@ export const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 /** All codes that the endpoint may answer with. */
 export function errorsOf({ spec }: Route): ErrorCode[] {
-  const paid: ErrorCode[] = spec.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
+  const paid: ErrorCode[] = spec.caller.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
   return [...new Set([...common, ...paid, ...spec.docs.errors])]
 }
 
@@ -107,12 +107,12 @@ function describePaths(
 function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
   const { method, spec } = route
   const { operationId, tag, summary, description, requests, responses } = spec.docs
-  const { params, query, credits } = spec
+  const { params, query, caller } = spec
   return {
     operationId,
     tags: [tag],
     summary,
-    description: [description, priceOf(credits)].filter(Boolean).join('\n\n'),
+    description: [description, priceOf(caller.credits)].filter(Boolean).join('\n\n'),
     requestParams: {
       ...(params instanceof z.ZodObject && hasFields(params) ? { path: params } : {}),
       ...(query instanceof z.ZodObject && hasFields(query) ? { query } : {}),

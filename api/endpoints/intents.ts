@@ -19,7 +19,9 @@ import { intentBody, previewBody } from './intentBody.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
 import { intentIdInput } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
-import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
@@ -28,7 +30,7 @@ import type { Services } from '../http/services.js'
 const createIntent = writeRoute(
   {
     path: '/intents',
-    credits: prices.createIntent,
+    caller: apiKey({ credits: prices.createIntent }),
     keepsKeys: true,
     params: noParams,
     query: z.strictObject({
@@ -63,9 +65,9 @@ const createIntent = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, query, body }, commit) => {
+  async (services, { caller, requestId, query, body }, commit) => {
     const { db, registry } = services
-    const { accountId, tier } = account
+    const { accountId, tier } = caller
     const request = toRequest(registry, body)
     const wallet = await walletById.get(db, accountId, body.walletId)
     const market = await readMarket(services, wallet.address, request)
@@ -88,7 +90,7 @@ const createIntent = writeRoute(
 const readIntent = readRoute(
   {
     path: '/intents/:intentId',
-    credits: prices.readIntent,
+    caller: apiKey({ credits: prices.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     docs: {
@@ -105,9 +107,9 @@ const readIntent = readRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account, params }) => {
+  async (services, { caller, params }) => {
     const { db, readProgress } = services
-    const { intent, effects } = await getIntent(db, account.accountId, params.intentId)
+    const { intent, effects } = await getIntent(db, caller.accountId, params.intentId)
     const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
     return { status: 200, body: intentBody(intent, effects, progress) }
   },
@@ -116,7 +118,7 @@ const readIntent = readRoute(
 const listAllIntents = readRoute(
   {
     path: '/intents',
-    credits: prices.listIntents,
+    caller: apiKey({ credits: prices.listIntents }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,
@@ -142,11 +144,11 @@ const listAllIntents = readRoute(
       errors: [],
     },
   },
-  async (services, { account, query }) => {
+  async (services, { caller, query }) => {
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
     const { walletId, status, action } = query
     const filter = { walletId, status, action }
-    const intents = await listIntents(services.db, account.accountId, filter, slice)
+    const intents = await listIntents(services.db, caller.accountId, filter, slice)
     const body = pageBody(intents, slice, ({ effects, ...intent }) =>
       intentBody(intent, effects, undefined),
     )

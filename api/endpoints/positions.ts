@@ -8,7 +8,9 @@ import { getMarket, lendingProtocol } from '../../protocols/lending/markets.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { positionsAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
-import { noQuery, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noQuery } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { positions } from '../schemas/resources.js'
 import type { ChainClient } from '../../chains/connect.js'
 import type { Rate } from '../../domain/yields.js'
@@ -16,7 +18,7 @@ import type { Rate } from '../../domain/yields.js'
 const readPositions = readRoute(
   {
     path: '/positions/:walletId',
-    credits: prices.readPositions,
+    caller: apiKey({ credits: prices.readPositions }),
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
     search: { lookup: walletById, by: ({ walletId }) => walletId },

@@ -11,7 +11,9 @@ import { plannedIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
 import { startStored } from './intents.js'
 import { intentIdInput } from '../schemas/parameters.js'
-import { noBody, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noBody, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
 
 class RetriedMeanwhile extends Error {}
@@ -28,7 +30,7 @@ const retriedIntent = {
 const retry = writeRoute(
   {
     path: '/intents/:intentId/retry',
-    credits: prices.retryIntent,
+    caller: apiKey({ credits: prices.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -53,9 +55,9 @@ const retry = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, params }, commit) => {
+  async (services, { caller, requestId, params }, commit) => {
     const { db } = services
-    const { accountId, tier } = account
+    const { accountId, tier } = caller
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
     if (known) return { status: 200, body: intentBody(known, [], undefined) }

@@ -3,7 +3,9 @@ import { listYields, type YieldSnapshot } from '../../db/yields.js'
 import { prices } from '../../domain/tiers.js'
 import { yieldHistoryAnswer } from '../schemas/examples.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
-import { noParams, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { listOf, yieldSnapshot } from '../schemas/resources.js'
 import { rateFilters } from './yields.js'
 
@@ -19,7 +21,7 @@ const time = (description: string) =>
 const readYieldHistory = readRoute(
   {
     path: '/yields/history',
-    credits: prices.readYieldHistory,
+    caller: apiKey({ credits: prices.readYieldHistory }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,

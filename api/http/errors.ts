@@ -1,5 +1,5 @@
 import { ServiceError, errorCatalog } from '../../domain/errors.js'
-import { forgetCharge } from './apiKey.js'
+import { forgetCharge } from './credits.js'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
@@ -25,7 +25,6 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     forgetCharge(response)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
-    if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json({
       error: known.code,
       message: known.message,
