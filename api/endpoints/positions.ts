@@ -61,15 +61,15 @@ async function readChain(client: ChainClient, wallet: string, deposits: Deposits
   const booked = deposits.find((one) => one.chainId === BigInt(chainId))
   if (!booked) throw new Error(`No block of ${name} is booked yet.`)
   const rates = await readSharedRates(client)
-  const found = await Promise.all(rates.map((rate) => readPosition(client, wallet, rate, booked)))
+  const holder = { wallet, ...booked }
+  const found = await Promise.all(rates.map((rate) => readPosition(client, rate, holder)))
   return found.filter((position) => position !== undefined)
 }
 
 async function readPosition(
   client: ChainClient,
-  wallet: string,
   { chain, protocol, market: address, asset, apyPercent }: Rate,
-  { bookedHash, moved }: Deposits,
+  { wallet, bookedHash, moved }: Deposits & { wallet: string },
 ) {
   const market = getMarket(client.chain, address)
   const block = { blockHash: bookedHash }
@@ -79,7 +79,10 @@ async function readPosition(
   // Everything was taken out, or nothing was ever put in.
   if (value === 0n && withdrawn >= deposited) return undefined
   return {
-    ...{ chain, protocol, asset, apy: apyPercent },
+    chain,
+    protocol,
+    asset,
+    apy: apyPercent,
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),

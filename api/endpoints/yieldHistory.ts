@@ -49,7 +49,8 @@ const readYieldHistory = readRoute(
     const slice = toSlice(query, cursorIds)
     const filter = {
       chain: chain === undefined ? undefined : registry.resolve(chain).name,
-      ...{ protocol, asset },
+      protocol,
+      asset,
       from: from === undefined ? undefined : new Date(from),
       to: to === undefined ? undefined : new Date(to),
     }
@@ -61,7 +62,9 @@ const readYieldHistory = readRoute(
 export const yieldHistoryRoutes = [readYieldHistory]
 
 const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: YieldSnapshot) => ({
-  ...{ chain, protocol, asset },
+  chain,
+  protocol,
+  asset,
   apy: Number(apyPercent),
   takenAt: takenAt.toISOString(),
 })

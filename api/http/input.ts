@@ -1,6 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
+import { parse } from './parse.js'
 
 export type Schema = z.ZodType
 
@@ -42,7 +43,7 @@ const parseJson = express.json({ limit: '16kb' })
 const hasBody = (request: Request) =>
   request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
 
-/** @throws {ServiceError} INVALID_REQUEST with an issue for each thing that is wrong. */
+/** @throws {ServiceError} INVALID_REQUEST as `parse` does. */
 export function parseInput<Params extends Schema, Query extends Schema, Body extends Schema>(
   { params, query, body }: InputSpec<Params, Query, Body>,
   request: Request,
@@ -52,23 +53,4 @@ export function parseInput<Params extends Schema, Query extends Schema, Body ext
     query: parse(query, request.query),
     body: parse(body, request.body),
   }
-}
-
-function parse<S extends Schema>(schema: S, value: unknown): z.infer<S> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.flatMap(toIssues)
-  const [first] = issues
-  const message = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid.')
-  throw new ServiceError('INVALID_REQUEST', message, { issues })
-}
-
-/** Each field that is too much is an issue of its own, by its own path. */
-function toIssues(issue: z.core.$ZodIssue): { path: string; message: string }[] {
-  const path = issue.path.join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: [...issue.path, key].join('.'),
-    message: 'is not a field of this request',
-  }))
 }
