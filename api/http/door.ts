@@ -30,7 +30,7 @@ export type Door<Known extends Caller = Caller> = {
    * Decides whether a request may go on, and sets the headers that each of its answers carries. A read is
    * charged here; a write is charged together with what it creates.
    *
-   * @param search - A row of the caller's account that is looked up by the way.
+   * @param search - A row of the caller's account that is looked up at the same time.
    * @throws {ServiceError} The refusal.
    */
   admit<Row>(visit: Visit, search?: Search<Row>): Promise<Known & { found: Row | undefined }>

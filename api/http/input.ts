@@ -20,7 +20,7 @@ export type InputSpec<Params extends Schema, Query extends Schema, Body extends 
 
 /** Reads the body into the request, where `parseInput` finds it. */
 export async function readJson(
-  { body }: Pick<InputSpec<Schema, Schema, Schema>, 'body'>,
+  { body }: { body: Schema },
   request: Request,
   response: Response,
 ): Promise<void> {
