@@ -3,7 +3,7 @@ import { readBlock } from '../chains/read.js'
 import { findBurn, insertBurn, type Burn } from '../db/lanes/burns.js'
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
-import { fromUnits } from '../domain/money.js'
+import { assetText } from '../domain/money.js'
 import { isExpired, usualSeconds } from '../protocols/bridges/cctp/attested.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
@@ -146,7 +146,7 @@ export async function mint(
 ): Promise<StepResult> {
   const { intentId, accountId, walletId, step } = input
   const { sequence, asset, to } = step
-  const { chainId, usdc } = tools.registry.get(to)
+  const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, to)
@@ -158,7 +158,7 @@ export async function mint(
     deadlineMs: Infinity,
   })
   const { txHash } = result
-  const arrived = fromUnits(BigInt(result.units), usdc.decimals)
+  const arrived = assetText(BigInt(result.units))
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
   return result
 }

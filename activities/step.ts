@@ -9,7 +9,7 @@ import {
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
-import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
+import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { operationId } from '../lanes/operationId.js'
@@ -94,7 +94,7 @@ export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
-  if (!fedBy) return toUnits(step.amount, ASSET_DECIMALS).toString()
+  if (!fedBy) return assetUnits(step.amount).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
   if (row?.units) return row.units
   throw stillWaiting('What the step before has brought is not booked now.', SHORTEST_RETRY_MS)

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client'
 import { setDispatched } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
-import { fromUnits } from '../domain/money.js'
+import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
@@ -27,17 +27,17 @@ const once: Options = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
 /** For a run that is gone though its intent is not over: it finds in the rows what is done. */
 export const again: Options = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
-export type IntentStart = { intent: Intent; tier: Tier; decimals: number }
+export type IntentStart = { intent: Intent; tier: Tier }
 
 /** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
 export async function startIntent(
   client: Client,
   db: Db,
-  { intent, tier, decimals }: IntentStart,
+  { intent, tier }: IntentStart,
   options: Options = once,
 ): Promise<void> {
   const { id, accountId, walletId, action, asset, requestId } = intent
-  const amount = fromUnits(BigInt(intent.units), decimals)
+  const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
   await start(client, () =>
     client.workflow.start<typeof executeIntent>('executeIntent', {

@@ -5,7 +5,6 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { demoFunding } from '../domain/funding.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -67,7 +66,6 @@ onStop(async () => {
   if (worker.getState() === 'RUNNING') worker.shutdown()
   await running
 })
-const { decimals } = registry.get(demoFunding.chain).usdc
-const sweepers = runSweepers({ db, client, decimals, log }, stopping)
+const sweepers = runSweepers({ db, client, log }, stopping)
 onStop(() => sweepers)
 ready({ taskQueue: TASK_QUEUE })
