@@ -4,6 +4,7 @@ import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { steps } from './0011_steps.js'
+import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
+  { name: '0015_sweeping', sql: sweeping },
 ]
