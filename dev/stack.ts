@@ -2,11 +2,12 @@ import {
   chainFacts,
   chainNames,
   createRegistry,
+  rpcVariable,
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
-import { startIris } from '../devnet/iris.js'
+import { startIris } from '../devnet/iris/iris.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
 import { compileServices } from './parts/compile.js'
 import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
@@ -19,7 +20,7 @@ import {
   type Service,
 } from './parts/parts.js'
 import { findFreePorts, isListening } from './ports.js'
-import { rpcVariable, type Ports } from './settings.js'
+import { type Ports } from './settings.js'
 import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'

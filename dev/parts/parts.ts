@@ -2,7 +2,8 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { chainNames, type ChainName } from '../../chains/registry.js'
 import { startEmbeddedPostgres } from './embeddedPostgres.js'
-import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../../devnet/anvil.js'
+import { anvilArguments, anvilBinary } from '../../devnet/anvil.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { keepMining } from '../../devnet/mining.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../../devnet/state.js'
@@ -114,7 +115,7 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
   const args = anvilArguments({
     chainId,
     port,
-    blockTimeSeconds: devnetBlockSeconds[name],
+    blockTimeSeconds: devnetTerms[name].blockSeconds,
     // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
     mining: 'tended',
     stateFile,
@@ -139,7 +140,7 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
       prepareState(stateFile)
       const node = await startChild(spec, hooks)
       const endCopies = keepStateCopies(stateFile)
-      const endMining = keepMining(url, devnetBlockSeconds[name])
+      const endMining = keepMining(url, devnetTerms[name].blockSeconds)
       endCare = () => {
         endCopies()
         endMining()

@@ -6,7 +6,7 @@ import { connect } from '../../db/connection/connect.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
-import type { Faults } from '../../devnet/attestation.js'
+import type { Faults } from '../../devnet/iris/attestation.js'
 
 export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
 export type Wallet = { id: string; address: string }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/markets.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { createWorld, finalityBlocks, owner, usdcUnits, type World } from './world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from './world/planned.js'
 import type { SwapStep } from '../../domain/intent.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/markets.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { lendingProtocol } from '../../protocols/lending/markets.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from './world/fixture.js'
 import { setPaused } from './world/freeze.js'

@@ -13,10 +13,10 @@ import {
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain } from '../../devnet/deploy.js'
-import { devnetTerms, type Terms } from '../../devnet/markets.js'
+import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { startIris } from '../../devnet/iris.js'
+import { startIris } from '../../devnet/iris/iris.js'
 import {
   connectAttestations,
   type Attestations,

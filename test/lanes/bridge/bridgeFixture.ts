@@ -12,7 +12,7 @@ import { findBurn, insertBurn } from '../../../db/lanes/burns.js'
 import { connect } from '../../../db/connection/connect.js'
 import { listenToOperations } from '../../../db/connection/listen.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
-import { startIris } from '../../../devnet/iris.js'
+import { startIris } from '../../../devnet/iris/iris.js'
 import {
   feederOf,
   lastKind,
@@ -33,7 +33,7 @@ import { createDatabase } from '../../support/database.js'
 import { createSite, startSite, type Site, type StartedSite } from '../world/site.js'
 import { type PartLog } from '../../../log.js'
 import { startFront } from './attestationFront.js'
-import type { Faults } from '../../../devnet/attestation.js'
+import type { Faults } from '../../../devnet/iris/attestation.js'
 import type { Intent } from '../../../db/intents/intents.js'
 import type { OperationKind } from '../../../domain/operation.js'
 import type { Row } from '../world/fixture.js'
