@@ -145,14 +145,14 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
       if (!(result instanceof StartFailure && isKill(result.how))) failures++
       if (signal.aborted || failures >= tries) throw result
       say(`  ${sign.again} ${result.message}; starting it again`)
-      await pause(failures)
+      await pause(failures, shared)
     }
   }
 
   async function bringBack(how: string): Promise<void> {
     if (signal.aborted) return
     say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
-    await pause(isKill(how) ? 0 : ends++)
+    await pause(isKill(how) ? 0 : ends++, shared)
     const result = await bringUp(tries).catch(explain)
     if (signal.aborted) return
     if (result instanceof Explained) return giveUp(result)
@@ -167,13 +167,13 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
     options.onGiveUp(new Explained(`${message}\n${advice}`))
   }
 
-  /** After the first failure as long as after a kill, then twice as long each time. */
-  async function pause(failures: number): Promise<void> {
-    const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** Math.max(0, failures - 1)
-    await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
-  }
-
   return bringUp(firstTries)
+}
+
+/** After the first failure as long as after a kill, then twice as long each time. */
+async function pause(failures: number, { options, signal }: Shared): Promise<void> {
+  const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** Math.max(0, failures - 1)
+  await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
 }
 
 /** Whoever kills a process says nothing about it: that counts as no failure, and it is back without delay. */

@@ -123,7 +123,7 @@ describe('createSupervisor', () => {
 
   test('a child that comes up and ends by itself is started again and again', async () => {
     await supervisor.start(createPart('worker', brief))
-    await until(() => printed.split('worker ended (exit 3); starting it again').length > 12)
+    await until(() => printed.split('worker ended (exit 3); starting it again').length > 10)
     expect(gaveUp).toBeUndefined()
   })
 
