@@ -3,6 +3,10 @@ import { ServiceError } from './domain/errors.js'
 
 export type Log = Logger
 
+type Report = (facts: object, message: string) => void
+/** What the parts of a process report through. */
+export type PartLog = { info: Report; warn: Report; error: Report }
+
 /**
  * Lines are written together, and soon: a line of each request would cost a system call otherwise, and a
  * reader that is slow would hold up the service. A process that ends writes what is left.

@@ -12,7 +12,7 @@ import {
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
-import { fromUnits } from '../domain/money.js'
+import { assetText } from '../domain/money.js'
 import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
@@ -49,7 +49,7 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
   const { chainId } = source
   const units = await readSpending(tools, input)
   return runStep(tools, {
-    effect: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
+    order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
     open: (trx, id) =>
       insertBurn(trx, { operationId: id, sourceDomain: source.cctp.domain, destinationChainId }),
@@ -193,19 +193,19 @@ export async function mint(
 ): Promise<StepResult> {
   const { intentId, accountId, walletId, step } = input
   const { sequence, asset, to } = step
-  const { chainId, usdc } = tools.registry.get(to)
+  const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await renewWhenExpired(tools, burnId, to)
   const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
   const units = await readSpending(tools, input)
-  const effect = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
+  const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
   const result = await runStep(tools, {
-    effect: { ...effect, input: { units } },
+    order: { ...order, input: { units } },
     deadlineMs: Infinity,
   })
   const { txHash } = result
-  const arrived = fromUnits(BigInt(result.units), usdc.decimals)
+  const arrived = assetText(BigInt(result.units))
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
   return result
 }

@@ -12,7 +12,7 @@ export async function fund(
   if (!funding) throw new Error(`There is no funding ${fundingId}.`)
   const { accountId, walletId, units } = funding
   const result = await runStep(tools, {
-    effect: {
+    order: {
       intentId: fundingId,
       sequence: 1,
       kind: 'fund',

@@ -25,7 +25,7 @@ async function runOnChain(
   failIfSimulated(input)
   const { type, sequence, chain } = step
   const { chainId } = tools.registry.get(chain)
-  const effect = { intentId, sequence, kind: type, accountId, walletId, chainId }
+  const order = { intentId, sequence, kind: type, accountId, walletId, chainId }
   const units = await readSpending(tools, input)
-  return runStep(tools, { effect: { ...effect, input: { units } }, deadlineMs })
+  return runStep(tools, { order: { ...order, input: { units } }, deadlineMs })
 }

@@ -14,7 +14,6 @@ import {
   type IntentStatus,
 } from '../domain/intent.js'
 import { locateFunds } from '../domain/funds.js'
-import { ASSET_DECIMALS } from '../domain/money.js'
 import { isSigned } from '../domain/operation.js'
 import { freeFailures } from '../domain/tiers.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
@@ -92,5 +91,5 @@ function toIntentError(
 ): IntentError {
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
   if (!plan || !step) return failure
-  return { ...failure, funds: locateFunds(plan, step, effects, ASSET_DECIMALS) }
+  return { ...failure, funds: locateFunds(plan, step, effects) }
 }

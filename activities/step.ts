@@ -3,13 +3,13 @@ import {
   awaitOperation,
   giveUpOperation,
   submitOperation,
-  type Effect,
-  type MintEffect,
+  type OperationOrder,
+  type MintOrder,
   type Outcomes,
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
-import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
+import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { operationId } from '../lanes/operationId.js'
@@ -66,7 +66,7 @@ const WAITING_SHARE = 1 / 4
 const DEFERRED_SHARE = 1 / 10
 
 /**
- * Submits a step's effect and waits for its outcome. Safe to retry: an effect is one row per (intent,
+ * Submits what a step orders and waits for its outcome. Safe to retry: an operation is one row per (intent,
  * sequence, kind), so that a second call finds the first one's and waits for the same outcome.
  *
  * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up;
@@ -74,17 +74,17 @@ const DEFERRED_SHARE = 1 / 10
  */
 export async function runStep(
   tools: Tools,
-  { effect, deadlineMs, open }: StepOrder,
+  { order, deadlineMs, open }: StepRun,
 ): Promise<StepResult> {
-  const row = await submitOperation(tools.db, effect, open)
+  const row = await submitOperation(tools.db, order, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent is over, nothing was sent.')
   const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
-  return toStepResult(settled, failureCodes[effect.kind])
+  return toStepResult(settled, failureCodes[order.kind])
 }
 
-type StepOrder = {
-  effect: Effect | MintEffect
+type StepRun = {
+  order: OperationOrder | MintOrder
   deadlineMs: number
   open?: (trx: Db, id: string) => Promise<void>
 }
@@ -94,7 +94,7 @@ export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
-  if (!fedBy) return toUnits(step.amount, ASSET_DECIMALS).toString()
+  if (!fedBy) return assetUnits(step.amount).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
   if (row?.units) return row.units
   throw stillWaiting('What the step before has brought is not booked now.', SHORTEST_RETRY_MS)

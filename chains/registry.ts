@@ -92,7 +92,7 @@ export const delegateAddress = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
  * `domain` is the number of the chain in CCTP, the same on test and main networks.
  * @see https://developers.circle.com/cctp/cctp-supported-blockchains
  */
-const facts = {
+export const chainFacts = {
   'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0 },
   'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3 },
   'base-sepolia': { alias: 'base', chainId: 84532, domain: 6 },
@@ -123,7 +123,7 @@ const gwei = 1_000_000_000n
 
 function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
-  const { alias, chainId, domain } = facts[name]
+  const { alias, chainId, domain } = chainFacts[name]
   return {
     ...{ name, alias, chainId },
     usdc: usdcToken(usdc),

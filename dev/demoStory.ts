@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
 import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { readEthBalance, readTokenBalance } from './parts/chainState.js'
+import { fromUnits } from '../domain/money.js'
 import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
 import { type Facts } from './stack.js'
@@ -75,11 +76,11 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   const target = nodeOf(targetChain)
   const lent = await readTokenBalance(target.url, target.contracts.aToken, wallet.address)
   const usdc = await readUsdc(source)
-  const eth = `${formatUnits(ethBefore, 18)} before, ${formatUnits(await readEth(), 18)} after`
+  const eth = `${fromUnits(ethBefore, 18)} before, ${fromUnits(await readEth(), 18)} after`
   say()
   say(fact('APY', formatPercent(intent.results?.apy)))
-  say(fact('USDC of the wallet', `${formatUnits(usdc, 6)} on ${fundedChain}`))
-  say(fact('aUSDC of the wallet', `${formatUnits(lent, 6)} on ${targetChain}`))
+  say(fact('USDC of the wallet', `${fromUnits(usdc, 6)} on ${fundedChain}`))
+  say(fact('aUSDC of the wallet', `${fromUnits(lent, 6)} on ${targetChain}`))
   say(fact('ETH of the wallet', `${eth}, on all chains`))
   say(fact('From command', `${formatSeconds(totalMs)} to completed`))
   say()
@@ -206,10 +207,3 @@ function refusal({ status, error, message }: Answer<unknown>): Explained {
 
 const formatPercent = (percent: number | undefined) =>
   percent === undefined ? 'not told' : `${percent.toFixed(2)} %`
-
-/** Whole tokens as text, without trailing zeros. */
-function formatUnits(units: bigint, decimals: number): string {
-  const digits = units.toString().padStart(decimals + 1, '0')
-  const fraction = digits.slice(-decimals).replace(/0+$/, '')
-  return fraction ? `${digits.slice(0, -decimals)}.${fraction}` : digits.slice(0, -decimals)
-}

@@ -1,4 +1,5 @@
 import {
+  chainFacts,
   chainNames,
   createRegistry,
   type ChainName,
@@ -23,12 +24,6 @@ import { assertSameSet, openSecrets, type Home, type StateSet } from './state/st
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'
 import { Explained, sayDone } from './terminal.js'
-
-const chainIds: Record<ChainName, number> = {
-  'ethereum-sepolia': 11155111,
-  'arbitrum-sepolia': 421614,
-  'base-sepolia': 84532,
-}
 
 export type Context = {
   env: NodeJS.ProcessEnv
@@ -181,10 +176,10 @@ async function startChain(context: Context, name: ChainName): Promise<string> {
   const variable = rpcVariable(name)
   const outside = env[variable]
   if (outside) {
-    await checkOutsideNode(name, chainIds[name], variable, outside)
+    await checkOutsideNode(name, chainFacts[name].chainId, variable, outside)
     return outside
   }
-  await supervisor.start(createChainPart(name, chainIds[name], home, ports[name]))
+  await supervisor.start(createChainPart(name, chainFacts[name].chainId, home, ports[name]))
   return `http://127.0.0.1:${ports[name]}`
 }
 
@@ -224,7 +219,7 @@ async function fundChain(
   contracts: DevnetContracts,
   { lanes, treasury }: AllOperators,
 ): Promise<void> {
-  const own = lanes.filter(({ chainId }) => Number(chainId) === chainIds[name])
+  const own = lanes.filter(({ chainId }) => Number(chainId) === chainFacts[name].chainId)
   const paysOut = name === 'arbitrum-sepolia' && treasury !== undefined
   await fundOperators(facts.rpcUrls[name], contracts, {
     lanes: own.map(({ sender }) => sender),

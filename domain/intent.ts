@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fromUnits, toUnits } from './money.js'
+import { assetText, assetUnits } from './money.js'
 import type { OperationKind } from './operation.js'
 
 /** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
@@ -98,7 +98,8 @@ export type ExecutionPlan = {
 /** Where a step spends its money. */
 export const spendingChain = (step: Step) => (step.type === 'bridge' ? step.from : step.chain)
 
-export type IntentStatus = 'pending' | 'planning' | 'executing' | 'completed' | 'failed'
+export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
+export type IntentStatus = (typeof statuses)[number]
 
 const rank: Record<IntentStatus, number> = {
   pending: 0,
@@ -187,16 +188,16 @@ export function feederOf(plan: ExecutionPlan, step: Step): Step | undefined {
 }
 
 /** Base units that the withdrawals of a plan are expected to bring, after the swaps that follow them. */
-export function plannedWithdrawal({ steps }: ExecutionPlan, decimals: number): bigint {
+export function plannedWithdrawal({ steps }: ExecutionPlan): bigint {
   const brought = steps.map((step, i) => {
     if (step.type === 'swap') return step.arrives
     return step.type === 'withdraw' && steps[i + 1]?.type !== 'swap' ? step.amount : undefined
   })
-  return brought.reduce((sum, amount) => sum + (amount ? toUnits(amount, decimals) : 0n), 0n)
+  return brought.reduce((sum, amount) => sum + (amount ? assetUnits(amount) : 0n), 0n)
 }
 
 /** What the effects of an intent add up to. */
-export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: number): Results {
+export function resultsOf(plan: ExecutionPlan, effects: Effect[]): Results {
   const done = plan.steps.flatMap((step) => completionOf(step, effects) ?? [])
   const microUsd = effects.reduce((sum, effect) => sum + Math.round(effect.gasCostUsd * 1e6), 0)
   const isOver = done.length === plan.steps.length
@@ -212,7 +213,7 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[], decimals: numb
     })),
     totalGasUsed: effects.reduce((sum, effect) => sum + effect.gasUsed, 0n).toString(),
     totalGasCostUsd: microUsd / 1e6,
-    ...(isOver ? { finalAmount: fromUnits(finalUnits(plan, done), decimals) } : {}),
+    ...(isOver ? { finalAmount: assetText(finalUnits(plan, done)) } : {}),
     ...(isOver && plan.expectedApy !== undefined ? { apy: plan.expectedApy } : {}),
   }
 }

@@ -42,6 +42,12 @@ export function fromUnits(units: bigint, decimals: number): string {
   return digits.slice(0, point) + (fraction && `.${fraction}`)
 }
 
+/** `toUnits` of an asset of the service. */
+export const assetUnits = (amount: number | string): bigint => toUnits(amount, ASSET_DECIMALS)
+
+/** `fromUnits` of an asset of the service. */
+export const assetText = (units: bigint): string => fromUnits(units, ASSET_DECIMALS)
+
 /**
  * What gas costs in USD.
  *

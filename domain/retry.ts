@@ -8,7 +8,7 @@ import {
   type Step,
   type WithdrawRequest,
 } from './intent.js'
-import { ASSET_DECIMALS, toUnits } from './money.js'
+import { assetUnits } from './money.js'
 
 /** A failed intent: what it was asked for, and how far it came. */
 export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effects: Effect[] }
@@ -54,9 +54,7 @@ function unswappedOf(plan: ExecutionPlan, effects: Effect[]): WithdrawRequest['u
   const waiting = plan.steps.flatMap((step) => {
     if (step.type !== 'swap' || completionOf(step, effects)) return []
     const feeder = feederOf(plan, step)
-    const units = feeder
-      ? completionOf(feeder, effects)?.units
-      : toUnits(step.amount, ASSET_DECIMALS)
+    const units = feeder ? completionOf(feeder, effects)?.units : assetUnits(step.amount)
     return units ? [{ asset: step.asset, units }] : []
   })
   const [first] = waiting

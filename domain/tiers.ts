@@ -1,7 +1,8 @@
 import type { ErrorCode } from './errors.js'
 
-export const planNames = ['free', 'pro', 'enterprise'] as const
-export type PlanName = (typeof planNames)[number]
+/** What an account has subscribed to: the API document calls it its plan. */
+export const tiers = ['free', 'pro', 'enterprise'] as const
+export type Tier = (typeof tiers)[number]
 
 export type Limits = {
   /** Requests per clock minute. */
@@ -12,8 +13,8 @@ export type Limits = {
   creditsPerMonth: number
 }
 
-/** What a plan allows unless an account says otherwise, as the API document states. */
-export const limitsOf: Record<PlanName, Limits> = {
+/** What a tier allows unless an account says otherwise, as the API document states. */
+export const limitsOf: Record<Tier, Limits> = {
   free: { requestsPerMinute: 100, maxWallets: 100, creditsPerMonth: 100 },
   pro: { requestsPerMinute: 1_000, maxWallets: 10_000, creditsPerMonth: 10_000 },
   // Custom per account: these hold until an operator sets others.

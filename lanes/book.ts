@@ -29,24 +29,23 @@ import {
 } from '../db/lanes/booking.js'
 import { isOutcomeOf, outcomeEmitters, outcomeTopics, readOutcome, toMined } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
+import type { PartLog } from '../log.js'
 
 /** Blocks booked in one go, linked by their parent hashes. */
 const LINKED_BLOCKS = 50n
 /** Finalized blocks booked in one go after a long absence: only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
 
-export type WatchTools = {
+export type DriverTools = {
   /** The leader's session of this chain. */
   db: Db
   client: ChainClient
-  log: WatchLog
+  log: PartLog
   /** When each hash was last sent by this process, Unix time in ms. */
   sentAt: Map<string, number>
   /** Hash of the head that the database was last seen to have booked: nothing to ask it about then. */
   seen: { head: string }
 }
-type Report = (facts: object, message: string) => void
-export type WatchLog = { info: Report; warn: Report; error: Report }
 
 /**
  * Books what the chain has added since the last call: outcomes of operations, confirmations, finality.
@@ -54,7 +53,7 @@ export type WatchLog = { info: Report; warn: Report; error: Report }
  *
  * @returns True when there may be more to book at once.
  */
-export async function bookChain(tools: WatchTools): Promise<boolean> {
+export async function bookChain(tools: DriverTools): Promise<boolean> {
   const { db, client } = tools
   const { chain } = client
   const head = await readBlock(client, 'latest')
@@ -78,7 +77,7 @@ export async function bookChain(tools: WatchTools): Promise<boolean> {
   return bookLinked(tools, booked, head)
 }
 
-async function bookLinked(tools: WatchTools, booked: BlockId, head: Block): Promise<boolean> {
+async function bookLinked(tools: DriverTools, booked: BlockId, head: Block): Promise<boolean> {
   const { db, client } = tools
   if (head.number <= booked.number && (await isKept(db, client, head))) return false
   const blocks = await readBlocks(client, booked.number, head)
@@ -109,7 +108,7 @@ async function readBlocks(client: ChainClient, after: bigint, head: Block): Prom
 }
 
 /** Books linked blocks with everything they say, in one transaction. */
-async function book(tools: WatchTools, booked: BlockId, blocks: Block[]): Promise<void> {
+async function book(tools: DriverTools, booked: BlockId, blocks: Block[]): Promise<void> {
   const { db, client } = tools
   const { chain } = client
   const last = blocks.at(-1)
@@ -151,7 +150,7 @@ async function readOutcomeLogs(client: ChainClient, db: Db, ranges: LogRange[]):
 
 /** The operations whose outcomes are among the logs, or among those of our own transactions. */
 export async function matchOutcomes(
-  { db, client, log: report }: WatchTools,
+  { db, client, log: report }: DriverTools,
   logs: Log[],
   carried: Carried[],
 ): Promise<MinedOperation[]> {
@@ -208,7 +207,7 @@ async function readCarried(client: ChainClient, db: Db, blocks: Block[]): Promis
 
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */
 async function bookFinalized(
-  tools: WatchTools,
+  tools: DriverTools,
   booked: BlockId,
   finalized: bigint,
 ): Promise<boolean> {
@@ -247,7 +246,7 @@ async function readCarriedUpTo(client: ChainClient, db: Db, to: bigint): Promise
 }
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */
-async function reorganise(tools: WatchTools, booked: BlockId): Promise<boolean> {
+async function reorganise(tools: DriverTools, booked: BlockId): Promise<boolean> {
   const { db, client, log, sentAt } = tools
   const { chain } = client
   for (const kept of await readHeaders(db, chain.chainId)) {

@@ -2,7 +2,7 @@ import { didAnswer } from '../chains/connect.js'
 import { getRaw, readOpenSends, type OpenSend } from '../db/lanes/booking.js'
 import { ServiceError } from '../domain/errors.js'
 import { bookMissed } from './missed.js'
-import type { WatchTools } from './book.js'
+import type { DriverTools } from './book.js'
 
 /** Bytes that are not mined are sent again this often: a node may have dropped them. */
 const RESEND_MS = 10_000
@@ -11,7 +11,7 @@ const RESEND_MS = 10_000
  * Sends the newest stored bytes of every open nonce, lane by lane in nonce order. What the node answers
  * decides nothing: whether a transaction is mined is read from the blocks.
  */
-export async function broadcastOpen(tools: WatchTools): Promise<void> {
+export async function broadcastOpen(tools: DriverTools): Promise<void> {
   const { db, client, sentAt } = tools
   const open = await readOpenSends(db, client.chain.chainId)
   const hashes = new Set(open.map(({ hash }) => hash))
@@ -24,7 +24,7 @@ export async function broadcastOpen(tools: WatchTools): Promise<void> {
   await Promise.all(lanes.map((lane) => sendInOrder(tools, sendsOf(lane))))
 }
 
-async function sendInOrder(tools: WatchTools, sends: OpenSend[]): Promise<void> {
+async function sendInOrder(tools: DriverTools, sends: OpenSend[]): Promise<void> {
   const { db, client, log, sentAt } = tools
   for (const send of sends) {
     const { hash, nonce, sender } = send

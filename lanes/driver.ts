@@ -3,8 +3,9 @@ import { connectAsLeader, isLedElsewhere } from '../db/connection/connect.js'
 import { broadcastOpen } from './broadcast.js'
 import { bookForeignMints } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
-import { bookChain, type WatchLog, type WatchTools } from './book.js'
+import { bookChain, type DriverTools } from './book.js'
 import type { ChainClient } from '../chains/connect.js'
+import type { PartLog } from '../log.js'
 import type { Listener } from '../db/connection/listen.js'
 
 /** Namespace of the advisory locks by which one process leads each chain. */
@@ -20,7 +21,7 @@ export async function driveChain(
   url: string,
   client: ChainClient,
   listener: Listener,
-  log: WatchLog,
+  log: PartLog,
   stopping: AbortSignal,
 ): Promise<void> {
   const db = connectAsLeader(url, DRIVER_LOCK, client.chain.chainId)
@@ -39,7 +40,7 @@ export async function driveChain(
   }
 }
 
-function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<void>) {
+function broadcaster(tools: DriverTools, signed: (timeoutMs: number) => Promise<void>) {
   return async () => {
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
@@ -49,7 +50,7 @@ function broadcaster(tools: WatchTools, signed: (timeoutMs: number) => Promise<v
 }
 
 async function repeat(
-  { client, log, sentAt, seen }: WatchTools,
+  { client, log, sentAt, seen }: DriverTools,
   stopping: AbortSignal,
   failure: string,
   round: () => Promise<void>,

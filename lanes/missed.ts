@@ -9,7 +9,7 @@ import {
 } from '../db/lanes/booking.js'
 import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
 import { receivedTopic } from './outcomeLogs.js'
-import { matchOutcomes, type WatchTools } from './book.js'
+import { matchOutcomes, type DriverTools } from './book.js'
 import type { Db } from '../db/connection/connect.js'
 
 /** Blocks whose logs are read in one go; public endpoints answer no more. */
@@ -21,7 +21,7 @@ const LOG_BLOCKS = 2_000n
  *
  * @returns True when the transaction is mined, so that there is no use in sending it again.
  */
-export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boolean> {
+export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<boolean> {
   const { db, client, log } = tools
   const { chain } = client
   const receipt = await readReceipt(client, send.hash)
@@ -43,13 +43,13 @@ export async function bookMissed(tools: WatchTools, send: OpenSend): Promise<boo
  * Books mints that somebody else has done before we knew the message: their blocks were booked while
  * there was no row of them.
  */
-export async function bookForeignMints(tools: WatchTools): Promise<void> {
+export async function bookForeignMints(tools: DriverTools): Promise<void> {
   const { db, client } = tools
   const mints = await findForeignMints(db, client.chain.chainId)
   for (const mint of mints) await bookForeignMint(tools, mint)
 }
 
-async function bookForeignMint(tools: WatchTools, mint: ForeignMint): Promise<void> {
+async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<void> {
   const { db, client, log } = tools
   const { chain } = client
   const state = await findChainState(db, chain.chainId)
@@ -65,7 +65,7 @@ async function bookForeignMint(tools: WatchTools, mint: ForeignMint): Promise<vo
 }
 
 async function findReceived(
-  { client }: WatchTools,
+  { client }: DriverTools,
   { nonce, fromBlock }: ForeignMint,
   last: bigint,
 ): Promise<Log | undefined> {
@@ -102,7 +102,7 @@ async function writeIfStillOwn(
 
 /** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
 async function isOwnBlock(
-  { db, client }: WatchTools,
+  { db, client }: DriverTools,
   { blockNumber, blockHash }: Receipt,
   { finalizedBlock }: ChainState,
 ): Promise<boolean> {

@@ -18,7 +18,7 @@ import type { OperationKind } from '../domain/operation.js'
 /** Announcements may be lost with their connection: this often a waiting reader looks by itself. */
 const POLL_MS = 1_000
 
-export type Effect = {
+export type OperationOrder = {
   intentId: string
   sequence: number
   kind: Exclude<OperationKind, 'mint'>
@@ -29,10 +29,10 @@ export type Effect = {
 }
 
 /** Brings burned money out. `nonce` is that of its attested message, its key on the chain. */
-export type MintEffect = Omit<Effect, 'kind'> & { kind: 'mint'; nonce: string }
+export type MintOrder = Omit<OperationOrder, 'kind'> & { kind: 'mint'; nonce: string }
 
 /**
- * Hands an effect to the lanes. Safe to repeat: the effect is one row, a second call finds the first
+ * Hands an order to the lanes. Safe to repeat: the operation is one row, a second call finds the first
  * one's. A deferred row whose time has come goes back in the queue with the fresh input.
  *
  * @param open - Writes what belongs to a new row, in its transaction.
@@ -41,26 +41,29 @@ export type MintEffect = Omit<Effect, 'kind'> & { kind: 'mint'; nonce: string }
  */
 export async function submitOperation(
   db: Db,
-  effect: Effect | MintEffect,
+  order: OperationOrder | MintOrder,
   open?: (trx: Db, id: string) => Promise<void>,
 ): Promise<Operation | undefined> {
-  const { kind, intentId, sequence } = effect
+  const { kind, intentId, sequence } = order
   const id = operationId(intentId, sequence, kind)
   return db.transaction(async (trx) => {
     const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
     const known = await findOperation(trx, id)
-    const chainKey = effect.kind === 'mint' ? effect.nonce : chainKeyOf(effect.kind, id)
+    const chainKey = keyOf(order, id)
     if (known?.state === 'deferred') {
-      return (await requeueOperation(trx, id, { chainKey, input: effect.input })) ?? known
+      return (await requeueOperation(trx, id, { chainKey, input: order.input })) ?? known
     }
     if (known) return known
     if (kind !== 'mint' && intent && isTerminal(intent.status)) return undefined
-    if (intent) await setExecuting(trx, intent.id)
-    const row = await insertOperation(trx, { ...effect, id, chainKey })
+    if (intent?.status === 'planning') await setExecuting(trx, intent.id)
+    const row = await insertOperation(trx, { ...order, id, chainKey })
     await open?.(trx, id)
     return row
   })
 }
+
+const keyOf = (order: OperationOrder | MintOrder, id: string) =>
+  order.kind === 'mint' ? order.nonce : chainKeyOf(order.kind, id)
 
 /**
  * Ends an operation of which nothing was signed yet, because its time is over. A row whose signature

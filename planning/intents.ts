@@ -11,7 +11,7 @@ import { scopeTransaction } from '../db/connection/scope.js'
 import { getWalletById } from '../db/tenants/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
-import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
+import { assetUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/lending/markets.js'
 import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
@@ -98,7 +98,7 @@ function laterIfSilent(request: IntentRequest, error: unknown): undefined {
 /** What an intent moves: what was asked for, or what everything is worth. */
 function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined): bigint {
   if (amountUnits !== 'max') return amountUnits
-  return plan ? plannedWithdrawal(plan, ASSET_DECIMALS) : 0n
+  return plan ? plannedWithdrawal(plan) : 0n
 }
 
 /**
@@ -160,7 +160,7 @@ function spendingOf(
 ): Pick<Reservation, 'chainId' | 'token' | 'units' | 'market' | 'everything'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain
-  const units = toUnits(step.amount, ASSET_DECIMALS)
+  const units = assetUnits(step.amount)
   if (step.type === 'withdraw') {
     const { receiptToken } = getMarket(chain, step.market)
     const everything = step.everything === true

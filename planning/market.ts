@@ -173,8 +173,7 @@ export async function planWithReservations(
   }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
-  const decimals = snapshots[0]?.client.chain.usdc.decimals ?? 0
-  const state = { decimals, chains, rates, routes: market.routes, swaps, positions }
+  const state = { chains, rates, routes: market.routes, swaps, positions }
   const plan = planOrSilence(request, state, missing)
   await assertNotBusy(trx, walletId, plan, snapshots)
   return plan

@@ -13,7 +13,7 @@ import {
 } from '../db/tenants/accounts.js'
 import { readCredits } from '../db/tenants/metering.js'
 import { ServiceError } from '../domain/errors.js'
-import { planNames } from '../domain/tiers.js'
+import { tiers } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 
 export const usage = `Usage: npm run account -- <command>
@@ -60,8 +60,8 @@ const commands: Record<string, Command> = {
     args: [],
     options: ['plan', 'name'],
     prepare(values) {
-      const plan = planNames.find((name) => name === values.plan)
-      if (!plan) throw misuse(`--plan must be one of ${planNames.join(', ')}.`)
+      const plan = tiers.find((name) => name === values.plan)
+      if (!plan) throw misuse(`--plan must be one of ${tiers.join(', ')}.`)
       const name = line('--name', values.name)
       return async (db) => {
         const [id, key] = await db.transaction(async (trx) => {

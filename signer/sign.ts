@@ -18,17 +18,15 @@ import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
+import type { PartLog } from '../log.js'
 
 export type SignerTools = {
   db: Db
   chains: Chains
   registry: Registry
   keyring: Keyring
-  log: SignerLog
+  log: PartLog
 }
-
-type Report = (facts: object, message: string) => void
-export type SignerLog = { info: Report; warn: Report; error: Report }
 
 /** Without an announcement the signer looks this often. */
 const POLL_MS = 1_000

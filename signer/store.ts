@@ -1,13 +1,8 @@
 import { Interface, MaxUint256, Signature, Transaction } from 'ethers'
 import { openAccount } from '../custody/open.js'
 import { delegateAddress, entryPointAddress, type Chain, type Token } from '../chains/registry.js'
-import {
-  lockNextNonce,
-  lockTaken,
-  storeSigned,
-  type Lane,
-  type Treasury,
-} from '../db/lanes/signing.js'
+import { lockNextNonce, lockTaken, storeSigned, type Lane } from '../db/lanes/signing.js'
+import { type Treasury } from '../db/keys.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   encodeBundle,

@@ -6,11 +6,11 @@ import {
 } from '@temporalio/client'
 import { setDispatched } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
-import { fromUnits } from '../domain/money.js'
+import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
-import type { PlanName } from '../domain/tiers.js'
+import type { Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Funding } from '../db/intents/fundings.js'
 import type { ExecuteIntentInput, executeIntent } from '../workflows/executeIntent.js'
@@ -20,24 +20,24 @@ import type { fundWallet } from '../workflows/fundWallet.js'
 const START_DEADLINE_MS = 1_500
 
 /** Temporal serves low numbers first when there is a backlog. */
-const priorityOf: Record<PlanName, number> = { enterprise: 2, pro: 3, free: 4 }
+const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
 type Options = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
 const once: Options = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
 /** For a run that is gone though its intent is not over: it finds in the rows what is done. */
 export const again: Options = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
-export type IntentStart = { intent: Intent; plan: PlanName; decimals: number }
+export type IntentStart = { intent: Intent; tier: Tier }
 
 /** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
 export async function startIntent(
   client: Client,
   db: Db,
-  { intent, plan, decimals }: IntentStart,
+  { intent, tier }: IntentStart,
   options: Options = once,
 ): Promise<void> {
   const { id, accountId, walletId, action, asset, requestId } = intent
-  const amount = fromUnits(BigInt(intent.units), decimals)
+  const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
   await start(client, () =>
     client.workflow.start<typeof executeIntent>('executeIntent', {
@@ -46,7 +46,7 @@ export async function startIntent(
       taskQueue: TASK_QUEUE,
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [inputOf(intent)],
-      priority: { priorityKey: priorityOf[plan], fairnessKey: accountId },
+      priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
       typedSearchAttributes: new TypedSearchAttributes([

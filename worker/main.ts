@@ -5,7 +5,6 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { demoFunding } from '../domain/funding.js'
 import { driveChain } from '../lanes/driver.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
@@ -72,7 +71,6 @@ const drivers = chains.list.map((chain) =>
   driveChain(config.DATABASE_URL, chain, listener, log, stopping),
 )
 onStop(() => Promise.all(drivers))
-const { decimals } = registry.get(demoFunding.chain).usdc
-const sweepers = runSweepers({ db, client, decimals, log }, stopping)
+const sweepers = runSweepers({ db, client, log }, stopping)
 onStop(() => sweepers)
 ready({ taskQueue: TASK_QUEUE })

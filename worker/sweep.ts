@@ -7,7 +7,7 @@ import { again, startFunding, startIntent } from '../temporal/start.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
 
-export type SweepTools = { db: Db; client: Client; decimals: number; log: Log }
+export type SweepTools = { db: Db; client: Client; log: Log }
 
 const UNDISPATCHED_EVERY_MS = 2_000
 /** The API starts workflows itself; what is older than this it did not manage to. */
@@ -44,9 +44,9 @@ async function every(
 
 /** Rows that were stored while Temporal was away, or whose process died right after. */
 async function startUndispatched(tools: SweepTools): Promise<void> {
-  const { db, client, decimals, log } = tools
-  for (const { intent, plan } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
-    await startIntent(client, db, { intent, plan, decimals })
+  const { db, client, log } = tools
+  for (const { intent, tier } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
+    await startIntent(client, db, { intent, tier })
     log.info({ intent: intent.id }, 'workflow started late')
   }
   for (const funding of await findUndispatchedFundings(db, UNDISPATCHED_AFTER_MS)) {
@@ -57,12 +57,12 @@ async function startUndispatched(tools: SweepTools): Promise<void> {
 
 /** Intents whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
 async function restartLingering(tools: SweepTools, stopping: AbortSignal): Promise<void> {
-  const { db, client, decimals, log } = tools
+  const { db, client, log } = tools
   let page = await findLingeringIntents(db, LINGERING_AFTER_MS)
   while (page.length > 0 && !stopping.aborted) {
-    for (const { intent, plan } of page) {
+    for (const { intent, tier } of page) {
       if (await isRunning(client, intent.id)) continue
-      await startIntent(client, db, { intent, plan, decimals }, again)
+      await startIntent(client, db, { intent, tier }, again)
       log.warn({ intent: intent.id }, 'workflow was gone, started again')
     }
     page = await findLingeringIntents(db, LINGERING_AFTER_MS, page.at(-1)?.intent.id)

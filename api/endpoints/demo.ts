@@ -3,17 +3,19 @@ import { insertFunding, type Funding } from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { demoFunding } from '../../domain/funding.js'
 import { prices } from '../../domain/tiers.js'
-import { fromUnits } from '../../domain/money.js'
+import { assetText } from '../../domain/money.js'
 import { startFunding } from '../../temporal/start.js'
 import { fundRequest, fundingAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
-import { noParams, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { funding as fundingSchema } from '../schemas/resources.js'
 
 const fundWallet = writeRoute(
   {
     path: '/demo/fund',
-    credits: prices.fundWallet,
+    caller: apiKey({ credits: prices.fundWallet }),
     params: noParams,
     query: noQuery,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
@@ -33,15 +35,15 @@ const fundWallet = writeRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
-    const { accountId } = account
-    const { chainId, usdc } = registry.get(demoFunding.chain)
+  async ({ db, registry, temporal, log }, { caller, requestId, body }, commit) => {
+    const { accountId } = caller
+    const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
       const { units } = demoFunding
       funding = await insertFunding(trx, { accountId, walletId, chainId, units })
-      return { status: 201, body: fundingBody(funding, usdc.decimals) }
+      return { status: 201, body: fundingBody(funding) }
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
     if (funding) {
@@ -55,12 +57,12 @@ const fundWallet = writeRoute(
 
 export const demoRoutes = [fundWallet]
 
-const fundingBody = ({ id, walletId, createdAt }: Funding, decimals: number) => ({
+const fundingBody = ({ id, walletId, createdAt }: Funding) => ({
   id,
   walletId,
   status: 'pending',
   chain: demoFunding.chain,
   asset: demoFunding.asset,
-  amount: Number(fromUnits(demoFunding.units, decimals)),
+  amount: Number(assetText(demoFunding.units)),
   createdAt: createdAt.toISOString(),
 })

@@ -1,4 +1,4 @@
-import { findActiveKek } from '../../db/tenants/wallets.js'
+import { findActiveKek } from '../../db/keys.js'
 import { isMigrated } from '../../db/connection/connect.js'
 import type { RequestHandler } from 'express'
 import type { Services } from '../http/services.js'

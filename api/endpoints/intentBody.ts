@@ -9,19 +9,14 @@ import {
   type Progress,
   type Step,
 } from '../../domain/intent.js'
-import { fromUnits } from '../../domain/money.js'
+import { assetText } from '../../domain/money.js'
 import type { Intent } from '../../db/intents/intents.js'
 
 /**
  * The intent resource. The row is the body; a running workflow may know more and then raises the status
  * and the count of finished steps, it never lowers them.
  */
-export function intentBody(
-  intent: Intent,
-  effects: Effect[],
-  progress: Progress | undefined,
-  decimals: number,
-) {
+export function intentBody(intent: Intent, effects: Effect[], progress: Progress | undefined) {
   const { plan, error, completedAt } = intent
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
@@ -32,13 +27,13 @@ export function intentBody(
     walletId: intent.walletId,
     status,
     action: intent.action,
-    amount: Number(fromUnits(BigInt(intent.units), decimals)),
+    amount: Number(assetText(BigInt(intent.units))),
     asset: intent.asset,
     ...chainFields(intent),
     metadata: intent.metadata,
     retryOf: intent.retryOf,
     executionPlan: plan && planBody(plan),
-    results: plan && isBegun ? resultsBody(plan, effects, running, decimals) : null,
+    results: plan && isBegun ? resultsBody(plan, effects, running) : null,
     delay: isTerminal(status) ? null : intent.delay,
     error,
     createdAt: intent.createdAt.toISOString(),
@@ -56,13 +51,8 @@ function chainFields({ action, chain, fromChain }: Intent) {
   return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
-function resultsBody(
-  plan: ExecutionPlan,
-  effects: Effect[],
-  progress: Progress | undefined,
-  decimals: number,
-) {
-  const results = resultsOf(plan, effects, decimals)
+function resultsBody(plan: ExecutionPlan, effects: Effect[], progress: Progress | undefined) {
+  const results = resultsOf(plan, effects)
   const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
   return { ...results, completedSteps }
 }
@@ -72,10 +62,9 @@ export function previewBody(
   walletId: string,
   { action, asset, amountUnits }: IntentRequest,
   plan: ExecutionPlan,
-  decimals: number,
 ) {
-  const units = amountUnits === 'max' ? plannedWithdrawal(plan, decimals) : amountUnits
-  const amount = Number(fromUnits(units, decimals))
+  const units = amountUnits === 'max' ? plannedWithdrawal(plan) : amountUnits
+  const amount = Number(assetText(units))
   return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan) }
 }
 

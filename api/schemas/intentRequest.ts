@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
 import { safeText, type IntentRequest } from '../../domain/intent.js'
-import { toUnits } from '../../domain/money.js'
+import { assetUnits } from '../../domain/money.js'
 import { metadata } from './metadata.js'
 import type { Registry } from '../../chains/registry.js'
 
@@ -96,28 +96,23 @@ type IntentRequestBody = z.infer<typeof intentRequestBody>
 /**
  * What the body of `POST /v1/intents` asks for: amount in base units, chains by their canonical names.
  *
- * @param decimals - Decimals of the asset.
  * @throws {ServiceError} INVALID_REQUEST by the name of the field.
  */
-export function toRequest(
-  registry: Registry,
-  body: IntentRequestBody,
-  decimals: number,
-): IntentRequest {
+export function toRequest(registry: Registry, body: IntentRequestBody): IntentRequest {
   const { asset } = body
   switch (body.action) {
     case 'lend': {
-      const amountUnits = toUnits(body.amount, decimals)
+      const amountUnits = assetUnits(body.amount)
       const chain = body.chain === undefined ? {} : { chain: registry.resolve(body.chain).name }
       return { action: 'lend', asset, amountUnits, ...chain, ...netWish(body) }
     }
     case 'withdraw': {
-      const amountUnits = body.amount === 'max' ? 'max' : toUnits(body.amount, decimals)
+      const amountUnits = body.amount === 'max' ? 'max' : assetUnits(body.amount)
       const chain = registry.resolve(body.chain).name
       return { action: 'withdraw', asset, amountUnits, chain }
     }
     case 'bridge': {
-      const amountUnits = toUnits(body.amount, decimals)
+      const amountUnits = assetUnits(body.amount)
       const fromChain = registry.resolve(body.fromChain, 'fromChain').name
       const toChain = registry.resolve(body.toChain, 'toChain').name
       if (fromChain === toChain) throw invalid('toChain', 'must be another chain than fromChain')

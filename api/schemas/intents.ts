@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { actions, strategies } from '../../domain/intent.js'
+import { actions, statuses, strategies } from '../../domain/intent.js'
 import {
   text,
   figure,
@@ -16,8 +16,6 @@ import {
 } from './fields.js'
 
 /** Intents: what they are asked for, planned, doing, and how they end. */
-
-export const statuses = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
 
 const step = z
   .strictObject({

@@ -3,7 +3,7 @@ import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
 import { newId } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
-import type { PlanName } from '../../domain/tiers.js'
+import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
@@ -226,13 +226,13 @@ export function requestOf(intent: Intent): IntentRequest {
 }
 
 /**
- * Intents whose workflow should have been started a while ago, oldest first, with their plan's name. One that
+ * Intents whose workflow should have been started a while ago, oldest first, with the tier of their account. One that
  * was cancelled before is over without a workflow.
  */
 export async function findUndispatchedIntents(
   db: Db,
   olderThanMs: number,
-): Promise<{ intent: Intent; plan: PlanName }[]> {
+): Promise<{ intent: Intent; tier: Tier }[]> {
   return findStartable(db, olderThanMs, (rows) =>
     rows
       .whereNull('i.dispatched_at')
@@ -251,7 +251,7 @@ export async function findLingeringIntents(
   db: Db,
   olderThanMs: number,
   after = '',
-): Promise<{ intent: Intent; plan: PlanName }[]> {
+): Promise<{ intent: Intent; tier: Tier }[]> {
   return findStartable(db, olderThanMs, (rows) =>
     rows
       .whereNotNull('i.dispatched_at')
@@ -277,16 +277,16 @@ async function findStartable(
   db: Db,
   olderThanMs: number,
   where: (rows: Knex.QueryBuilder) => Knex.QueryBuilder,
-): Promise<{ intent: Intent; plan: PlanName }[]> {
+): Promise<{ intent: Intent; tier: Tier }[]> {
   const rows = (await where(
     db('intent as i')
       .join('account as a', 'a.id', 'i.account_id')
       .whereRaw(`i.created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
       .limit(PAGE)
       .select(returning.map((column) => `i.${column}`))
-      .select('a.plan as accountPlan'),
-  )) as (Intent & { accountPlan: PlanName })[]
-  return rows.map(({ accountPlan, ...intent }) => ({ intent, plan: accountPlan }))
+      .select('a.plan as tier'),
+  )) as (Intent & { tier: Tier })[]
+  return rows.map(({ tier, ...intent }) => ({ intent, tier }))
 }
 
 type IntentRow = Intent & { effects: EffectRow[] | null }

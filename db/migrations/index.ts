@@ -1,5 +1,6 @@
 import { accounts } from './0001_accounts.js'
 import { dispatch } from './0009_dispatch.js'
+import { events } from './0014_events.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
+  { name: '0014_events', sql: events },
 ]

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { limitsOf, type PlanName } from '../../domain/tiers.js'
+import { limitsOf, type Tier } from '../../domain/tiers.js'
 import { ServiceError } from '../../domain/errors.js'
 import { newId } from '../connection/ids.js'
 import type { Db } from '../connection/connect.js'
@@ -19,7 +19,7 @@ export function keyDigest(key: string): Buffer | undefined {
 }
 
 /** Creates an account with the limits of its plan. */
-export async function createAccount(db: Db, account: { name: string; plan: PlanName }) {
+export async function createAccount(db: Db, account: { name: string; plan: Tier }) {
   const id = newId('acct_')
   const limits = limitsOf[account.plan]
   await db('account').insert({
@@ -185,7 +185,7 @@ const noAccount = (id: string) => new ServiceError('NOT_FOUND', `There is no acc
 export type AccountRow = {
   id: string
   name: string
-  plan: PlanName
+  plan: Tier
   requestsPerMinute: number
   /** Null: no limit. */
   maxWallets: number | null

@@ -4,14 +4,14 @@ import { gather, gatherByName, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { rowOf, selectScoped, type Joined, type Lookup } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
-import type { PlanName } from '../../domain/tiers.js'
+import type { Tier } from '../../domain/tiers.js'
 
 /** The verdict on one request, and what its answer's headers say. */
 export type Admission = {
   /** SHA-256 of the key, in base64. */
   keyDigest: string
   accountId: string
-  plan: PlanName
+  tier: Tier
   scopes: string[]
   /** Requests per minute allowed, and counted in this minute with this one. */
   limit: number
@@ -29,7 +29,7 @@ export type Admission = {
 type CallRow = {
   callAt: bigint
   callAccount: string
-  callPlan: PlanName
+  callTier: Tier
   callScopes: string[]
   callLimit: number
   callUsed: number
@@ -107,7 +107,7 @@ function openEntrance(db: Db, lookup?: Joining): Entrance {
 
 const admitStatement = (lookup?: Joining): Statement => ({
   name: `admit ${lookup?.name ?? ''}`,
-  text: `select a.at as "callAt", a.account_id as "callAccount", a.plan as "callPlan",
+  text: `select a.at as "callAt", a.account_id as "callAccount", a.plan as "callTier",
       a.scopes as "callScopes", a.rpm as "callLimit", a.win_used as "callUsed",
       a.reset_at as "callResetAt", a.retry_after as "callRetryAfter", a.balance as "callBalance",
       a.code as "callCode"${lookup ? ', row.*' : ''}
@@ -141,13 +141,13 @@ function toAdmitted(
   columns?: Omit<CallRow, 'callAt'> & Joined,
 ): Admitted<unknown> | 'busy' | undefined {
   if (!columns) return undefined
-  const { callAccount, callPlan, callScopes, callLimit, callUsed, ...others } = columns
+  const { callAccount, callTier, callScopes, callLimit, callUsed, ...others } = columns
   const { callResetAt, callRetryAfter, callBalance, callCode, ...row } = others
   if (callCode === BUSY) return 'busy'
   return {
     keyDigest,
     accountId: callAccount,
-    plan: callPlan,
+    tier: callTier,
     scopes: callScopes,
     limit: callLimit,
     used: callUsed,
@@ -186,7 +186,7 @@ export type CreditAccount = {
   balance: number
   totalPurchased: number
   totalUsed: number
-  plan: PlanName
+  plan: Tier
 }
 
 type CreditRow = {
@@ -194,7 +194,7 @@ type CreditRow = {
   purchased: bigint
   total_purchased: bigint
   total_used: bigint
-  plan: PlanName
+  plan: Tier
 }
 
 /** The account's credits: what is left of the monthly and the purchased ones together. */

@@ -1,5 +1,5 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { divideUp, fromUnits } from '../money.js'
+import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
 import { findQuote, swapOf, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Transfer } from './transfer.js'
 import type { LendRequest } from '../intent.js'
@@ -14,7 +14,7 @@ export type Candidate = {
   /** Base units of the market's asset that are deposited. */
   depositUnits: bigint
   effort: Effort
-  /** Bridge fee, loss of the swap and gas, in 10^-(decimals + 6) USD: exact for tokens and for gas. */
+  /** Bridge fee, loss of the swap and gas, in 10^-(ASSET_DECIMALS + 6) USD: exact for tokens and for gas. */
   cost: bigint
 }
 
@@ -37,7 +37,7 @@ export function findCandidate(
   }
   return holders(request, state)
     .flatMap(({ chain }) => findTransfer(state, chain, rate.chain, request.amountUnits) ?? [])
-    .sort((a, b) => compare(transferCost(a, state), transferCost(b, state)))
+    .sort((a, b) => compare(transferCost(a), transferCost(b)))
     .map((transfer) => candidateOver(request, state, rate, target, transfer))
     .find(hasRoom)
 }
@@ -66,7 +66,7 @@ function candidateOver(
     ...(swap ? [effortOf(target, 'swap')] : []),
     effortOf(target, 'deposit'),
   ])
-  const cost = costOf(amountUnits - depositUnits, effort, state)
+  const cost = costOf(amountUnits - depositUnits, effort)
   return { rate, transfer, swap, depositUnits, effort, cost }
 }
 
@@ -76,11 +76,10 @@ function hasRoom(candidate?: Candidate): candidate is Candidate {
   return rate.roomUnits === undefined || depositUnits <= rate.roomUnits
 }
 
-const transferCost = ({ feeUnits, effort }: Transfer, state: MarketState) =>
-  costOf(feeUnits, effort, state)
+const transferCost = ({ feeUnits, effort }: Transfer) => costOf(feeUnits, effort)
 
-function costOf(lossUnits: bigint, { gasUsd }: Effort, { decimals }: MarketState): bigint {
-  return lossUnits * 10n ** 6n + BigInt(Math.round(gasUsd * 1e6)) * 10n ** BigInt(decimals)
+function costOf(lossUnits: bigint, { gasUsd }: Effort): bigint {
+  return lossUnits * 10n ** 6n + BigInt(Math.round(gasUsd * 1e6)) * 10n ** BigInt(ASSET_DECIMALS)
 }
 
 /** Whichever pays more, or is worth more over the request's days; among equals the cheaper one first. */
@@ -90,19 +89,14 @@ export function ranking({ netOverDays }: LendRequest): (a: Candidate, b: Candida
   return (a, b) => compare(value(b), value(a)) || compare(a.cost, b.cost)
 }
 
-/** Simple interest over so many days less the costs, in 10^-(decimals + 6) / 36,500 USD. */
+/** Simple interest over so many days less the costs, in 10^-(ASSET_DECIMALS + 6) / 36,500 USD. */
 function netWorth(candidate: Candidate, days: number): bigint {
   return dailyInterest(candidate) * BigInt(days) - candidate.cost * DAY_PERCENT
 }
 
 /** Less than zero when `a` is worth less, in micro-USD, rounded to zero. */
-export function netDifferenceMicroUsd(
-  a: Candidate,
-  b: Candidate,
-  days: number,
-  decimals: number,
-): bigint {
-  return (netWorth(a, days) - netWorth(b, days)) / (DAY_PERCENT * 10n ** BigInt(decimals))
+export function netDifferenceMicroUsd(a: Candidate, b: Candidate, days: number): bigint {
+  return (netWorth(a, days) - netWorth(b, days)) / (DAY_PERCENT * 10n ** BigInt(ASSET_DECIMALS))
 }
 
 /** After how many days `a` has earned what it costs more than `b`; undefined when that is never. */
@@ -145,7 +139,7 @@ function tightnessOf(
   const quote = findQuote(state, chain, asset, taken)
   const bringsNothing = quote && swapOf(quote, amountUnits).arrivesUnits === 0n
   if (bringsNothing || roomUnits === undefined) return 'the swap would bring nothing'
-  return `it takes only ${fromUnits(roomUnits, state.decimals)} ${taken} more`
+  return `it takes only ${assetText(roomUnits)} ${taken} more`
 }
 
 function compare<Value extends bigint | number>(a: Value, b: Value): number {

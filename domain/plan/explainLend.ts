@@ -1,5 +1,5 @@
 import { daysToRecover, netDifferenceMicroUsd, obstacleOf, type Candidate } from './candidates.js'
-import { fromUnits } from '../money.js'
+import { assetText, fromUnits } from '../money.js'
 import { bestRate, type Rate } from '../yields.js'
 import type { LendRequest } from '../intent.js'
 import type { MarketState } from './market.js'
@@ -19,8 +19,8 @@ export function explainLend(
   const [best, next] = ranked
   const sentences = [
     `${nameOf(best.rate)} pays ${percentOf(best.rate)} on ${best.rate.asset}${merit(request, ranked)}.`,
-    ...(best.transfer ? explainMove(request, state, ranked) : []),
-    ...(next ? [explainNext(request, best, next, state.decimals)] : []),
+    ...(best.transfer ? explainMove(request, ranked) : []),
+    ...(next ? [explainNext(request, best, next)] : []),
     ...explainMissed(request, state, rates, ranked),
   ]
   return sentences.join(' ')
@@ -36,12 +36,11 @@ function merit({ chain, netOverDays }: LendRequest, ranked: Candidate[]): string
 
 function explainMove(
   request: LendRequest,
-  { decimals }: MarketState,
   [best, ...others]: [Candidate, ...Candidate[]],
 ): string[] {
   if (!best.transfer) return []
   const { route, feeUnits, effort } = best.transfer
-  const fee = `a bridge fee of ${fromUnits(feeUnits, decimals)} ${request.asset}`
+  const fee = `a bridge fee of ${assetText(feeUnits)} ${request.asset}`
   const move = `The money comes from ${route.from} for ${fee} and ${effort.gasUsd} USD of gas.`
   return request.chain ? [move] : [move, explainRecovery(best, others)]
 }
@@ -56,15 +55,10 @@ function explainRecovery(best: Candidate, others: Candidate[]): string {
   return `${compared} has paid for itself after ${days} ${days === 1n ? 'day' : 'days'}.`
 }
 
-function explainNext(
-  { netOverDays }: LendRequest,
-  best: Candidate,
-  next: Candidate,
-  decimals: number,
-): string {
+function explainNext({ netOverDays }: LendRequest, best: Candidate, next: Candidate): string {
   const lead = `Next comes ${nameOf(next.rate)}:`
   if (netOverDays !== undefined) {
-    const less = fromUnits(netDifferenceMicroUsd(best, next, netOverDays, decimals), 6)
+    const less = fromUnits(netDifferenceMicroUsd(best, next, netOverDays), 6)
     return `${lead} worth ${less} USD less over ${netOverDays} days.`
   }
   if (next.rate.apyPercent < best.rate.apyPercent) {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import { fromUnits } from '../money.js'
+import { assetText } from '../money.js'
 import type { Funds } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
@@ -9,19 +9,19 @@ import type { ChainState, MarketState } from './market.js'
  */
 export function insufficientFunds(
   { asset, amountUnits }: { asset: string; amountUnits: bigint },
-  { chains, decimals }: MarketState,
+  { chains }: MarketState,
   counted: ChainState[],
 ): ServiceError {
   const most = counted.reduce((max, c) => (c.availableUnits > max ? c.availableUnits : max), 0n)
   const total = counted.reduce((sum, { availableUnits }) => sum + availableUnits, 0n)
-  const required = fromUnits(amountUnits, decimals)
-  const available = fromUnits(most, decimals)
+  const required = assetText(amountUnits)
+  const available = assetText(most)
   const where = counted.length === 1 && counted[0] ? counted[0].chain : 'one chain'
   const message = `The intent needs ${required} ${asset} on ${where}, ${available} is available.`
-  const spread = `It is ${fromUnits(total, decimals)} ${asset} on several chains together.`
+  const spread = `It is ${assetText(total)} ${asset} on several chains together.`
   const funds = chains.map(({ chain, availableUnits }): Funds => ({
     ...{ chain, asset },
-    amount: fromUnits(availableUnits, decimals),
+    amount: assetText(availableUnits),
   }))
   return new ServiceError('INSUFFICIENT_FUNDS', total > most ? `${message} ${spread}` : message, {
     required,

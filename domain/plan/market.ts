@@ -53,9 +53,8 @@ export type PositionState = {
   isBusy: boolean
 }
 
-/** All that a plan is decided from. Every token has `decimals` decimals. */
+/** All that a plan is decided from. Every token has ASSET_DECIMALS decimals. */
 export type MarketState = {
-  decimals: number
   chains: ChainState[]
   rates: Rate[]
   routes: BridgeRoute[]

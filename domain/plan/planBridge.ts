@@ -1,7 +1,7 @@
 import { timeText } from './effort.js'
 import { ServiceError } from '../errors.js'
 import { insufficientFunds } from './insufficientFunds.js'
-import { fromUnits } from '../money.js'
+import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
 import { findTransfer, refusalOf, type Refusal } from './transfer.js'
 import type { BridgeRequest, ExecutionPlan } from '../intent.js'
@@ -22,12 +22,12 @@ export function planBridge(request: BridgeRequest, state: MarketState): Executio
     throw insufficientFunds(request, state, source)
   }
   const { feeUnits, arrivesUnits, effort, route } = transfer
-  const fee = fromUnits(feeUnits, state.decimals)
-  const arrives = fromUnits(arrivesUnits, state.decimals)
+  const fee = assetText(feeUnits)
+  const arrives = assetText(arrivesUnits)
   return {
     strategy: 'direct-bridge',
     targetChain: toChain,
-    steps: numbered([bridgeStep(asset, transfer, state.decimals)]),
+    steps: numbered([bridgeStep(asset, transfer)]),
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
     reasoning:

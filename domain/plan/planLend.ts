@@ -32,7 +32,7 @@ export function planLend(request: LendRequest, state: MarketState): ExecutionPla
     targetChain: best.rate.chain,
     targetProtocol: best.rate.protocol,
     expectedApy: best.rate.apyPercent,
-    steps: numbered(stepsOf(best, request.asset, state.decimals)),
+    steps: numbered(stepsOf(best, request.asset)),
     estimatedGasUsd: best.effort.gasUsd,
     estimatedTime: timeText(best.effort),
     reasoning: explainLend(request, state, rates, [best, ...others]),
@@ -43,15 +43,11 @@ function takes(rate: Rate, { asset }: LendRequest, state: MarketState): boolean 
   return rate.asset === asset || !!findQuote(state, rate.chain, asset, rate.asset)
 }
 
-function stepsOf(
-  { transfer, swap, rate, depositUnits }: Candidate,
-  asset: string,
-  decimals: number,
-) {
+function stepsOf({ transfer, swap, rate, depositUnits }: Candidate, asset: string) {
   return [
-    ...(transfer ? [bridgeStep(asset, transfer, decimals)] : []),
-    ...(swap ? [swapStep(swap, decimals)] : []),
-    depositStep(rate, depositUnits, decimals),
+    ...(transfer ? [bridgeStep(asset, transfer)] : []),
+    ...(swap ? [swapStep(swap)] : []),
+    depositStep(rate, depositUnits),
   ]
 }
 

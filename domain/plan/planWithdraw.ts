@@ -1,6 +1,6 @@
 import { effortOf, sumEfforts, timeText } from './effort.js'
 import { ServiceError } from '../errors.js'
-import { fromUnits } from '../money.js'
+import { assetText } from '../money.js'
 import {
   canBeEmptied,
   dustOf,
@@ -32,7 +32,7 @@ const ROUNDING_UNITS = 10n
 export function planWithdraw(request: WithdrawRequest, state: MarketState): ExecutionPlan {
   const chain = state.chains.find((one) => one.chain === request.chain)
   const swap = chain && swapBefore(request, state)
-  const rest = swap ? lessBrought(request, swap, state.decimals) : request
+  const rest = swap ? lessBrought(request, swap) : request
   const sources = chain ? findSources(request, state) : []
   const choice = rest ? choose(rest, state, sources) : nothingMore
   const [first] = choice.takings
@@ -44,12 +44,12 @@ export function planWithdraw(request: WithdrawRequest, state: MarketState): Exec
       ...(source.quote ? [effortOf(chain, 'swap')] : []),
     ]),
   ])
-  const steps = choice.takings.flatMap((taking) => stepsOf(taking, state.decimals))
+  const steps = choice.takings.flatMap((taking) => stepsOf(taking))
   return {
     strategy: 'direct-withdraw',
     targetChain: request.chain,
     ...(first ? { targetProtocol: first.source.position.protocol } : {}),
-    steps: numbered([...(swap ? [swapStep(swap, state.decimals)] : []), ...steps]),
+    steps: numbered([...(swap ? [swapStep(swap)] : []), ...steps]),
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
     reasoning: explain(request, choice),
@@ -74,18 +74,16 @@ function swapBefore(
 function lessBrought(
   request: WithdrawRequest,
   { arrivesUnits }: Swap,
-  decimals: number,
 ): WithdrawRequest | undefined {
   const { amountUnits } = request
   if (amountUnits === 'max') return request
   const left = amountUnits - arrivesUnits
-  return left > dustOf(amountUnits, decimals) ? { ...request, amountUnits: left } : undefined
+  return left > dustOf(amountUnits) ? { ...request, amountUnits: left } : undefined
 }
 
 /** Takes from none when everything is asked for and there is nothing. */
 function choose(request: WithdrawRequest, state: MarketState, sources: Source[]): Choice {
   const { amountUnits } = request
-  const { decimals } = state
   const held = sources.filter(({ worthUnits }) => worthUnits > 0n)
   const total = held.reduce((sum, { worthUnits }) => sum + worthUnits, 0n)
   const payable = held.reduce((sum, { payableUnits }) => sum + payableUnits, 0n)
@@ -99,17 +97,17 @@ function choose(request: WithdrawRequest, state: MarketState, sources: Source[])
   if (total === 0n || amountUnits > total + ROUNDING_UNITS) {
     throw tooLittle(request, state, amountUnits, total)
   }
-  const isNearly = total - amountUnits <= dustOf(total, decimals)
+  const isNearly = total - amountUnits <= dustOf(total)
   if (isNearly && held.every(canBeEmptied)) return takeAll(held)
-  if (amountUnits <= payable) return takePart(amountUnits, held, decimals)
+  if (amountUnits <= payable) return takePart(amountUnits, held)
   const busy = held.find(({ position }) => position.isBusy)
   if (busy && payable === total) throw marketBusy(busy)
   throw noLiquidity(request, state, amountUnits, payable)
 }
 
-function stepsOf({ source: { position, quote }, units, isEverything }: Taking, decimals: number) {
-  const withdraw = withdrawStep(position, units, isEverything, decimals)
-  return quote ? [withdraw, swapStep(swapOf(quote, units), decimals)] : [withdraw]
+function stepsOf({ source: { position, quote }, units, isEverything }: Taking) {
+  const withdraw = withdrawStep(position, units, isEverything)
+  return quote ? [withdraw, swapStep(swapOf(quote, units))] : [withdraw]
 }
 
 function explain({ asset, unswapped }: WithdrawRequest, { takings, why }: Choice): string {
@@ -137,9 +135,9 @@ function noLiquidity(
   requiredUnits: bigint,
   payableUnits: bigint,
 ): ServiceError {
-  const available = fromUnits(payableUnits, state.decimals)
+  const available = assetText(payableUnits)
   const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
-  const required = fromUnits(requiredUnits, state.decimals)
+  const required = assetText(requiredUnits)
   return new ServiceError('INSUFFICIENT_FUNDS', message, {
     ...{ reason: 'no_liquidity', required, available, funds: lentFunds(state) },
   })
@@ -151,8 +149,8 @@ function tooLittle(
   requiredUnits: bigint,
   totalUnits: bigint,
 ): ServiceError {
-  const required = fromUnits(requiredUnits, state.decimals)
-  const available = fromUnits(totalUnits, state.decimals)
+  const required = assetText(requiredUnits)
+  const available = assetText(totalUnits)
   const message = `There are ${available} ${asset} to withdraw on ${chain}, ${required} are asked for.`
   const details = { required, available, funds: lentFunds(state) }
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
@@ -165,9 +163,9 @@ function nothingThere({ chain }: WithdrawRequest, state: MarketState): ServiceEr
 }
 
 /** What is lent where, on all chains. */
-function lentFunds({ positions, decimals }: MarketState): Funds[] {
+function lentFunds({ positions }: MarketState): Funds[] {
   return positions.map(({ chain, protocol, asset, availableUnits }) => ({
     ...{ chain, protocol, asset },
-    amount: fromUnits(availableUnits, decimals),
+    amount: assetText(availableUnits),
   }))
 }

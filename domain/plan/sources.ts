@@ -1,3 +1,4 @@
+import { ASSET_DECIMALS } from '../money.js'
 import { broughtBy, findQuote, neededFor } from './swap.js'
 import type { WithdrawRequest } from '../intent.js'
 import type { MarketState, PositionState, SwapQuote } from './market.js'
@@ -74,18 +75,18 @@ export function takeAll(sources: Source[]): Choice {
  *
  * @param sources - Pay at least the amount together.
  */
-export function takePart(amountUnits: bigint, sources: Source[], decimals: number): Choice {
+export function takePart(amountUnits: bigint, sources: Source[]): Choice {
   const single = findSingle(amountUnits, sources)
   if (single) {
     const why = `it pays least of those that have enough, ${single.apyPercent.toFixed(2)} %`
-    return { takings: [takingOf(single, amountUnits, decimals)], why }
+    return { takings: [takingOf(single, amountUnits)], why }
   }
   const takings: Taking[] = []
   let left = amountUnits
   for (const source of sources) {
     const part = left < source.payableUnits ? left : source.payableUnits
     if (part <= 0n) continue
-    const taking = takingOf(source, part, decimals)
+    const taking = takingOf(source, part)
     takings.push(taking)
     left -= source.quote ? broughtBy(source.quote, taking.units) : taking.units
   }
@@ -102,11 +103,10 @@ function findSingle(amountUnits: bigint, sources: Source[]): Source | undefined 
   )
 }
 
-function takingOf(source: Source, partUnits: bigint, decimals: number): Taking {
+function takingOf(source: Source, partUnits: bigint): Taking {
   const { availableUnits } = source.position
   const units = source.quote ? neededFor(source.quote, partUnits) : partUnits
-  const isEverything =
-    canBeEmptied(source) && availableUnits - units <= dustOf(availableUnits, decimals)
+  const isEverything = canBeEmptied(source) && availableUnits - units <= dustOf(availableUnits)
   return { source, units: isEverything ? availableUnits : units, isEverything }
 }
 
@@ -116,7 +116,7 @@ export function canBeEmptied({ position }: Source): boolean {
 }
 
 /** What is not worth leaving behind: a hundredth of a token, and at most a hundredth of the whole. */
-export function dustOf(wholeUnits: bigint, decimals: number): bigint {
-  const cent = 10n ** BigInt(decimals) / 100n
+export function dustOf(wholeUnits: bigint): bigint {
+  const cent = 10n ** BigInt(ASSET_DECIMALS) / 100n
   return wholeUnits / 100n < cent ? wholeUnits / 100n : cent
 }

@@ -1,4 +1,4 @@
-import { fromUnits } from '../money.js'
+import { assetText } from '../money.js'
 import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../intent.js'
 import type { PositionState } from './market.js'
 import type { Swap } from './swap.js'
@@ -12,18 +12,17 @@ export function numbered(steps: Unnumbered<Step>[]): Step[] {
   return steps.map((step, index) => ({ sequence: index + 1, ...step }))
 }
 
-export function depositStep(rate: Rate, units: bigint, decimals: number): Unnumbered<DepositStep> {
+export function depositStep(rate: Rate, units: bigint): Unnumbered<DepositStep> {
   const { chain, protocol, market, asset } = rate
-  return { type: 'deposit', chain, protocol, market, asset, amount: fromUnits(units, decimals) }
+  return { type: 'deposit', chain, protocol, market, asset, amount: assetText(units) }
 }
 
 export function withdrawStep(
   { chain, protocol, market, asset }: PositionState,
   units: bigint,
   isEverything: boolean,
-  decimals: number,
 ): Unnumbered<WithdrawStep> {
-  const amount = fromUnits(units, decimals)
+  const amount = assetText(units)
   const all = isEverything ? { everything: true as const } : {}
   return { type: 'withdraw', chain, protocol, market, asset, amount, ...all }
 }
@@ -31,25 +30,26 @@ export function withdrawStep(
 export function bridgeStep(
   asset: string,
   { route: { from, to, speed }, amountUnits, maxFeeUnits, arrivesUnits }: Transfer,
-  decimals: number,
 ): Unnumbered<BridgeStep> {
   return {
     ...{ type: 'bridge', from, to, protocol: 'cctp', speed, asset },
-    amount: fromUnits(amountUnits, decimals),
-    maxFee: fromUnits(maxFeeUnits, decimals),
-    arrives: fromUnits(arrivesUnits, decimals),
+    amount: assetText(amountUnits),
+    maxFee: assetText(maxFeeUnits),
+    arrives: assetText(arrivesUnits),
   }
 }
 
-export function swapStep(
-  { quote, amountUnits, arrivesUnits, minimumUnits }: Swap,
-  decimals: number,
-): Unnumbered<SwapStep> {
+export function swapStep({
+  quote,
+  amountUnits,
+  arrivesUnits,
+  minimumUnits,
+}: Swap): Unnumbered<SwapStep> {
   const { chain, protocol, from, to } = quote
   return {
     ...{ type: 'swap', chain, protocol, asset: from, toAsset: to },
-    amount: fromUnits(amountUnits, decimals),
-    arrives: fromUnits(arrivesUnits, decimals),
-    minimum: fromUnits(minimumUnits, decimals),
+    amount: assetText(amountUnits),
+    arrives: assetText(arrivesUnits),
+    minimum: assetText(minimumUnits),
   }
 }

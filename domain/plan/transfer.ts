@@ -1,5 +1,5 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
-import { divideUp, fromUnits } from '../money.js'
+import { assetText, divideUp } from '../money.js'
 import type { BridgeRoute, MarketState } from './market.js'
 
 /** Money on its way over a bridge, in base units. `effort` is that of the burn, the way and the mint. */
@@ -61,10 +61,10 @@ export function refusalOf(
   const route = routes.find(({ maxUnits }) => maxUnits >= amountUnits)
   if (!route) {
     const most = routes.reduce((max, { maxUnits }) => (maxUnits > max ? maxUnits : max), 0n)
-    const clause = `${bridge} moves at most ${fromUnits(most, state.decimals)} ${asset} at once`
+    const clause = `${bridge} moves at most ${assetText(most)} ${asset} at once`
     return { reason: 'above_maximum', clause }
   }
-  const fee = fromUnits(feeOf(route, amountUnits), state.decimals)
+  const fee = assetText(feeOf(route, amountUnits))
   return {
     reason: 'below_fee',
     clause: `${bridge} takes a fee of ${fee} ${asset}, which leaves nothing`,

@@ -29,11 +29,11 @@ async function failureOf(values: Record<string, unknown>, ageMs: number) {
   const outcomes = { nextChange: () => Promise.resolve() }
   // Nothing waits longer than it must: the worker is stopping.
   const tools = { db, outcomes, stopping: AbortSignal.abort() } as unknown as Tools
-  const effect = {
+  const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
   }
-  const step = () => runStep(tools, { effect, deadlineMs: Infinity })
+  const step = () => runStep(tools, { order, deadlineMs: Infinity })
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const failure = await environment.run(step).catch((error: unknown) => error)
   if (!(failure instanceof ApplicationFailure)) throw new Error('The step did not fail as it must.')

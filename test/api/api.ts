@@ -13,7 +13,7 @@ import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
-import type { PlanName } from '../../domain/tiers.js'
+import type { Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
@@ -116,7 +116,7 @@ export type World = {
   temporal: ReturnType<typeof standInTemporal>
   /** A pool with the rights of the API only. */
   db: Db
-  newKey(plan?: PlanName): Promise<string>
+  newKey(plan?: Tier): Promise<string>
   stop(): Promise<void>
 }
 

@@ -19,7 +19,7 @@ const newKey = () => createApiKey(database.db, accountId, 'test')
 const find = async (key: string) => {
   const request = { key, requestId: newId('req_'), cost: 0, route: 'test', scope: 'read' as const }
   const found = await admit(database.db, request)
-  return found && { id: found.accountId, plan: found.plan }
+  return found && { id: found.accountId, tier: found.tier }
 }
 
 describe('createApiKey', () => {
@@ -40,7 +40,7 @@ describe('createApiKey', () => {
 
 describe('admit', () => {
   test('finds the account of a live key', async () => {
-    expect(await find(await newKey())).toEqual({ id: accountId, plan: 'pro' })
+    expect(await find(await newKey())).toEqual({ id: accountId, tier: 'pro' })
   })
 
   test('knows nothing of a key that was not made', async () => {

@@ -1,6 +1,6 @@
 import { createAccount } from '../../db/tenants/accounts.js'
 import { newId } from '../../db/connection/ids.js'
-import type { PlanName } from '../../domain/tiers.js'
+import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { ExecutionPlan, IntentStatus } from '../../domain/intent.js'
 
@@ -10,7 +10,7 @@ export type TestWallet = { id: string; accountId: string; address: string; reque
 export async function insertTestWallet(
   db: Db,
   address = `0x${newId('')}`,
-  plan: PlanName = 'pro',
+  plan: Tier = 'pro',
 ): Promise<TestWallet> {
   const { id: accountId } = await createAccount(db, { name: 'test', plan })
   const id = newId('svc_wallet_')

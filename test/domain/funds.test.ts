@@ -6,7 +6,7 @@ import type { Effect, ExecutionPlan } from '../../domain/intent.js'
 const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {
   const failed = plan.steps[sequence - 1]
   if (!failed) throw new Error('There is no such step.')
-  return locateFunds(plan, failed, effects, 6)
+  return locateFunds(plan, failed, effects)
 }
 const inWallet = (chain: string, amount: string, asset = 'USDC') => ({ chain, asset, amount })
 

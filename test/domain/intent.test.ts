@@ -31,13 +31,13 @@ const effect = (changes: Partial<Effect> = {}): Effect => ({
 
 describe('resultsOf', () => {
   test('no effect yet: nothing done, nothing spent', () => {
-    expect(resultsOf(planOf(1), [], 6)).toEqual({
+    expect(resultsOf(planOf(1), [])).toEqual({
       ...{ completedSteps: 0, transactions: [], totalGasUsed: '0', totalGasCostUsd: 0 },
     })
   })
 
   test('all steps done: tells what the last step moved, not what was asked for', () => {
-    expect(resultsOf(planOf(1), [effect()], 6)).toEqual({
+    expect(resultsOf(planOf(1), [effect()])).toEqual({
       completedSteps: 1,
       transactions: [
         {
@@ -53,30 +53,30 @@ describe('resultsOf', () => {
   })
 
   test('a mined step counts once it is confirmed; its gas counts at once', () => {
-    const results = resultsOf(planOf(1), [effect({ confirmed: false })], 6)
+    const results = resultsOf(planOf(1), [effect({ confirmed: false })])
     expect(results).toMatchObject({ completedSteps: 0, totalGasUsed: '200000' })
     expect(results).not.toHaveProperty('finalAmount')
   })
 
   test('a failed step is no completed one', () => {
-    const results = resultsOf(planOf(1), [effect({ success: false })], 6)
+    const results = resultsOf(planOf(1), [effect({ success: false })])
     expect(results.completedSteps).toBe(0)
     expect(results).not.toHaveProperty('finalAmount')
   })
 
   test('one of two steps done: no final amount', () => {
-    const results = resultsOf(planOf(2), [effect()], 6)
+    const results = resultsOf(planOf(2), [effect()])
     expect(results.completedSteps).toBe(1)
     expect(results).not.toHaveProperty('finalAmount')
   })
 
   test('adds up dollars without the dust of floats', () => {
     const effects = [1, 2, 3].map((sequence) => effect({ sequence, gasCostUsd: 0.1 }))
-    expect(resultsOf(planOf(3), effects, 6).totalGasCostUsd).toBe(0.3)
+    expect(resultsOf(planOf(3), effects).totalGasCostUsd).toBe(0.3)
   })
 
   test('two effects of one step are one completed step', () => {
-    expect(resultsOf(planOf(2), [effect(), effect({ kind: 'fund' })], 6).completedSteps).toBe(1)
+    expect(resultsOf(planOf(2), [effect(), effect({ kind: 'fund' })]).completedSteps).toBe(1)
   })
 })
 

@@ -109,7 +109,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
 
   /** What the activities do: hand their effect in again until it is over. */
   async function submitAll(lends: Lend[]): Promise<void> {
-    for (const { effect } of lends) await world.submit(effect)
+    for (const { order } of lends) await world.submit(order)
   }
 
   /** What the dead had taken may be taken again at once: the test need not wait for it. */

@@ -57,7 +57,7 @@ describe('a deposit of a wallet without ETH', () => {
   })
 
   test('sends nothing again', async () => {
-    await world.submit(lend.effect)
+    await world.submit(lend.order)
     await world.round()
     expect(seen).toHaveLength(1)
     expect(await world.transactions()).toHaveLength(1)

@@ -42,7 +42,7 @@ describe('a call that fails', () => {
 
     test('is not tried again', async () => {
       const before = await world.transactions()
-      await world.submit(lend.effect)
+      await world.submit(lend.order)
       await world.round()
       expect(await world.transactions()).toHaveLength(before.length)
     })

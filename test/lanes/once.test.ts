@@ -35,7 +35,7 @@ describe('exactly once', () => {
   }
 
   test('the same effect submitted twice is one operation', async () => {
-    const again = await world.submit(lend.effect)
+    const again = await world.submit(lend.order)
     expect(again.operationId).toBe(lend.operationId)
     await world.round()
     await expectDoneOnce()
@@ -43,8 +43,8 @@ describe('exactly once', () => {
 
   test('the same effect submitted by two workers at once is one operation', async () => {
     const intentId = await world.insertLend(lend.wallet, usdcUnits)
-    const effect = { ...lend.effect, intentId }
-    const [one, two] = await Promise.all([world.submit(effect), world.submit(effect)])
+    const order = { ...lend.order, intentId }
+    const [one, two] = await Promise.all([world.submit(order), world.submit(order)])
     expect(one.operationId).toBe(two.operationId)
     await world.round()
     expect(await world.deposited(lend.wallet.address)).toBe(2n * usdcUnits)

@@ -100,7 +100,7 @@ describe('a funding', () => {
     await world.round()
     const { hash } = (await world.sends()).at(-1) ?? { hash: '' }
     await world.db('operation').where({ id: funding.operationId }).delete()
-    await world.submit(funding.effect)
+    await world.submit(funding.order)
 
     const before = (await world.transactions()).length
     await world.sign()

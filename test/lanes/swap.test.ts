@@ -51,8 +51,8 @@ async function withdrawn(units = 3n * usdcUnits) {
     const submitted = await submitStep(world, intent, 2)
     const input = JSON.stringify({ units: spent.toString() })
     await world.db('operation').where({ id: submitted.operationId }).update({ input })
-    const { effect } = submitted
-    return { ...submitted, effect: { ...effect, input: { units: spent.toString() } } }
+    const { order } = submitted
+    return { ...submitted, order: { ...order, input: { units: spent.toString() } } }
   }
   return { wallet, intent, arrived, step, swap }
 }

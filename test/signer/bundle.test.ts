@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { PlanName } from '../../domain/tiers.js'
+import type { Tier } from '../../domain/tiers.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 
 const WALLETS = 20
@@ -87,7 +87,7 @@ describe('a lane', () => {
   })
 
   test('serves one account after the other, the better plan first', async () => {
-    const walletOf = async (plan: PlanName) =>
+    const walletOf = async (plan: Tier) =>
       world.createWallet(30n * usdcUnits, (await world.createAccount(plan)).id)
     const poor = await walletOf('free')
     const many = await walletOf('pro')

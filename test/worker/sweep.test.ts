@@ -44,7 +44,7 @@ async function sweep(
   const stop = new AbortController()
   const { client, started } = standInTemporal(gone)
   const log = createLog('worker', 'debug', destination)
-  const running = runSweepers({ db, client, decimals: 6, log }, stop.signal)
+  const running = runSweepers({ db, client, log }, stop.signal)
   while (!(await isDone(started))) await new Promise((resolve) => setTimeout(resolve, 20))
   stop.abort()
   await running

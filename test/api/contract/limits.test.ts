@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect as connectSocket } from 'node:net'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
-import { limitsOf, type PlanName } from '../../../domain/tiers.js'
+import { limitsOf, type Tier } from '../../../domain/tiers.js'
 import { startWorld, type Answer, type World } from '../api.js'
 import { answerOfFailure, answerOfOutage } from './brokenApis.js'
 
@@ -14,7 +14,7 @@ afterAll(() => world?.stop())
 
 type Account = { id: string; key: string }
 
-async function newAccount(plan: PlanName, values: Record<string, number> = {}): Promise<Account> {
+async function newAccount(plan: Tier, values: Record<string, number> = {}): Promise<Account> {
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'test', plan })
   await set(id, { ...openWindow(), ...values })

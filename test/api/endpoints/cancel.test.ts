@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { intent as intentSchema } from '../../../api/schemas/intents.js'
 import { finalizeIntent, planIntent } from '../../../activities/status.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { submitOperation, type Effect } from '../../../lanes/operations.js'
+import { submitOperation, type OperationOrder } from '../../../lanes/operations.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 import { withoutId } from '../api.js'
 
@@ -36,10 +36,10 @@ async function newIntent(): Promise<Lent> {
 /** What the workflow's first step does. */
 function submit({ id: intentId, walletId, accountId }: Lent) {
   const input = { units: usdc.toString() }
-  const effect: Effect = {
+  const order: OperationOrder = {
     ...{ intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId: 421_614, input },
   }
-  return submitOperation(worker, effect)
+  return submitOperation(worker, order)
 }
 const setOperation = (intentId: string, values: object) =>
   world.database.db('operation').where({ intent_id: intentId }).update(values)

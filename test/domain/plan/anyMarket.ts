@@ -96,7 +96,6 @@ const position = fc
 
 /** Any market of up to four chains that are linked or not, with two protocols and two assets. */
 const anyMarket: fc.Arbitrary<MarketState> = fc.record({
-  decimals: fc.constant(6),
   chains: chainStates,
   rates: fc.array(rate, { minLength: 2, maxLength: 8 }),
   routes: fc.array(route, { minLength: 4, maxLength: 16 }),

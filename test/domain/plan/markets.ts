@@ -63,7 +63,7 @@ export const positionOf = (
 })
 
 export const stateOf = (parts: Partial<MarketState>): MarketState => ({
-  ...{ decimals: 6, chains: [], rates: [], routes: [], swaps: [], positions: [] },
+  ...{ chains: [], rates: [], routes: [], swaps: [], positions: [] },
   ...parts,
 })
 

@@ -29,7 +29,8 @@ import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
 import { connectAttestations } from '../../../protocols/bridges/cctp/attestations.js'
 import { createDatabase } from '../../support/database.js'
-import { createSite, startSite, type Site, type SiteLog, type StartedSite } from '../world/site.js'
+import { createSite, startSite, type Site, type StartedSite } from '../world/site.js'
+import { type PartLog } from '../../../log.js'
 import { startFront } from './attestationFront.js'
 import type { Faults } from '../../../devnet/attestation.js'
 import type { Intent } from '../../../db/intents/intents.js'
@@ -73,7 +74,7 @@ export async function createBridgeWorld(
 
   const told: { message: string; facts: object }[] = []
   const say = (facts: object, message: string) => void told.push({ message, facts })
-  const log: SiteLog = { info: say, warn: say, error: say }
+  const log: PartLog = { info: say, warn: say, error: say }
   const keyring = { kek, treasury, taker: 'signer' }
   const shared = { database, db, signerDb, registry, keyring, log }
   const sites = await Promise.all(started.map((one) => createSite(shared, one)))
@@ -153,14 +154,14 @@ export async function createBridgeWorld(
       await db('operation')
         .where({ id, state: 'deferred' })
         .update({ retry_after: db.raw('clock_timestamp()') })
-      const effect = { intentId, sequence, accountId, walletId, chainId, input: { units } }
+      const order = { intentId, sequence, accountId, walletId, chainId, input: { units } }
       if (kind !== 'mint') {
-        return submitOperation(workerDb, { ...effect, kind }, (trx, operation) =>
+        return submitOperation(workerDb, { ...order, kind }, (trx, operation) =>
           kind === 'bridge' ? openBurn(trx, registry, operation, step as BridgeStep) : done(),
         )
       }
       const nonce = (await world.burn(intent, sequence))?.eventNonce ?? ''
-      return submitOperation(workerDb, { ...effect, kind, nonce })
+      return submitOperation(workerDb, { ...order, kind, nonce })
     },
 
     /** Submits a step and has it mined and booked. */

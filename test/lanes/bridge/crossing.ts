@@ -9,7 +9,7 @@ import { encodeMint } from '../../../protocols/bridges/cctp/contracts.js'
 import { owner, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { BridgeStep, ExecutionPlan } from '../../../domain/intent.js'
-import type { Effect, MintEffect } from '../../../lanes/operations.js'
+import type { OperationOrder, MintOrder } from '../../../lanes/operations.js'
 
 /** The chain of the lanes' world, and one at the other end of the bridge, of which nothing runs. */
 const here = 'arbitrum-sepolia'
@@ -61,9 +61,9 @@ export async function submitBurn(world: World, { intentId, wallet, step, units }
   const { id: walletId, accountId } = wallet
   const { chainId, cctp } = world.registry.get(step.from)
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
-  const effect: Effect = { ...owning, kind: 'bridge', input: { units: units.toString() } }
+  const order: OperationOrder = { ...owning, kind: 'bridge', input: { units: units.toString() } }
   const destinationChainId = world.registry.get(step.to).chainId
-  return world.submit(effect, (trx, operationId) =>
+  return world.submit(order, (trx, operationId) =>
     insertBurn(trx, { operationId, sourceDomain: cctp.domain, destinationChainId }),
   )
 }
@@ -98,17 +98,17 @@ export function attest(world: World, order: Order): Attested {
   return { nonce, message, attestation }
 }
 
-export type Arrival = Crossing & { burnId: string; attested: Attested; effect: MintEffect }
+export type Arrival = Crossing & { burnId: string; attested: Attested; order: MintOrder }
 
 /** A crossing whose money was burned at the other end, with its attested message. */
 export async function createArrival(
   world: World,
   wallet: Wallet,
   units: bigint,
-  order: Partial<Order> = {},
+  burn: Partial<Order> = {},
 ): Promise<Arrival> {
   const crossing = await insertCrossing(world, wallet, units, there)
-  const { intentId, operationId: burnId, effect } = await submitBurn(world, crossing)
+  const { intentId, operationId: burnId, order } = await submitBurn(world, crossing)
   await world
     .db('operation')
     .where({ id: burnId })
@@ -116,13 +116,13 @@ export async function createArrival(
       ...{ state: 'final', success: true, payload: '{}', units: units.toString(), log_index: 0 },
       ...{ tx_hash: '0x01', block_number: 1, block_hash: '0x02', gas_used: 1, gas_cost_usd: 0 },
     })
-  const attested = attest(world, { recipient: wallet.address, units, ...order })
+  const attested = attest(world, { recipient: wallet.address, units, ...burn })
   await store(world, burnId, attested)
   const { nonce } = attested
   const { chainId } = world.chain
   return {
     ...{ ...crossing, burnId, attested },
-    effect: { ...effect, intentId, kind: 'mint', chainId, nonce },
+    order: { ...order, intentId, kind: 'mint', chainId, nonce },
   }
 }
 

@@ -20,7 +20,7 @@ afterAll(() => world?.stop())
 
 const arrive = async (order: Parameters<typeof createArrival>[3] = {}) =>
   createArrival(world, await world.createWallet(0n), usdcUnits, order)
-const submit = (one: Arrival): Promise<Submitted> => world.submit(one.effect)
+const submit = (one: Arrival): Promise<Submitted> => world.submit(one.order)
 const transactions = async () => (await world.transactions()).length
 const reorg = (depth: number) => world.rpc('anvil_reorg', [depth, []])
 

@@ -22,7 +22,7 @@ afterAll(() => world?.stop())
 
 const arrive = async (order: Parameters<typeof createArrival>[3] = {}) =>
   createArrival(world, await world.createWallet(0n), usdcUnits, order)
-const submit = (one: Arrival): Promise<Submitted> => world.submit(one.effect)
+const submit = (one: Arrival): Promise<Submitted> => world.submit(one.order)
 const transactions = async () => (await world.transactions()).length
 
 describe('nothing ends a mint:', () => {
@@ -160,7 +160,7 @@ describe('the signer never mints', () => {
   test('under another key than the nonce of the message', async () => {
     const one = await arrive()
     const { nonce } = (await arrive()).attested
-    await expectRefused({ ...one, effect: { ...one.effect, nonce } })
+    await expectRefused({ ...one, order: { ...one.order, nonce } })
   })
 
   test('before the message is attested', async () => {
@@ -171,16 +171,16 @@ describe('the signer never mints', () => {
       'base-sepolia',
     )
     const { operationId: burnId } = await submitBurn(world, crossing)
-    const { effect, attested } = await arrive()
+    const { order, attested } = await arrive()
     const { intentId, wallet } = crossing
     const nonce = attested.nonce.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    const own = { ...effect, intentId, walletId: wallet.id, nonce }
-    await expectRefused({ ...crossing, burnId, attested, effect: own })
+    const own = { ...order, intentId, walletId: wallet.id, nonce }
+    await expectRefused({ ...crossing, burnId, attested, order: own })
   })
 
   test('for a wallet that is not that of the burn', async () => {
     const one = await arrive()
     const { id: walletId } = await world.createWallet(0n)
-    await expectRefused({ ...one, effect: { ...one.effect, walletId } })
+    await expectRefused({ ...one, order: { ...one.order, walletId } })
   })
 })

@@ -17,13 +17,13 @@ import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/markets.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../../domain/intent.js'
-import type { PlanName } from '../../../domain/tiers.js'
+import type { Tier } from '../../../domain/tiers.js'
 import { demoFunding } from '../../../domain/funding.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
-import { submitOperation, type Effect, type MintEffect } from '../../../lanes/operations.js'
+import { submitOperation, type OperationOrder, type MintOrder } from '../../../lanes/operations.js'
 import { signOnce, type SignerTools } from '../../../signer/sign.js'
-import { bookChain, type WatchTools } from '../../../lanes/book.js'
+import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 
@@ -41,8 +41,8 @@ const token = new Interface([
 ])
 
 export type Told = { level: 'info' | 'warn' | 'error'; message: string; facts: object }
-export type Submitted = { intentId: string; operationId: string; effect: Effect | MintEffect }
-export type Lend = { intentId: string; operationId: string; wallet: Wallet; effect: Effect }
+export type Submitted = { intentId: string; operationId: string; order: OperationOrder | MintOrder }
+export type Lend = { intentId: string; operationId: string; wallet: Wallet; order: OperationOrder }
 
 /** One chain with its database, its keys, and every client with the rights of its own role only. */
 export type World = Awaited<ReturnType<typeof createWorld>>
@@ -104,7 +104,7 @@ export async function createWorld(
   }
 
   /** A driver's process: its session leads the chain from its first query on. */
-  function createDriver(): WatchTools {
+  function createDriver(): DriverTools {
     const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
     closers.push(() => db.destroy())
     return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
@@ -149,7 +149,7 @@ export async function createWorld(
     },
 
     /** The same driver with a client that knows nothing yet. */
-    freshDriver: (): WatchTools => ({ ...driver, client: createClient() }),
+    freshDriver: (): DriverTools => ({ ...driver, client: createClient() }),
 
     /** Signs, sends, mines and books once. */
     async round(): Promise<void> {
@@ -188,7 +188,7 @@ export async function createWorld(
       return wallet
     },
 
-    createAccount: (plan: PlanName) => createAccount(database.db, { name: plan, plan }),
+    createAccount: (plan: Tier) => createAccount(database.db, { name: plan, plan }),
 
     async isRich(wallets: Wallet[], units: bigint): Promise<boolean> {
       const balances = await Promise.all(wallets.map(({ address }) => this.usdcOf(address)))
@@ -198,8 +198,8 @@ export async function createWorld(
     /** An intent with its plan and its reservation, and its deposit handed to the lanes. */
     async lend(wallet: Wallet, units: bigint): Promise<Lend> {
       const intentId = await this.insertLend(wallet, units)
-      const effect = depositOf(intentId, wallet, chainId, units)
-      return { ...(await this.submit(effect)), wallet }
+      const order = depositOf(intentId, wallet, chainId, units)
+      return { ...(await this.submit(order)), wallet }
     },
 
     async insertLend(wallet: Wallet, units: bigint): Promise<string> {
@@ -217,26 +217,26 @@ export async function createWorld(
       const walletId = wallet.id
       const funding = { accountId: wallet.accountId, walletId, chainId, units }
       const { id } = await insertFunding(database.db, funding)
-      const effect = { ...depositOf(id, wallet, chainId, units), kind: 'fund' as const }
-      return { ...(await this.submit(effect)), wallet }
+      const order = { ...depositOf(id, wallet, chainId, units), kind: 'fund' as const }
+      return { ...(await this.submit(order)), wallet }
     },
 
     /** What an activity does at each of its attempts. */
-    async submit<E extends Effect | MintEffect>(
-      effect: E,
+    async submit<E extends OperationOrder | MintOrder>(
+      order: E,
       open?: Parameters<typeof submitOperation>[2],
-    ): Promise<{ intentId: string; operationId: string; effect: E }> {
-      const row = await submitOperation(workerDb, effect, open)
+    ): Promise<{ intentId: string; operationId: string; order: E }> {
+      const row = await submitOperation(workerDb, order, open)
       if (!row) throw new Error('The intent is over.')
-      return { intentId: effect.intentId, operationId: row.id, effect }
+      return { intentId: order.intentId, operationId: row.id, order }
     },
 
     /** Lets no deferred operation wait for its time. */
-    async retryNow({ effect, operationId }: Submitted): Promise<void> {
+    async retryNow({ order, operationId }: Submitted): Promise<void> {
       await this.db('operation')
         .where({ id: operationId, state: 'deferred' })
         .update({ retry_after: this.db.raw('clock_timestamp()') })
-      await submitOperation(workerDb, effect)
+      await submitOperation(workerDb, order)
     },
 
     row: (id: string) => database.db<Row>('operation').where({ id }).first<Row>(),
@@ -307,7 +307,12 @@ export type Reservation = {
 export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
 export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
 
-function depositOf(intentId: string, wallet: Wallet, chainId: number, units: bigint): Effect {
+function depositOf(
+  intentId: string,
+  wallet: Wallet,
+  chainId: number,
+  units: bigint,
+): OperationOrder {
   const { id: walletId, accountId } = wallet
   const input = { units: units.toString() }
   return { intentId, sequence: 1, kind: 'deposit', accountId, walletId, chainId, input }

@@ -10,7 +10,7 @@ import { type Submitted, type World } from './fixture.js'
 import type { Market } from '../../../chains/registry.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { DepositStep, ExecutionPlan, Step, WithdrawRequest } from '../../../domain/intent.js'
-import type { Effect } from '../../../lanes/operations.js'
+import type { OperationOrder } from '../../../lanes/operations.js'
 
 const holderOf = ({ id, accountId, address }: Wallet) => ({
   ...{ accountId, walletId: id, address, requestId: 'req' },
@@ -68,8 +68,8 @@ export async function lendIn(
   const intent = await insertIntent(world.db, holderOf(wallet), request, units, plan)
   const { id: intentId, accountId, walletId } = intent
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
-  const effect: Effect = { ...owning, kind: 'deposit', input: { units: units.toString() } }
-  const { operationId } = await world.submit(effect)
+  const order: OperationOrder = { ...owning, kind: 'deposit', input: { units: units.toString() } }
+  const { operationId } = await world.submit(order)
   await world.round()
   const row = await world.row(operationId)
   if (!row?.success) throw new Error(`Nothing was lent: ${row?.message}`)

@@ -14,8 +14,9 @@ import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
 import { bookForeignMints } from '../../../lanes/missed.js'
-import { signOnce, type SignerLog, type SignerTools } from '../../../signer/sign.js'
-import { bookChain, type WatchTools } from '../../../lanes/book.js'
+import type { PartLog } from '../../../log.js'
+import { signOnce, type SignerTools } from '../../../signer/sign.js'
+import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
 import type { TestDatabase } from '../../support/database.js'
@@ -23,7 +24,6 @@ import type { TestDatabase } from '../../support/database.js'
 const driverLock = 7_702
 const token = new Interface(['function mint(address to, uint256 amount)'])
 
-export type SiteLog = SignerLog
 export type StartedSite = { name: ChainName; node: Anvil; contracts: DevnetContracts }
 type Shared = {
   database: TestDatabase
@@ -31,7 +31,7 @@ type Shared = {
   signerDb: Db
   registry: Registry
   keyring: SignerTools['keyring']
-  log: SiteLog
+  log: PartLog
 }
 /** One chain with its node, its signer and its driver. */
 export type Site = Awaited<ReturnType<typeof createSite>>
@@ -51,7 +51,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   await fundOperators(node.url, contracts, { lanes })
   await callRpc(node.url, 'evm_setAutomine', [false])
   const leader = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
-  const driver: WatchTools = {
+  const driver: DriverTools = {
     ...{ db: leader, client, log, sentAt: new Map<string, number>(), seen: { head: '' } },
   }
   const signer: SignerTools = {
