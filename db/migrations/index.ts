@@ -5,6 +5,7 @@ import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { steps } from './0011_steps.js'
+import { suspension } from './0012_suspension.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
@@ -24,5 +25,6 @@ export const migrations = [
   { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
+  { name: '0012_suspension', sql: suspension },
   { name: '0014_events', sql: events },
 ]
