@@ -66,11 +66,12 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'signer', facts, signerSettings).then(() =>
       fundAll(facts, chains.contracts),
     ),
+    startService(context, 'lanes', facts, {}),
     startService(context, 'worker', facts, {}),
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)
-  tell(context, 'Services', 'api, worker, signer', Date.now() - begun)
+  tell(context, 'Services', 'api, worker, lanes, signer', Date.now() - begun)
   return facts
 }
 
@@ -255,9 +256,10 @@ async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
   const deadline = Date.now() + servingTimeoutMs
   for (;;) {
     const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
-    if (answer?.ok) return
+    const state = answer && (await answer.text())
+    if (answer?.ok && state?.includes('"degraded":false')) return
     if (Date.now() > deadline) {
-      const reason = answer ? await answer.text() : 'no answer'
+      const reason = state ?? 'no answer'
       throw new Explained(
         `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
       )

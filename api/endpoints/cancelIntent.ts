@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cancelIntent, getIntent } from '../../db/intents/intents.js'
 import { ServiceError } from '../../domain/errors.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { cancelledIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
 import { intentIdInput } from '../schemas/parameters.js'

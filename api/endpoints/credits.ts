@@ -1,5 +1,5 @@
 import { readCredits } from '../../db/tenants/metering.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { creditsAnswer } from '../schemas/examples.js'
 import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { getIntent, listIntents } from '../../db/intents/intents.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { actions, isTerminal, safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { previewPlan } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
 import {

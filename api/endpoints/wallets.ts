@@ -11,7 +11,7 @@ import {
 import { findActiveKek } from '../../db/keys.js'
 import { ServiceError } from '../../domain/errors.js'
 import { safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { metadata } from '../schemas/metadata.js'
 import { createWalletRequest, walletAnswer } from '../schemas/examples.js'
 import { userIdInput } from '../schemas/parameters.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listYields, type YieldSnapshot } from '../../db/yields.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { yieldHistoryAnswer } from '../schemas/examples.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { apiKey } from '../http/apiKey.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../chains/ask.js'
 import { safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../domain/yields.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { yieldsAnswer } from '../schemas/examples.js'

@@ -22,6 +22,7 @@ import {
   type Step,
 } from '../../../domain/intent.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
+import { runAttester } from '../../../lanes/attester.js'
 import { submitOperation } from '../../../lanes/operations.js'
 import { operationId } from '../../../lanes/operationId.js'
 import { watchOutcomes } from '../../../lanes/operations.js'
@@ -53,7 +54,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
 
 /**
  * Chains that mine on demand, with their lanes, one database, the bridge's attestations between them, and
- * planning as the API does it. A burn is attested by the block on top of its own.
+ * planning as the API does it. A burn is attested by the block on top of its own, and the attester runs.
  */
 export async function createBridgeWorld(
   names: ChainName[],
@@ -102,6 +103,16 @@ export async function createBridgeWorld(
     ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
+  function startAttester(): () => Promise<void> {
+    const ending = new AbortController()
+    const url = database.urlAs('steward_lanes')
+    const running = runAttester({ url, attestations, registry, listener, log }, ending.signal)
+    return () => {
+      ending.abort()
+      return running
+    }
+  }
+  let stopAttester = startAttester()
   const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
@@ -199,8 +210,15 @@ export async function createBridgeWorld(
       await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
     },
 
+    /** A process that begins asks about everything at once, however rarely the one before it did. */
+    async restartAttester(): Promise<void> {
+      await stopAttester()
+      stopAttester = startAttester()
+    },
+
     async stop(): Promise<void> {
       stopping.abort()
+      await stopAttester()
       await Promise.all(sites.map((site) => site.stop()))
       await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
       await database.drop()
