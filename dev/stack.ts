@@ -128,9 +128,8 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
     }
   }
   const cli = await findTemporalCli({ env, signal })
-  const [http = 0, metrics = 0] = await findFreePorts(2)
   const { temporal, temporalUi: ui } = ports
-  await supervisor.start(createTemporalPart(cli, home, { temporal, ui, http, metrics }))
+  await supervisor.start(createTemporalPart(cli, home, { temporal, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   return {
     temporalAddress: `127.0.0.1:${temporal}`,

@@ -62,6 +62,10 @@ async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>
 
 function assertAdmitted(admission: Admission, scope: Scope, credits: number): void {
   if (admission.verdict === 'rateLimited') throw rateLimited(admission)
+  if (admission.verdict === 'suspended') {
+    const message = 'This account is suspended. Ask the operator of this service to resume it.'
+    throw new ServiceError('FORBIDDEN', message)
+  }
   if (admission.verdict === 'outOfScope') {
     throw new ServiceError(
       'FORBIDDEN',

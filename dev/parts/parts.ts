@@ -75,7 +75,7 @@ export function createPostgresPart(home: Home, port: number): PostgresPart {
   }
 }
 
-export type TemporalPorts = { temporal: number; ui: number; http: number; metrics: number }
+export type TemporalPorts = { temporal: number; ui: number }
 
 export function createTemporalPart(cli: TemporalCli, home: Home, ports: TemporalPorts): Part {
   const flags = [
@@ -83,15 +83,13 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
     ['--db-filename', home.temporalDb],
     ['--port', String(ports.temporal)],
     ['--ui-port', String(ports.ui)],
-    ['--http-port', String(ports.http)],
-    ['--metrics-port', String(ports.metrics)],
     ['--log-level', 'warn'],
     ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
     ...dynamicConfig.map((value) => ['--dynamic-config-value', value]),
     ...searchAttributes.map((name) => ['--search-attribute', `${name}=Keyword`]),
   ]
-  // The port opens before the namespace is there.
-  const namespace = `http://127.0.0.1:${ports.http}/api/v1/namespaces/default`
+  // The port opens before the namespace is there; the UI asks for it at that port.
+  const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`
   return {
     name: 'temporal',
     start: (hooks) =>
