@@ -66,10 +66,14 @@ const calls = new Interface([
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** A whole stack, and what its tests do with its API and its chains. */
-export async function startWorld() {
+/**
+ * A whole stack, and what its tests do with its API and its chains.
+ *
+ * @param env - Variables for it beside those of this process.
+ */
+export async function startWorld(env: NodeJS.ProcessEnv = {}) {
   const home = await createHome()
-  const stack = await startStack(home)
+  const stack = await startStack(home, env)
   const nodes = readNodes(stack)
   const db = connect(stack.facts.databaseUrl, 2)
   const call = createClient(stack.facts)
