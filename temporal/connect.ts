@@ -1,4 +1,11 @@
-import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client'
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type ConnectionOptions,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client'
 
 /** Name of the one task queue of intents and fundings. */
 export const TASK_QUEUE = 'intents'
@@ -9,6 +16,15 @@ const RECONNECT = {
   'grpc.max_reconnect_backoff_ms': 1_000,
 }
 
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
+
+const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions())
+/** A ping wants to know how it is now: it is answered at once, and leaves no retry behind a closed connection. */
+const retryAllButPing: Interceptor = (options, nextCall) =>
+  options.method_definition.path.endsWith('/DescribeNamespace')
+    ? (nextCall(options) as ReturnType<Interceptor>)
+    : retry(options, nextCall)
+
 /**
  * A client that connects at its first call, so that a process starts while Temporal is away. Queries of
  * closed workflows are refused by the server instead of replaying them.
@@ -18,7 +34,11 @@ export function connectTemporal(
   namespace: string,
   interceptors: WorkflowClientInterceptor[] = [],
 ): Client {
-  const connection = Connection.lazy({ address, channelArgs: RECONNECT })
+  const connection = Connection.lazy({
+    address,
+    channelArgs: RECONNECT,
+    interceptors: [retryAllButPing],
+  })
   return new Client({
     connection,
     namespace,
