@@ -70,10 +70,10 @@ async function swap(
   const order = { from, to, unitsIn }
   const quote = await readQuote(client, order)
   if (!quote) throw new Error(`No pool on ${chain.name}.`)
-  const bounds = { fee: quote.fee, minimumUnits: 1n }
-  const calls = encodeSwap(chain.uniswap.router, account.address, order, bounds)
+  const bounds = { wallet: account.address, fee: quote.fee, minimumUnits: 1n }
+  const calls = encodeSwap(chain.uniswap.router, order, bounds)
   const { gas } = await send(client, account, calls)
-  return { gas, units: await readBalance(client, to.address, account.address, 'latest') }
+  return { gas, units: await readBalance(client, { token: to.address, owner: account.address }) }
 }
 
 async function bridge(

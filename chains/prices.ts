@@ -16,7 +16,11 @@ const cached = new WeakMap<ChainClient, { priceE8: bigint; readAt: number }>()
 export async function readEthPrice(client: ChainClient): Promise<bigint> {
   const known = cached.get(client)
   if (known && Date.now() - known.readAt < PRICE_TTL_MS) return known.priceE8
-  const round = await readContract(client, client.chain.ethUsdFeed, feed, 'latestRoundData', [])
+  const round = await readContract(client, {
+    to: client.chain.ethUsdFeed,
+    abi: feed,
+    name: 'latestRoundData',
+  })
   const priceE8 = round[1] as bigint
   cached.set(client, { priceE8, readAt: Date.now() })
   return priceE8

@@ -138,7 +138,10 @@ async function readOutcomeLogs(client: ChainClient, db: Db, ranges: LogRange[]):
   if (!(await hasUnfinalOperations(db, chain.chainId))) return []
   const logs = await Promise.all(
     ranges.map(async (range) => {
-      const found = await readLogs(client, range, outcomeEmitters(chain), [outcomeTopics])
+      const found = await readLogs(client, range, {
+        emitters: outcomeEmitters(chain),
+        topics: [outcomeTopics],
+      })
       if ('from' in range || found.every(({ blockHash }) => blockHash === range.blockHash)) {
         return found
       }

@@ -74,7 +74,7 @@ async function findReceived(
   const topics = [[receivedTopic], null, [nonce]]
   for (let from = fromBlock; from <= last; from += LOG_BLOCKS) {
     const to = from + LOG_BLOCKS - 1n < last ? from + LOG_BLOCKS - 1n : last
-    const [found] = await readLogs(client, { from, to }, [messageTransmitter], topics)
+    const [found] = await readLogs(client, { from, to }, { emitters: [messageTransmitter], topics })
     if (found) return found
   }
   return undefined

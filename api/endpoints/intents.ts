@@ -72,12 +72,12 @@ const createIntent = writeRoute(
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
     if (query.dryRun === 'true') {
-      const preview = await previewPlan(services, owner, request, market)
+      const preview = await previewPlan(services, owner, { request, market })
       return { status: 200, body: previewBody(wallet.id, request, preview) }
     }
     let intent: Intent | undefined
     const answer = await commit(async (trx) => {
-      intent = await storeIntent(services, trx, owner, request, market)
+      intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
       return { status: 201, body: intentBody(intent, [], undefined) }
     })
     if (intent) await startStored(services, { intent, tier })

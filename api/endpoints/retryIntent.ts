@@ -68,7 +68,7 @@ const retry = writeRoute(
     const answer = await commit(async (trx) => {
       // The charge holds the account: nobody else retries meanwhile.
       if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-      intent = await storeIntent(services, trx, owner, request, market)
+      intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
       return { status: 201, body: intentBody(intent, [], undefined) }
     }).catch(async (error: unknown) => {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))

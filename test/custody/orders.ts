@@ -100,9 +100,8 @@ function toSwap(): Order {
     name: 'swap',
     calls: encodeSwap(
       contract,
-      wallet,
       { from: usdc, to, unitsIn: units },
-      { fee: 100, minimumUnits },
+      { wallet, fee: 100, minimumUnits },
     ),
     allowance: { kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
     shapes: [approval(contract), call('04e45aaf', words, 4)],

@@ -68,7 +68,7 @@ export async function createBridgeWorld(
   const signerDb = connect(database.urlAs('steward_signer'))
   const kek = await loadKek(signerDb, join(folder, 'kek'))
   const chainIds = names.map((name) => registry.get(name).chainId)
-  await ensureLanes(signerDb, kek, chainIds, 1)
+  await ensureLanes(signerDb, kek, { chainIds, perChain: 1 })
   const treasury = await ensureTreasury(signerDb, kek)
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
@@ -127,7 +127,7 @@ export async function createBridgeWorld(
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
-        storeIntent({ registry }, trx, owner, request, market),
+        storeIntent({ db: trx, registry }, owner, { request, market }),
       )
       if (!intent.plan) throw new Error('It was not planned.')
       return { ...intent, plan: intent.plan, wallet }
