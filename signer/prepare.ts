@@ -10,6 +10,7 @@ import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { encodeMint, messageTransmitter } from '../protocols/bridges/cctp/contracts.js'
 import { explainRevert } from '../protocols/reverts.js'
+import { share } from '../share.js'
 import { rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
@@ -112,16 +113,16 @@ async function prepareUserOperation(
 const isDelegated = (code: string) =>
   code.toLowerCase() === `0xef0100${delegateAddress.slice(2)}`.toLowerCase()
 
-const delegateCode = new WeakMap<ChainClient, Promise<string>>()
-
-function readDelegateCode(client: ChainClient): Promise<string> {
-  const known = delegateCode.get(client)
-  if (known) return known
-  const read = client.send<string>('eth_getCode', [delegateAddress, 'latest'])
-  delegateCode.set(client, read)
-  read.catch(() => delegateCode.delete(client))
-  return read
-}
+/** It never changes: the address of the delegate follows from its code. */
+const readDelegateCode = share(
+  async ({ chain, send }: ChainClient) => {
+    const code = await send<string>('eth_getCode', [delegateAddress, 'latest'])
+    if (code !== '0x') return code
+    // A node that is not in sync. Without code every call would seem to succeed.
+    throw new ServiceError('RPC_ERROR', `${chain.name} has no code at ${delegateAddress}.`)
+  },
+  { ttlMs: Infinity },
+)
 
 /**
  * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which
