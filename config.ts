@@ -11,11 +11,13 @@ const wholeNumber = (min: number, max: number, preset: number) =>
     .default(preset)
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
+const databaseUrl = url(/^postgres(ql)?$/)
 
 const common = {
   NETWORK: z.enum(networks),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: url(/^postgres(ql)?$/),
+  DATABASE_URL: databaseUrl,
+  DATABASE_URL_DIRECT: databaseUrl.optional(),
   DEVNET_FILE: z.string().optional(),
   RPC_URL_ETHEREUM_SEPOLIA: webUrl,
   RPC_URL_ARBITRUM_SEPOLIA: webUrl,
@@ -46,6 +48,7 @@ const schemas = {
     ...attestations,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
   }),
+  lanes: z.object({ ...common, ...attestations }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),
@@ -59,7 +62,8 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role, and `rpcUrls` by canonical chain name.
+ * @returns The checked settings of the role; `rpcUrls` by canonical chain name; and `directDatabaseUrl`, the database
+ *   without a pooler in between, which would cut off whoever listens and whoever leads.
  * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.
  */
@@ -83,6 +87,7 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
   const settings = parsed.data as z.infer<(typeof schemas)[R]>
   return {
     ...settings,
+    directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: {
       'ethereum-sepolia': settings.RPC_URL_ETHEREUM_SEPOLIA,
       'arbitrum-sepolia': settings.RPC_URL_ARBITRUM_SEPOLIA,

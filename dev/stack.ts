@@ -66,11 +66,12 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'signer', facts, signerSettings).then(() =>
       fundAll(facts, chains.contracts),
     ),
+    startService(context, 'lanes', facts, {}),
     startService(context, 'worker', facts, {}),
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)
-  tell(context, 'Services', 'api, worker, signer', Date.now() - begun)
+  tell(context, 'Services', 'api, worker, lanes, signer', Date.now() - begun)
   return facts
 }
 

@@ -28,7 +28,7 @@ const chainIds = registry.chains.map(({ chainId }) => chainId)
 await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
 
-const listener = listenToOperations(config.DATABASE_URL, stopping)
+const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }

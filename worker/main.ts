@@ -5,7 +5,6 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { driveChain } from '../lanes/driver.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -46,7 +45,7 @@ await ensureSchedules(client)
 const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
 onStop(() => connection.close())
 
-const listener = listenToOperations(config.DATABASE_URL, stopping)
+const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes(listener)
 const worker = await Worker.create({
   connection,
@@ -67,10 +66,6 @@ onStop(async () => {
   if (worker.getState() === 'RUNNING') worker.shutdown()
   await running
 })
-const drivers = chains.list.map((chain) =>
-  driveChain(config.DATABASE_URL, chain, listener, log, stopping),
-)
-onStop(() => Promise.all(drivers))
 const sweepers = runSweepers({ db, client, log }, stopping)
 onStop(() => sweepers)
 ready({ taskQueue: TASK_QUEUE })

@@ -3,6 +3,7 @@ import { dispatch } from './0009_dispatch.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
+import { lanesRole } from './0013_lanes_role.js'
 import { steps } from './0011_steps.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
+  { name: '0013_lanes_role', sql: lanesRole },
 ]

@@ -12,7 +12,7 @@ import { type Home } from '../state/state.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 
-export const services = ['api', 'worker', 'signer'] as const
+export const services = ['api', 'worker', 'signer', 'lanes'] as const
 export type Service = (typeof services)[number]
 
 /** Callers end before what they call, and the database, which all write to, last. */
@@ -27,6 +27,7 @@ const entryFiles: Record<Service, string> = {
   api: 'api/main.js',
   worker: 'worker/main.js',
   signer: 'signer/main.js',
+  lanes: 'lanes/main.js',
 }
 
 /** What is running may finish; what does not is done again after the restart. */

@@ -22,6 +22,7 @@ import {
   type Step,
 } from '../../../domain/intent.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
+import { runAttester } from '../../../lanes/attester.js'
 import { submitOperation } from '../../../lanes/operations.js'
 import { operationId } from '../../../lanes/operationId.js'
 import { watchOutcomes } from '../../../lanes/operations.js'
@@ -53,7 +54,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
 
 /**
  * Chains that mine on demand, with their lanes, one database, the bridge's attestations between them, and
- * planning as the API does it. A burn is attested by the block on top of its own.
+ * planning as the API does it. A burn is attested by the block on top of its own, and the attester runs.
  */
 export async function createBridgeWorld(
   names: ChainName[],
@@ -102,6 +103,8 @@ export async function createBridgeWorld(
     ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
+  const url = database.urlAs('steward_lanes')
+  const asking = runAttester({ url, attestations, registry, listener, log }, stopping.signal)
   const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
@@ -201,6 +204,7 @@ export async function createBridgeWorld(
 
     async stop(): Promise<void> {
       stopping.abort()
+      await asking
       await Promise.all(sites.map((site) => site.stop()))
       await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
       await database.drop()

@@ -126,9 +126,9 @@ export async function createArrival(
   }
 }
 
-/** Stores the attested message of a burn, as its activity does. */
+/** Stores the attested message of a burn, as the attester does. */
 export function store(world: World, burnId: string, { nonce, ...attested }: Attested) {
-  return setAttested(world.workerDb, burnId, { eventNonce: nonce, ...attested })
+  return setAttested(world.driver().db, burnId, { eventNonce: nonce, ...attested })
 }
 
 /** The money is there, once; what the deposit is to spend says where it comes from. */

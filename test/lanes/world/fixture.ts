@@ -106,7 +106,7 @@ export async function createWorld(
 
   /** A driver's process: its session leads the chain from its first query on. */
   function createDriver(): DriverTools {
-    const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+    const db = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
     closers.push(() => db.destroy())
     return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
   }

@@ -51,7 +51,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   const lanes = await db('lane').where({ chain_id: chainId }).pluck<string[]>('sender')
   await fundOperators(node.url, contracts, { lanes })
   await callRpc(node.url, 'evm_setAutomine', [false])
-  const leader = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+  const leader = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
   const driver: DriverTools = {
     ...{ db: leader, client, log, sentAt: new Map<string, number>(), seen: { head: '' } },
   }
