@@ -19,7 +19,7 @@ import type { Chains } from '../chains/connect.js'
 import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type PlanningTools = {
   db: Db

@@ -6,7 +6,7 @@ import { findOperation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
 import { assetUnits } from '../domain/money.js'
-import { encodeBurn, finalityThreshold } from '../protocols/bridges/cctp/contracts.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import { outcomeOf } from '../lanes/outcome.js'
@@ -58,7 +58,7 @@ export async function rebuildCalls(
 }
 
 /** The plan of an operation, and the step that it belongs to. Throws INTERNAL when there is none. */
-async function getPlanned(
+export async function getPlanned(
   db: Db,
   { intentId, walletId, sequence }: Operation,
 ): Promise<{ plan: ExecutionPlan; step: Step }> {
@@ -123,15 +123,20 @@ function toBurn(
   step: BridgeStep,
   { wallet, units, most }: Spending,
 ): AllowedCalls {
-  const maxFeeUnits = unitsOrZero(step.maxFee)
-  const destinationDomain = registry.get(step.to).cctp.domain
-  const bounds = { maxFeeUnits, destinationDomain }
-  const finality = finalityThreshold[step.speed]
+  const bridge = bridgeOf(step.protocol)
   const token = chain.usdc.address
-  const contract = chain.cctp.tokenMessenger
+  const maxFeeUnits = unitsOrZero(step.maxFee)
+  const order = {
+    wallet,
+    units,
+    maxFeeUnits,
+    destination: registry.get(step.to),
+    speed: step.speed,
+  }
+  const bounds = { maxFeeUnits, ...bridge.burnBounds(chain, order) }
   return {
-    calls: encodeBurn(chain, { wallet, units, speed: step.speed, ...bounds }),
-    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, finality },
+    calls: bridge.encodeBurn(chain, order),
+    allowance: { kind: 'bridge', wallet, token, units: most, ...bounds },
   }
 }
 

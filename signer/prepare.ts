@@ -1,6 +1,4 @@
 import { Interface, toQuantity } from 'ethers'
-import { isSameAddress } from '../chains/address.js'
-import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { delegateAddress, entryPointAddress } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
@@ -8,10 +6,10 @@ import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { encodeMint, messageTransmitter } from '../protocols/bridges/cctp/contracts.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { share } from '../share.js'
-import { rebuildCalls } from './calls.js'
+import { getPlanned, rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
   bundledGas,
@@ -193,33 +191,28 @@ async function prepareMint(
   { client, lane }: Round,
   operation: Operation,
 ): Promise<Prepared | NotPrepared> {
-  const { cctp } = client.chain
+  const { chain } = client
   const { intentId, sequence, chainKey } = operation
-  const [burn, wallet] = await Promise.all([
+  const [{ step }, burn, wallet] = await Promise.all([
+    getPlanned(db, operation),
     findBurn(db, operationId(intentId, sequence, 'bridge')),
     getWalletSecret(db, operation.walletId),
   ])
+  if (step.type !== 'bridge' || step.to !== chain.name) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+  }
   if (!burn?.message || !burn.attestation) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
   }
-  const { nonce, destinationDomain, recipient, mintRecipient } = decodeCctpMessage(burn.message)
-  const isOurs = mintRecipient === wallet.address && nonce === chainKey
-  if (
-    !isOurs ||
-    destinationDomain !== cctp.domain ||
-    !isSameAddress(recipient, cctp.tokenMessenger)
-  ) {
+  const { message, attestation } = burn
+  const bridge = bridgeOf(step.protocol)
+  const { nonce, recipient } = bridge.readMessage(message)
+  const isOurs = recipient === wallet.address && nonce === chainKey
+  if (!isOurs || !bridge.leadsTo(chain, message)) {
     throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
   }
-  const transmitter = cctp.messageTransmitter
-  const [used] = await readContract(client, {
-    to: transmitter,
-    abi: messageTransmitter,
-    name: 'usedNonces',
-    args: [nonce],
-  })
-  if (used !== 0n) return { kind: 'spent', operation }
-  const call = encodeMint(cctp, burn.message, burn.attestation)
+  if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
+  const call = bridge.encodeMint(chain, { message, attestation })
   try {
     const gas = await client.send<string>('eth_estimateGas', [
       { from: lane.sender, ...call },

@@ -29,13 +29,13 @@ export function withdrawStep(
 
 export function bridgeStep(
   asset: string,
-  { route: { from, to, speed }, amountUnits, maxFeeUnits, arrivesUnits }: Transfer,
+  { route: { protocol, from, to, speed }, amountUnits, maxFeeUnits, arrivesUnits }: Transfer,
 ): Unnumbered<BridgeStep> {
   return {
     type: 'bridge',
     from,
     to,
-    protocol: 'cctp',
+    protocol,
     speed,
     asset,
     amount: assetText(amountUnits),
