@@ -15,7 +15,7 @@ import {
 } from '../domain/intent.js'
 import { locateFunds } from '../domain/funds.js'
 import { isSigned } from '../domain/operation.js'
-import { freeFailures } from '../domain/tiers.js'
+import { freeFailures } from '../domain/prices.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connection/connect.js'

@@ -9,7 +9,8 @@ import express, {
 import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { admitRequest, wasJudged, type Tariff } from './http/admission.js'
+import { apiKey } from './http/apiKey.js'
+import { enter, toVisit, wasJudged, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
@@ -39,7 +40,8 @@ export function createApp(services: Services): Express {
 }
 
 /** What no endpoint answers is admitted all the same: a caller without a key learns nothing of the paths. */
-const anyPath: Tariff = { name: 'unknown', credits: 0, scope: 'read' }
+const anyPath: Purpose = { route: 'unknown', scope: 'read' }
+const anyCaller = apiKey({ credits: 0 })
 
 function versionOne(services: Services): Router {
   const router = Router()
@@ -60,15 +62,15 @@ function beside(services: Services): Router {
 
 function admitUnknown(services: Services): RequestHandler {
   return async (request, response, next) => {
-    await admitRequest(services, anyPath, request, response)
+    await enter(anyCaller, toVisit(services, response, anyPath))
     answerNotFound(request, response, next)
   }
 }
 
 /** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
 function admitUnread(services: Services): ErrorRequestHandler {
-  return async (error, request, response, next) => {
-    if (!wasJudged(response)) await admitRequest(services, anyPath, request, response)
+  return async (error, _request, response, next) => {
+    if (!wasJudged(response)) await enter(anyCaller, toVisit(services, response, anyPath))
     next(error)
   }
 }

@@ -257,9 +257,10 @@ async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
   const deadline = Date.now() + servingTimeoutMs
   for (;;) {
     const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
-    if (answer?.ok) return
+    const state = answer && (await answer.text())
+    if (answer?.ok && state?.includes('"degraded":false')) return
     if (Date.now() > deadline) {
-      const reason = answer ? await answer.text() : 'no answer'
+      const reason = state ?? 'no answer'
       throw new Explained(
         `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
       )

@@ -10,7 +10,7 @@ import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
 /** Namespace of the advisory lock by which one process asks for all. */
-const ATTESTER_LOCK = 7_703
+const ATTESTER_LOCK = 7_704
 /** Announcements may be lost: so often the rows are looked at, which shows that the leader lives, too. */
 const LOOK_MS = 1_000
 /** A service that hangs holds up so many questions at most, each until its own time is over. */

@@ -1,15 +1,8 @@
 import { createKek, readKek, type PrivateKek } from '../custody/kek/file.js'
 import { openAccount } from '../custody/open.js'
 import { createSealedAccount } from '../custody/seal.js'
-import {
-  findTreasury,
-  hasKek,
-  insertLane,
-  insertTreasury,
-  publishKek,
-  readLanes,
-  type Treasury,
-} from '../db/lanes/signing.js'
+import { insertLane, readLanes } from '../db/lanes/signing.js'
+import { findTreasury, hasKek, insertTreasury, publishKek, type Treasury } from '../db/keys.js'
 import { laneContext, treasuryContext } from './store.js'
 import type { Db } from '../db/connection/connect.js'
 import { ServiceError } from '../domain/errors.js'

@@ -17,7 +17,7 @@ import {
   entryPoint,
 } from '../protocols/userOperation.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
-import { getWalletSecret, type WalletSecret } from '../db/lanes/signing.js'
+import { getWalletSecret, type WalletSecret } from '../db/keys.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'

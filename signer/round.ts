@@ -4,7 +4,8 @@ import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Db } from '../db/connection/connect.js'
-import type { Lane, Treasury } from '../db/lanes/signing.js'
+import type { Treasury } from '../db/keys.js'
+import type { Lane } from '../db/lanes/signing.js'
 import type { PartLog } from '../log.js'
 
 /** What keys are opened with, and under which name rows are taken. */

@@ -1,17 +1,36 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client'
 
 /** Name of the one task queue of intents and fundings. */
 export const TASK_QUEUE = 'intents'
+
+/** By default a client that was refused for long looks every two minutes whether the server is back. */
+const RECONNECT = {
+  'grpc.initial_reconnect_backoff_ms': 500,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+}
 
 /**
  * A client that connects at its first call, so that a process starts while Temporal is away. Queries of
  * closed workflows are refused by the server instead of replaying them.
  */
-export function connectTemporal(address: string, namespace: string): Client {
-  const connection = Connection.lazy({ address })
+export function connectTemporal(
+  address: string,
+  namespace: string,
+  interceptors: WorkflowClientInterceptor[] = [],
+): Client {
+  const connection = Connection.lazy({ address, channelArgs: RECONNECT })
   return new Client({
     connection,
     namespace,
+    interceptors: { workflow: interceptors },
     workflow: { queryRejectCondition: 'NOT_OPEN' },
   })
+}
+
+/** Resolves when Temporal answers in time and knows the namespace; else throws why not. */
+export async function pingTemporal(client: Client, withinMs: number): Promise<void> {
+  const { namespace } = client.options
+  await client.withDeadline(Date.now() + withinMs, () =>
+    client.workflowService.describeNamespace({ namespace }),
+  )
 }

@@ -25,7 +25,7 @@ const PAGE_POLICY = [
 /** Long enough to spare the service, short enough for a new release to show. */
 const CACHE = 'public, max-age=300'
 
-const page = `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -43,7 +43,7 @@ const page = `<!doctype html>
 `
 
 /** `validatorUrl: null` keeps Swagger UI from sending the document's address to a public validator. */
-const script = `window.ui = SwaggerUIBundle({
+const SCRIPT = `window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',
   deepLinking: true,
@@ -61,8 +61,8 @@ export function docsRoutes(endpoints: Endpoints): Router {
   const document = createOpenApi(endpoints)
   router.get('/openapi.json', answer('json', toJson(document)))
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
-  router.get('/docs', answer('html', page))
-  router.get('/docs/init.js', answer('js', script))
+  router.get('/docs', answer('html', PAGE))
+  router.get('/docs/init.js', answer('js', SCRIPT))
   for (const name of assets) {
     router.get(`/docs/${name}`, (_request, response, next) => {
       response.set('Cache-Control', CACHE)

@@ -1,5 +1,5 @@
 import { ServiceError, errorCatalog } from '../../domain/errors.js'
-import { forgetCharge } from './admission.js'
+import { forgetCharge } from './credits.js'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
@@ -25,7 +25,6 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     forgetCharge(response)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
-    if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json({
       error: known.code,
       message: known.message,
@@ -57,8 +56,16 @@ function toServiceError(error: unknown): ServiceError {
 }
 
 const networkErrors = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]
 /** How pg says without a code that a connection has ended or did not come about; knex puts SQL before. */
 const lostConnection =

@@ -24,15 +24,6 @@ const columns = {
 
 export const newWalletId = () => newId('svc_wallet_')
 
-/** The KEK that new secrets are sealed to; undefined until the signer has booted once. */
-export async function findActiveKek(
-  db: Db,
-): Promise<{ id: string; publicKey: Uint8Array } | undefined> {
-  return db('kek')
-    .where({ active: true })
-    .first<{ id: string; publicKey: Buffer } | undefined>('id', 'public_key as publicKey')
-}
-
 /**
  * Stores a wallet and its sealed key. The caller's transaction holds the account, so that the count is exact.
  *

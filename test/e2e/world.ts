@@ -128,7 +128,7 @@ export async function startWorld() {
     untilTold,
 
     /** Stops or lets go on one of the stack's processes. */
-    signal(part: 'worker' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
+    signal(part: 'lanes' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
       process.kill(stack.readFacts().pids[part], signal)
     },
 

@@ -12,7 +12,7 @@ const source = 'arbitrum-sepolia'
 const destination = 'base-sepolia'
 /** Of the destination, which is only in the database. */
 const bookedBlock = 100n
-const attesterLock = 7_703
+const attesterLock = 7_704
 
 let world: World
 let service: Awaited<ReturnType<typeof startToldService>>

@@ -103,8 +103,16 @@ export async function createBridgeWorld(
     ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
-  const url = database.urlAs('steward_lanes')
-  const asking = runAttester({ url, attestations, registry, listener, log }, stopping.signal)
+  function startAttester(): () => Promise<void> {
+    const ending = new AbortController()
+    const url = database.urlAs('steward_lanes')
+    const running = runAttester({ url, attestations, registry, listener, log }, ending.signal)
+    return () => {
+      ending.abort()
+      return running
+    }
+  }
+  let stopAttester = startAttester()
   const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
@@ -202,9 +210,15 @@ export async function createBridgeWorld(
       await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
     },
 
+    /** A process that begins asks about everything at once, however rarely the one before it did. */
+    async restartAttester(): Promise<void> {
+      await stopAttester()
+      stopAttester = startAttester()
+    },
+
     async stop(): Promise<void> {
       stopping.abort()
-      await asking
+      await stopAttester()
       await Promise.all(sites.map((site) => site.stop()))
       await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
       await database.drop()

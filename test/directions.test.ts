@@ -1,0 +1,80 @@
+import { execFile, execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const cruiser = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'
+
+/** Files that break a rule each, and the rule. */
+const planted: [file: string, text: string, rule: string][] = [
+  ['worker/planted.ts', `import '../custody/open.js'`, 'only-the-signer-opens-keys'],
+  ['api/planted.ts', `import '../custody/kek/file.js'`, 'only-the-signer-opens-keys'],
+  ['activities/planted.ts', `import '../signer/sign.js'`, 'nobody-imports-the-signer'],
+  ['signer/planted.ts', `import '@temporalio/common'`, 'signer-never-reach-temporal'],
+  ['lanes/planted.ts', `import '@temporalio/client'`, 'lanes-never-reach-temporal'],
+  ['api/http/planted.ts', `import '../endpoints/credits.js'`, 'api-http-imports-only-what-it-may'],
+  ['domain/planted.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
+  ['chains/planted.ts', `import './plantedToo.js'`, 'no-cycles'],
+]
+/** Closes the circle of the last one. */
+const companion = ['chains/plantedToo.ts', `import './planted.js'`] as const
+
+type Violation = { from: string; rule: { name: string } }
+
+let folder: string
+let violations: Violation[]
+
+/** The tree as it is, in a folder of its own, with the planted files in it. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steward-directions-'))
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
+  const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  for (const file of files.filter((name) => existsSync(join(root, name)))) {
+    cpSync(join(root, file), join(folder, file))
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const [file, text] of [...planted, companion]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), `${text}\n`)
+  }
+  violations = await cruise()
+})
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function cruise(): Promise<Violation[]> {
+  const flags = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', '.']
+  return new Promise((resolve, reject) => {
+    const options = { cwd: folder, maxBuffer: 100_000_000 }
+    execFile(process.execPath, [cruiser, ...flags], options, (error, stdout) => {
+      // It exits with the number of violations; without an answer it did not run.
+      if (!stdout) return void reject(error ?? new Error('no answer'))
+      resolve((JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations)
+    })
+  })
+}
+
+describe('directions of imports', () => {
+  test.each(planted)('%s: %s is refused', (file, _text, rule) => {
+    const broken = violations.filter(({ from }) => from === file).map(({ rule }) => rule.name)
+    expect(broken).toContain(rule)
+  })
+
+  test('nothing else is refused', () => {
+    const files = planted.map(([file]) => file)
+    expect(violations.filter(({ from }) => !files.includes(from))).toEqual([])
+  })
+})
