@@ -4,7 +4,8 @@ import { findBurn, insertBurn, type Burn } from '../db/lanes/burns.js'
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { assetText } from '../domain/money.js'
-import { isExpired, usualSeconds } from '../protocols/bridges/cctp/attested.js'
+import { isExpired } from '../protocols/bridges/bridge.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
 import { finalFailure, stillWaiting } from './failures.js'
@@ -34,12 +35,12 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
   const { chainId: destinationChainId } = tools.registry.get(step.to)
   const { sequence } = step
   const { chainId } = source
+  const sourceDomain = bridgeOf(step.protocol).domainOf(source)
   const units = await readSpending(tools, input)
   return runStep(tools, {
     order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
-    open: (trx, id) =>
-      insertBurn(trx, { operationId: id, sourceDomain: source.cctp.domain, destinationChainId }),
+    open: (trx, id) => insertBurn(trx, { operationId: id, sourceDomain, destinationChainId }),
   })
 }
 
@@ -103,10 +104,10 @@ type Lateness = 'inTime' | 'late' | 'tooLate'
 
 function latenessOf(
   { registry, bridgeGiveUpMs }: Tools,
-  { from, speed }: BridgeStep,
+  { protocol, from, speed }: BridgeStep,
   burning: Burning,
 ): Lateness {
-  const [, mostSeconds] = usualSeconds(registry.get(from), speed)
+  const [, mostSeconds] = bridgeOf(protocol).usualSeconds(registry.get(from), speed)
   const ageMs = ageOf(burning)
   if (ageMs < mostSeconds * PATIENCE * 1_000) return 'inTime'
   return ageMs < bridgeGiveUpMs ? 'late' : 'tooLate'
@@ -149,7 +150,7 @@ export async function mint(
   const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
   const burnId = operationId(intentId, sequence, 'bridge')
-  if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, to)
+  if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, step)
   const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
   const units = await readSpending(tools, input)
   const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
@@ -167,12 +168,13 @@ export async function mint(
 async function waitWhileExpired(
   { db, chains, registry }: Tools,
   burnId: string,
-  to: string,
+  { protocol, to }: BridgeStep,
 ): Promise<void> {
   const { message } = (await findBurn(db, burnId)) ?? {}
   if (!message) throw new Error(`The burn ${burnId} is not attested.`)
   const head = await readBlock(chains.byId(registry.get(to).chainId), 'latest')
-  if (!head || !isExpired(message, head.number)) return
+  const decoded = bridgeOf(protocol).readMessage(message)
+  if (!head || !isExpired(decoded, head.number)) return
   const pauseMs = within(renewals[0] * Context.current().info.attempt ** 2, renewals)
   throw stillWaiting('The message has expired and is attested anew.', pauseMs)
 }

@@ -18,7 +18,7 @@ import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type Tools = {
   db: Db

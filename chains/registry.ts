@@ -130,7 +130,9 @@ function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain } = chainFacts[name]
   return {
-    ...{ name, alias, chainId },
+    name,
+    alias,
+    chainId,
     usdc: usdcToken(usdc),
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),

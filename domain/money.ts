@@ -4,7 +4,7 @@ import { ServiceError } from './errors.js'
 const EXACT_DIGITS = 15
 /** The most that a token contract can count. */
 const MAX_UNITS = 2n ** 256n - 1n
-const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
+const decimalText = /^(0|[1-9]\d*)(\.\d+)?$/
 
 /** Decimals of every asset of the service: USDC, and the dollars that it is swapped for. */
 export const ASSET_DECIMALS = 6
@@ -20,7 +20,7 @@ export const ASSET_DECIMALS = 6
  */
 export function toUnits(amount: number | string, decimals: number): bigint {
   const text = String(amount)
-  if (!DECIMAL.test(text)) throw invalidAmount('must be a plain positive decimal')
+  if (!decimalText.test(text)) throw invalidAmount('must be a plain positive decimal')
   const [whole = '', fraction = ''] = text.split('.')
   if (fraction.length > decimals) throw invalidAmount(`must have at most ${decimals} decimals`)
   const digits = (whole + fraction).replace(/^0+/, '')

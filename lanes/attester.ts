@@ -3,19 +3,11 @@ import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '..
 import { watchQueue } from '../db/lanes/queue.js'
 import { readBookedBlocks, type BookedBlock } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
-import {
-  askedSpeed,
-  findDestination,
-  isExpired,
-  usualSeconds,
-} from '../protocols/bridges/cctp/attested.js'
-import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
-import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
+import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
 import { pause, repeat } from './repeat.js'
 import type { Registry } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
-import type { AttestedMessage, Attestations } from '../protocols/bridges/cctp/attestations.js'
 
 /** Namespace of the advisory lock by which one process asks for all. */
 const ATTESTER_LOCK = 7_704
@@ -107,10 +99,11 @@ type NeedyBurn = OpenBurn & { usualSeconds: [lower: number, upper: number]; hasE
 /** Burns of one transaction, of which the service tells in one answer. */
 type BurnTransaction = { key: string; sourceDomain: number; txHash: string; burns: NeedyBurn[] }
 
-async function findTransactions({ db, registry }: Desk): Promise<BurnTransaction[]> {
+async function findTransactions(desk: Desk): Promise<BurnTransaction[]> {
+  const { db } = desk
   const [burns, booked] = await Promise.all([findOpenBurns(db), readBookedBlocks(db)])
   const found = new Map<string, BurnTransaction>()
-  for (const burn of burns.flatMap((one) => findNeed(registry, booked, one))) {
+  for (const burn of burns.flatMap((one) => findNeed(desk, booked, one))) {
     const { sourceDomain, txHash } = burn
     const key = `${sourceDomain}/${txHash}`
     const one = found.get(key) ?? { key, sourceDomain, txHash, burns: [] }
@@ -121,15 +114,18 @@ async function findTransactions({ db, registry }: Desk): Promise<BurnTransaction
 }
 
 /** None when the burn has what it needs, or when it belongs to chains of another deployment. */
-function findNeed(registry: Registry, booked: BookedBlock[], burn: OpenBurn): NeedyBurn[] {
+function findNeed(desk: Desk, booked: BookedBlock[], burn: OpenBurn): NeedyBurn[] {
+  const { bridge } = desk.attestations
+  const { chains } = desk.registry
   const { sent, message } = burn
-  const source = registry.chains.find(({ chainId }) => chainId === Number(burn.chainId))
-  const destination = findDestination(registry, sent)
+  const source = chains.find(({ chainId }) => chainId === Number(burn.chainId))
+  const destination = chains.find((chain) => bridge.leadsTo(chain, sent))
   if (!source || !destination) return []
   const head = booked.find(({ chainId }) => Number(chainId) === destination.chainId)
-  const hasExpired = message !== null && isExpired(message, head?.number ?? 0n)
+  const hasExpired = message !== null && isExpired(bridge.readMessage(message), head?.number ?? 0n)
   if (message !== null && !hasExpired) return []
-  return [{ ...burn, hasExpired, usualSeconds: usualSeconds(source, askedSpeed(sent)) }]
+  const { speed } = bridge.readMessage(sent)
+  return [{ ...burn, hasExpired, usualSeconds: bridge.usualSeconds(source, speed) }]
 }
 
 /** Asks about one transaction, and says when next. Never throws: one that fails holds up no other. */
@@ -150,14 +146,15 @@ async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
 }
 
 async function storeAttested(
-  { db, attestations, log }: Desk,
+  desk: Desk,
   { sourceDomain, txHash, burns }: BurnTransaction,
 ): Promise<void> {
+  const { db, attestations, log } = desk
   const messages = await attestations.readMessages(sourceDomain, txHash)
   // One after the other: a message that one burn has claimed is not another's.
   for (const burn of burns) {
     const { operationId } = burn
-    const own = await findOwn(db, burn, messages)
+    const own = await findOwn(desk, burn, messages)
     if (!own) continue
     if (own.message !== burn.message) {
       await setAttested(db, operationId, own)
@@ -170,10 +167,14 @@ async function storeAttested(
 }
 
 /** The message of a burn among those of its transaction, once it is attested. */
-async function findOwn(db: Db, burn: OpenBurn, messages: AttestedMessage[]) {
+async function findOwn(
+  { db, attestations: { bridge } }: Desk,
+  burn: OpenBurn,
+  messages: AttestedMessage[],
+) {
   const found = messages.flatMap(({ message, attestation }) => {
-    if (!message || !attestation || !isSameMessage(burn.sent, message)) return []
-    return [{ eventNonce: decodeCctpMessage(message).nonce, message, attestation }]
+    if (!message || !attestation || !bridge.isSameMessage(burn.sent, message)) return []
+    return [{ eventNonce: bridge.readMessage(message).nonce, message, attestation }]
   })
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)

@@ -5,7 +5,7 @@ import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
 import { createLog } from '../log.js'
 import { superviseProcess } from '../process.js'
-import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { runAttester } from './attester.js'
 import { driveChain } from './driver.js'
 

@@ -25,7 +25,7 @@ if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
 
 const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)
-await ensureLanes(db, kek, chainIds, config.LANES_PER_CHAIN)
+await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)

@@ -155,6 +155,6 @@ async function preview(
   { wallet, request, owner }: Submission,
 ): Promise<Answer> {
   const market = await readMarket(services, wallet.address, request)
-  const plan = await previewPlan(services, owner, request, market)
+  const plan = await previewPlan(services, owner, { request, market })
   return { status: 200, body: previewBody(wallet.id, request, plan) }
 }

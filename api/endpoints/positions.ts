@@ -73,7 +73,7 @@ async function readPosition(
 ) {
   const market = getMarket(client.chain, address)
   const block = { blockHash: bookedHash }
-  const value = await lendingProtocol(market).readPosition(client, market, wallet, block)
+  const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
   const none = { deposited: 0n, withdrawn: 0n }
   const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
   // Everything was taken out, or nothing was ever put in.

@@ -27,7 +27,7 @@ export async function submitIntent(
   const market = await readMarket(services, wallet.address, request)
   let intent: Intent | undefined
   const answer = await commit(async (trx) => {
-    intent = await storeIntent(services, trx, owner, request, market)
+    intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
     return { status: 201, body: intentBody(intent, [], undefined) }
   })
   if (intent) await start(services, intent, tier)

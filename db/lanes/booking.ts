@@ -112,7 +112,7 @@ export type MinedOperation = {
   gasUsed: bigint
   gasCostUsd: number
   units: bigint | undefined
-  /** The CCTP message that a burn emitted. */
+  /** The bridge's message that a burn emitted. */
   messageSent: string | undefined
   /** Why the call inside was reverted, as far as anybody knows. */
   refusal: string | undefined

@@ -150,4 +150,4 @@ export async function refusal(client: ChainClient, from: string, call: object): 
 }
 
 export const held = (client: ChainClient, owner: string) =>
-  readBalance(client, client.chain.usdc.address, owner, 'latest')
+  readBalance(client, { token: client.chain.usdc.address, owner })

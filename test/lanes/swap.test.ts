@@ -31,7 +31,8 @@ const send = (to: string, abi: Interface, name: string, parameters: unknown[]) =
   world.rpc('eth_sendTransaction', [
     { from: owner, to, data: abi.encodeFunctionData(name, parameters), gas: '0xf4240' },
   ])
-const dollarsOf = (address: string) => readBalance(world.driver().client, dollar, address, 'latest')
+const dollarsOf = (address: string) =>
+  readBalance(world.driver().client, { token: dollar, owner: address })
 
 /** A withdrawal whose money has come and waits to be swapped. */
 async function withdrawn(units = 3n * usdcUnits) {

@@ -17,10 +17,8 @@ import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris/iris.js'
-import {
-  connectAttestations,
-  type Attestations,
-} from '../../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../../protocols/bridges/bridges.js'
+import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** anvil answers before it has mined. */

@@ -28,7 +28,7 @@ import { operationId } from '../../../lanes/operationId.js'
 import { watchOutcomes } from '../../../lanes/operations.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
-import { connectAttestations } from '../../../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../../../protocols/bridges/bridges.js'
 import { createDatabase } from '../../support/database.js'
 import { createSite, startSite, type Site, type StartedSite } from '../world/site.js'
 import { type PartLog } from '../../../log.js'
@@ -69,7 +69,7 @@ export async function createBridgeWorld(
   const signerDb = connect(database.urlAs('steward_signer'))
   const kek = await loadKek(signerDb, join(folder, 'kek'))
   const chainIds = names.map((name) => registry.get(name).chainId)
-  await ensureLanes(signerDb, kek, chainIds, 1)
+  await ensureLanes(signerDb, kek, { chainIds, perChain: 1 })
   const treasury = await ensureTreasury(signerDb, kek)
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
@@ -138,7 +138,7 @@ export async function createBridgeWorld(
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
-        storeIntent({ registry }, trx, owner, request, market),
+        storeIntent({ db: trx, registry }, owner, { request, market }),
       )
       if (!intent.plan) throw new Error('It was not planned.')
       return { ...intent, plan: intent.plan, wallet }

@@ -149,9 +149,7 @@ export async function expectArrived(
 
 /** Somebody else brings messages to the chain, all in one transaction. Nothing is mined. */
 export async function mintAsStranger(world: World, ...messages: Attested[]): Promise<string> {
-  const calls = messages.map(({ message, attestation }) =>
-    encodeMint(world.chain.cctp, message, attestation),
-  )
+  const calls = messages.map((attested) => encodeMint(world.chain, attested))
   const [only] = calls
   const targets = calls.map(({ to, data }) => [to, false, data])
   const call =
