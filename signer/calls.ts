@@ -45,7 +45,7 @@ export async function rebuildCalls(
   const plan = await findPlan(site.db, operation.intentId, operation.walletId)
   const step = plan?.steps.find(({ sequence }) => sequence === operation.sequence)
   if (!plan || step?.type !== operation.kind || spendingChain(step) !== chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
   }
   const most = await mostUnits(site.db, operation, plan, step)
   const { calls, allowance } = await toOrder(site, step, wallet, {
@@ -68,7 +68,7 @@ async function mostUnits(
   const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
   const outcome = row && outcomeOf(row)
   if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
-  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked now.')
+  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked yet.')
 }
 
 type Amounts = { units: bigint; most: bigint }
@@ -147,7 +147,10 @@ async function toSwap(
   const to = findToken(chain, step.toAsset)
   const contract = chain.uniswap?.router
   if (!from || !to || !contract) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the chain lists no such swap.')
+    throw new ServiceError(
+      'INTERNAL',
+      'Refused to sign: the chain must list the tokens of the swap.',
+    )
   }
   // Less may have arrived than was planned: the price is the bound.
   const minimumUnits =

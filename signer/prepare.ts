@@ -73,7 +73,7 @@ export async function prepare(site: Site, operation: Operation): Promise<Prepare
   const id = operationId(intentId, sequence, kind)
   // The key makes an effect happen once: it follows from the effect, not from what the row says.
   if (operation.id !== id || (kind !== 'mint' && chainKey !== chainKeyOf(kind, id))) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the key is not that of the effect.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the key must be that of the effect.')
   }
   if (kind === 'fund') return prepareFunding(site, operation)
   if (kind === 'mint') return prepareMint(site, operation)
@@ -157,11 +157,11 @@ async function prepareFunding(site: Site, operation: Operation): Promise<Prepare
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
     throw new ServiceError(
       'INTERNAL',
-      'Refused to sign: fundings are exactly 1 USDC on arbitrum-sepolia.',
+      'Refused to sign: a funding must be exactly 1 USDC on arbitrum-sepolia.',
     )
   }
   if (funding.walletId !== operation.walletId) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the funding is of another wallet.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
   const state = [treasury, operation.chainKey]
   const [used] = await readContract(client, chain.usdc.address, usdc, 'authorizationState', state)
@@ -186,7 +186,7 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
     getWalletSecret(db, operation.walletId),
   ])
   if (!burn?.message || !burn.attestation) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be attested.')
   }
   const { nonce, destinationDomain, recipient, mintRecipient } = decodeCctpMessage(burn.message)
   const isOurs = mintRecipient === wallet.address && nonce === chainKey
@@ -195,7 +195,7 @@ async function prepareMint(site: Site, operation: Operation): Promise<Prepared |
     destinationDomain !== cctp.domain ||
     !isSameAddress(recipient, cctp.tokenMessenger)
   ) {
-    throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be that of the burn.')
   }
   const transmitter = cctp.messageTransmitter
   const [used] = await readContract(client, transmitter, messageTransmitter, 'usedNonces', [nonce])
