@@ -58,7 +58,7 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
 
 /**
  * Waits for the message of a burn, for as long as it takes, and stores it. What was burned is never given
- * up: when it is late the intent says so, when it is far too late the intent is told to have failed, and
+ * up: when it is late the intent says so, when it is far too late the intent is marked as failed, and
  * the wait goes on.
  *
  * @returns The nonce of the message.
@@ -145,7 +145,7 @@ async function attest(
   return own?.eventNonce
 }
 
-/** Too late: the intent is told to have failed. */
+/** Too late: the intent is marked as failed. */
 type Lateness = 'inTime' | 'late' | 'tooLate'
 
 function latenessOf(
@@ -173,9 +173,9 @@ async function tellDelay(
 }
 
 const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
-  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It comes out on ${to} by itself.`
+  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It arrives on ${to} by itself.`
 
-/** Tells that the intent has failed. What was burned is waited for all the same. */
+/** Marks the intent as failed. The wait for what was burned goes on. */
 async function giveUp(
   { db }: Pick<Tools, 'db'>,
   { intentId, step }: Pick<StepInput<BridgeStep>, 'intentId' | 'step'>,

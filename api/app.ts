@@ -38,7 +38,7 @@ export function createApp(services: Services): Express {
   return app
 }
 
-/** What no endpoint answers is admitted all the same: a caller without a key learns nothing of the paths. */
+/** What no endpoint answers is admitted too: a caller without a key learns nothing of the paths. */
 const anyPath: Tariff = { name: 'unknown', credits: 0, scope: 'read' }
 
 function versionOne(services: Services): Router {

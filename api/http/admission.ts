@@ -1,5 +1,5 @@
 import { admit, refund, type Admission, type Search } from '../../db/tenants/metering.js'
-import type { Scope } from '../../db/tenants/accounts.js'
+import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import type { Request, Response } from 'express'
 import type { Services } from './services.js'
@@ -20,7 +20,7 @@ export type Tariff = {
  * Sets the rate and credit headers that every answer carries. A GET is charged here; a POST is charged
  * together with what it creates.
  *
- * @param search - A row that is looked up by the way.
+ * @param search - A row that is looked up in the same statement.
  * @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN, INSUFFICIENT_CREDITS.
  */
 export async function admitRequest<Row>(
@@ -42,7 +42,7 @@ export async function admitRequest<Row>(
   const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
   if (key === undefined || !admission) {
     setWindow(response, shield.count(address))
-    throw unauthorized()
+    throw unauthorized(request)
   }
   shield.trust(admission.keyDigest)
   setWindow(response, admission)
@@ -100,13 +100,25 @@ export function setCredits(response: Response, charged: number, remaining: bigin
   response.setHeader('X-Credits-Remaining', String(remaining))
 }
 
-function unauthorized(): ServiceError {
-  const message = 'The API key is missing or invalid. Send `Authorization: Bearer svc_sk_…`.'
-  return new ServiceError('UNAUTHORIZED', message)
+/** Says no more of a key that looks like one than that it is not valid. */
+function unauthorized(request: Request): ServiceError {
+  const key = keyOf(request)
+  if (!request.get('authorization')) {
+    const message = 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  if (key === undefined || !keyDigest(key)) {
+    const message =
+      'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: ' +
+      '`svc_sk_` and 64 hexadecimal characters.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  return new ServiceError('UNAUTHORIZED', 'The API key is unknown, revoked or expired.')
 }
 
 export function outOfCredits(required: number, available: bigint): ServiceError {
-  const message = `This call costs ${required} credits, ${available} are left.`
+  const price = `${required} ${required === 1 ? 'credit' : 'credits'}`
+  const message = `This call costs ${price}; the account has ${available} left.`
   return new ServiceError('INSUFFICIENT_CREDITS', message, {
     required,
     available: Number(available),

@@ -6,7 +6,7 @@ import {
 } from '../../db/tenants/idempotency.js'
 import { charge, type Admission } from '../../db/tenants/metering.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
-import { ServiceError, errorCatalog } from '../../domain/errors.js'
+import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits, type Tariff } from './admission.js'
 import type { Db } from '../../db/connection/connect.js'
 
@@ -29,9 +29,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 export function readIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || PRINTABLE.test(header)) return header
   const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
-  throw new ServiceError('INVALID_REQUEST', message, {
-    issues: [{ path: 'Idempotency-Key', message }],
-  })
+  throw invalidRequest('Idempotency-Key', message)
 }
 
 /** A twin has committed while this request was on its way. */
@@ -95,10 +93,7 @@ async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefine
   if (!known) return undefined
   if (!known.fingerprint.equals(idempotency.fingerprint)) {
     const message = 'This Idempotency-Key was used for another request. Use a new one.'
-    throw new ServiceError('INVALID_REQUEST', message, {
-      reason: 'idempotency_key_reused',
-      issues: [{ path: 'Idempotency-Key', message }],
-    })
+    throw invalidRequest('Idempotency-Key', message, 'idempotency_key_reused')
   }
   return { status: known.status, text: known.body, charged: 0, replayed: true }
 }

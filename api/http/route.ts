@@ -1,9 +1,10 @@
 import express, { type Request, type Response, type Router } from 'express'
 import { z } from 'zod'
 import { fingerprintOf } from '../../db/tenants/idempotency.js'
-import { ServiceError, type ErrorCode } from '../../domain/errors.js'
+import { invalidRequest, type ErrorCode } from '../../domain/errors.js'
 import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
 import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
+import { parse } from './parse.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Admission, Search } from '../../db/tenants/metering.js'
 import type { Lookup } from '../../db/connection/scope.js'
@@ -62,7 +63,7 @@ export type Route = {
   mount(services: Services, router: Router): void
 }
 
-/** The row that an endpoint reads first; its admission finds it by the way. */
+/** The row that an endpoint reads first; its admission finds it in the same statement. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
 
 type ReadSpec<Params extends Schema, Query extends Schema, Row> = Omit<
@@ -90,7 +91,9 @@ export function readRoute<Params extends Schema, Query extends Schema, Row = und
         const account = await admitRequest(services, tariff, request, response, sought)
         try {
           const input = inputOf(account, request, response, spec)
-          const found = search ? search.lookup.orThrow(account.found) : (undefined as Row)
+          const found = search
+            ? search.lookup.orThrow(account.found, search.by(input.params))
+            : (undefined as Row)
           const answer = await handler(services, { ...input, found, body: undefined })
           // The time limit has answered for us, with an error: those are free.
           if (response.headersSent) await refundRequest(services, response)
@@ -200,8 +203,7 @@ const parseJson = express.json({ limit: '16kb' })
 
 async function readJson(request: Request, response: Response): Promise<void> {
   if (!request.is('application/json')) {
-    const message = 'Send the body as `Content-Type: application/json`.'
-    throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
+    throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
   }
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error?: Error) => {
@@ -222,22 +224,3 @@ const isOptional = (body: Schema) => body === noBody
 
 const hasBody = (request: Request) =>
   request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
-
-function parse<S extends Schema>(schema: S, value: unknown): z.infer<S> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.flatMap(toIssues)
-  const [first] = issues
-  const message = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid.')
-  throw new ServiceError('INVALID_REQUEST', message, { issues })
-}
-
-/** Each field that is too much is an issue of its own, by its own path. */
-function toIssues(issue: z.core.$ZodIssue): { path: string; message: string }[] {
-  const path = issue.path.join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: [...issue.path, key].join('.'),
-    message: 'is not a field of this request',
-  }))
-}

@@ -46,7 +46,7 @@ export async function setDelay(db: Db, id: string, delay: Delay | null): Promise
   else await running.whereNotNull('delay').update({ delay: null })
 }
 
-/** Says that money came out of the bridge after its intent had been told to have failed. */
+/** Says that money came out of the bridge after its intent had been marked as failed. */
 export async function setRecovery(
   db: Db,
   id: string,
