@@ -11,10 +11,11 @@ import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
 import { admitRequest, wasJudged, type Tariff } from './http/admission.js'
 import { docsRoutes } from './docs/page.js'
-import { answerNotFound, handleErrors } from './http/errors.js'
+import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
 import { endpoints } from './routes.js'
 import type { Log } from '../log.js'
+import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
 
 /** Above the limits of the database's own waits; a server that is frozen never answers. */
@@ -45,6 +46,7 @@ function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
+  refuseOtherMethods(services, router, endpoints.versioned)
   router.use(admitUnknown(services))
   router.use(admitUnread(services))
   return router
@@ -54,8 +56,21 @@ function versionOne(services: Services): Router {
 function beside(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
+  refuseOtherMethods(services, router, endpoints.unversioned)
   router.use('/dashboard', admitUnknown(services))
   return router
+}
+
+/** The paths of these endpoints, by a method that none of them has. */
+function refuseOtherMethods(services: Services, router: Router, routes: readonly Route[]): void {
+  for (const path of new Set(routes.map(({ spec }) => spec.path))) {
+    const own = routes.filter(({ spec }) => spec.path === path)
+    const allow = own.map(({ method }) => method.toUpperCase()).sort()
+    router.all(path, async (request, response) => {
+      await admitRequest(services, anyPath, request, response)
+      throw methodNotAllowed(request, allow)
+    })
+  }
 }
 
 function admitUnknown(services: Services): RequestHandler {

@@ -1,7 +1,7 @@
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge } from './admission.js'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
 /** Has an anchor for each code and reason. */
@@ -12,6 +12,12 @@ const RETRY_AFTER_S = 1
 
 export const answerNotFound: RequestHandler = () => {
   throw new ServiceError('NOT_FOUND', 'There is no endpoint at this path. See /docs.')
+}
+
+/** On the path of an endpoint, for a method that it does not have. */
+export function methodNotAllowed({ method }: Request, allow: string[]): ServiceError {
+  const message = `This path does not support ${method}. Use ${allow.join(' or ')}.`
+  return new ServiceError('METHOD_NOT_ALLOWED', message, { allow })
 }
 
 /** An error in the documented shape. */
@@ -41,6 +47,7 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     forgetCharge(response)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
+    if (status === 405) response.set('Allow', (known.details.allow as string[]).join(', '))
     if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json(errorBody(known, requestId))
   }
