@@ -16,7 +16,7 @@ import {
 import { toFailureCode } from '../domain/failures.js'
 import { locateFunds } from '../domain/funds.js'
 import { isSigned } from '../domain/operation.js'
-import { freeFailures } from '../domain/tiers.js'
+import { freeFailures } from '../domain/prices.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connection/connect.js'

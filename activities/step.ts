@@ -18,7 +18,7 @@ import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type Tools = {
   db: Db
@@ -109,16 +109,23 @@ export async function whileBeating<T>(
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { heartbeat, cancellationSignal } = Context.current()
-  const limit = AbortSignal.timeout(ATTEMPT_MS)
-  const signal = AbortSignal.any([limit, cancellationSignal, tools.stopping])
+  const over = new AbortController()
+  const end = () => over.abort()
+  const limit = setTimeout(end, ATTEMPT_MS)
+  // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
+  const sources = [cancellationSignal, tools.stopping]
+  for (const source of sources) source.addEventListener('abort', end)
+  if (sources.some(({ aborted }) => aborted)) end()
   const started = Date.now()
   const beat = setInterval(() => {
     if (Date.now() - started >= FIRST_HEARTBEAT_MS) heartbeat()
   }, HEARTBEAT_MS)
   try {
-    return await wait(signal)
+    return await wait(over.signal)
   } finally {
     clearInterval(beat)
+    clearTimeout(limit)
+    for (const source of sources) source.removeEventListener('abort', end)
   }
 }
 

@@ -9,7 +9,8 @@ import express, {
 import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
-import { admitRequest, wasJudged, type Tariff } from './http/admission.js'
+import { apiKey } from './http/apiKey.js'
+import { enter, toVisit, wasJudged, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
@@ -40,7 +41,8 @@ export function createApp(services: Services): Express {
 }
 
 /** What no endpoint answers is admitted too: a caller without a key learns nothing of the paths. */
-const anyPath: Tariff = { name: 'unknown', credits: 0, scope: 'read' }
+const anyPath: Purpose = { route: 'unknown', scope: 'read' }
+const anyCaller = apiKey({ credits: 0 })
 
 function versionOne(services: Services): Router {
   const router = Router()
@@ -67,7 +69,7 @@ function refuseOtherMethods(services: Services, router: Router, routes: readonly
     const own = routes.filter(({ spec }) => spec.path === path)
     const allow = own.map(({ method }) => method.toUpperCase()).sort()
     router.all(path, async (request, response) => {
-      await admitRequest(services, anyPath, request, response)
+      await enter(anyCaller, toVisit(services, response, anyPath))
       throw methodNotAllowed(request, allow)
     })
   }
@@ -75,15 +77,15 @@ function refuseOtherMethods(services: Services, router: Router, routes: readonly
 
 function admitUnknown(services: Services): RequestHandler {
   return async (request, response, next) => {
-    await admitRequest(services, anyPath, request, response)
+    await enter(anyCaller, toVisit(services, response, anyPath))
     answerNotFound(request, response, next)
   }
 }
 
 /** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
 function admitUnread(services: Services): ErrorRequestHandler {
-  return async (error, request, response, next) => {
-    if (!wasJudged(response)) await admitRequest(services, anyPath, request, response)
+  return async (error, _request, response, next) => {
+    if (!wasJudged(response)) await enter(anyCaller, toVisit(services, response, anyPath))
     next(error)
   }
 }

@@ -6,7 +6,8 @@ import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
-import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../protocols/bridges/bridges.js'
+import { createBreaker } from '../temporal/breaker.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
 import { createApiServer, drain } from './server.js'
@@ -20,7 +21,8 @@ const chains = connectChains(registry, config.rpcUrls)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
-const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
+const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = config
+const temporal = connectTemporal(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, [createBreaker()])
 onStop(() => temporal.connection.close())
 
 const shield = createShield()

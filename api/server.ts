@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
-import { windowHeaders } from './http/admission.js'
 import { invalidRequest } from '../domain/errors.js'
+import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
 import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
-const TIMEOUTS = {
+const timeouts = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
   // Longer than clients and proxies keep theirs: whoever ends a connection that the other is about to use
@@ -22,7 +22,7 @@ const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
 export function createApiServer(services: Services): Server {
-  return createServer(TIMEOUTS, createApp(services)).on('clientError', answerUnreadable(services))
+  return createServer(timeouts, createApp(services)).on('clientError', answerUnreadable(services))
 }
 
 /** Takes no more requests, and returns when those that had come are answered. */

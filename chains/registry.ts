@@ -11,6 +11,11 @@ export type Network = (typeof networks)[number]
 export const chainNames = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 export type ChainName = (typeof chainNames)[number]
 
+/** The part of a variable's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
+export const variableSuffix = (name: ChainName) => name.toUpperCase().replaceAll('-', '_')
+/** Name of the variable that says where a chain's node is. */
+export const rpcVariable = (name: ChainName) => `RPC_URL_${variableSuffix(name)}`
+
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 
 /** Addresses that a deployment of the devnet yields for one chain. What a chain lacks is absent. */
@@ -125,7 +130,9 @@ function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain } = chainFacts[name]
   return {
-    ...{ name, alias, chainId },
+    name,
+    alias,
+    chainId,
     usdc: usdcToken(usdc),
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),

@@ -29,7 +29,7 @@ const vocabulary = new Interface([
   // Compound III
   'function supply(address asset, uint256 amount)',
   'function withdraw(address asset, uint256 amount)',
-  // CCTP v2
+  // The bridge
   `function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient,
     address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)`,
   // Uniswap v3, SwapRouter02

@@ -4,8 +4,8 @@ import { invalidRequest, type ServiceError } from './errors.js'
 const EXACT_DIGITS = 15
 /** The most that a token contract can count. */
 const MAX_UNITS = 2n ** 256n - 1n
-const DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/
-const EXPONENT = /^\d+(\.\d+)?e[+-]?\d+$/i
+const decimalText = /^(0|[1-9]\d*)(\.\d+)?$/
+const exponentText = /^\d+(\.\d+)?e[+-]?\d+$/i
 
 /** Decimals of every asset of the service: USDC, and the dollars that it is swapped for. */
 export const ASSET_DECIMALS = 6
@@ -21,7 +21,7 @@ export const ASSET_DECIMALS = 6
  */
 export function toUnits(amount: number | string, decimals: number): bigint {
   const text = String(amount)
-  if (!DECIMAL.test(text)) throw invalidAmount(faultOf(amount, decimals))
+  if (!decimalText.test(text)) throw invalidAmount(faultOf(amount, decimals))
   const [whole = '', fraction = ''] = text.split('.')
   if (fraction.length > decimals) throw invalidAmount(atMost(decimals))
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -90,7 +90,7 @@ const invalidAmount = (rule: string): ServiceError => invalidRequest('amount', `
 function faultOf(amount: number | string, decimals: number): string {
   const text = String(amount)
   if (/^-\d/.test(text)) return 'must be above zero'
-  if (!EXPONENT.test(text)) return 'must be plain decimal digits, such as 12.5'
+  if (!exponentText.test(text)) return 'must be plain decimal digits, such as 12.5'
   if (typeof amount === 'string') return 'must be written without an exponent'
   return amount < 1 ? atMost(decimals) : asText
 }

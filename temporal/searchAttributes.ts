@@ -15,7 +15,8 @@ export const searchAttributes = {
 const KEYWORD = 2
 
 /** Makes the search attributes known to a server that does not have them yet. */
-export async function registerSearchAttributes(client: Client, namespace: string): Promise<void> {
+export async function registerSearchAttributes(client: Client): Promise<void> {
+  const { namespace } = client.options
   const operator = client.connection.operatorService
   const { customAttributes } = await operator.listSearchAttributes({ namespace })
   const names = Object.values(searchAttributes).map(({ name }) => name)

@@ -22,10 +22,13 @@ const START_DEADLINE_MS = 1_500
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
-type Options = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
-const once: Options = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
-/** For a run that is gone though its intent is not over: it finds in the rows what is done. */
-export const again: Options = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
+export type StartOptions = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
+export const once: StartOptions = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
+/**
+ * For a run that is gone though its work is not over: it finds in the rows what is done. There is never a second
+ * one beside a run that is there after all, which answers for it (`USE_EXISTING`).
+ */
+export const again: StartOptions = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
 export type IntentStart = { intent: Intent; tier: Tier }
 
@@ -34,7 +37,7 @@ export async function startIntent(
   client: Client,
   db: Db,
   { intent, tier }: IntentStart,
-  options: Options = once,
+  options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
@@ -66,12 +69,17 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
   return { ...shared, ...(plan && { plan }), ...(simulate && { simulate }) }
 }
 
-/** Starts the workflow of a funding, whose id is the funding's. */
-export async function startFunding(client: Client, db: Db, funding: Funding): Promise<void> {
+/** Starts the workflow of a funding, whose id is the funding's. Already started counts as started. */
+export async function startFunding(
+  client: Client,
+  db: Db,
+  funding: Funding,
+  options: StartOptions = once,
+): Promise<void> {
   const { id, accountId, walletId } = funding
   await start(client, () =>
     client.workflow.start<typeof fundWallet>('fundWallet', {
-      ...once,
+      ...options,
       workflowId: id,
       taskQueue: TASK_QUEUE,
       workflowIdConflictPolicy: 'USE_EXISTING',

@@ -1,20 +1,19 @@
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { Runtime } from '@temporalio/worker'
 import { createActivities } from '../activities/index.js'
 import { checkChainIds, connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { driveChain } from '../lanes/driver.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
-import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
-import { ensureSchedules } from '../temporal/schedules.js'
-import { registerSearchAttributes } from '../temporal/searchAttributes.js'
+import { watchTemporal } from './presence.js'
+import { serveTasks } from './serve.js'
 import { runSweepers } from './sweep.js'
-import { createTemporalLog } from './temporalLog.js'
+import { createTemporalLog, telemetryOptions } from './temporalLog.js'
 import { loadWorkflowBundle } from './workflowBundle.js'
 
 /** Below the time that a supervisor grants before it kills. */
@@ -30,7 +29,7 @@ const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
 const temporalLog = createTemporalLog(log)
-Runtime.install({ logger: temporalLog, shutdownSignals: [] })
+Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls)
@@ -41,15 +40,12 @@ const silent = await checkChainIds(chains)
 if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
 
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
-await registerSearchAttributes(client, config.TEMPORAL_NAMESPACE)
-await ensureSchedules(client)
-const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
-onStop(() => connection.close())
+onStop(() => client.connection.close())
+const temporal = watchTemporal(client, log, stopping)
 
-const listener = listenToOperations(config.DATABASE_URL, stopping)
+const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes(listener)
-const worker = await Worker.create({
-  connection,
+const options = {
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,
   activities: createActivities({
@@ -60,17 +56,10 @@ const worker = await Worker.create({
   workflowBundle: await loadWorkflowBundle(temporalLog),
   ...SLOTS,
   ...SHUTDOWN,
-})
-
-const running = worker.run()
-onStop(async () => {
-  if (worker.getState() === 'RUNNING') worker.shutdown()
-  await running
-})
-const drivers = chains.list.map((chain) =>
-  driveChain(config.DATABASE_URL, chain, listener, log, stopping),
-)
-onStop(() => Promise.all(drivers))
-const sweepers = runSweepers({ db, client, log }, stopping)
+}
+const service = { address: config.TEMPORAL_ADDRESS, options, temporal, log }
+const serving = serveTasks(service, stopping)
+onStop(() => serving)
+const sweepers = runSweepers({ url: config.directDatabaseUrl, client, temporal, log }, stopping)
 onStop(() => sweepers)
-ready({ taskQueue: TASK_QUEUE })
+ready({ taskQueue: TASK_QUEUE, temporal: await temporal.isThere() })

@@ -1,76 +1,96 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WorkflowNotFoundError, type Client } from '@temporalio/client'
-import { findUndispatchedFundings } from '../db/intents/fundings.js'
+import type { Client } from '@temporalio/client'
+import {
+  findLingering,
+  takeLingering,
+  takeUndispatched,
+  type Startable,
+} from '../db/intents/sweeping.js'
+import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
-import { findLingeringIntents, findUndispatchedIntents } from '../db/intents/intents.js'
-import { again, startFunding, startIntent } from '../temporal/start.js'
-import type { Db } from '../db/connection/connect.js'
+import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
+import { again, once, startFunding, startIntent, type StartOptions } from '../temporal/start.js'
 import type { Log } from '../log.js'
+import type { Presence } from './presence.js'
 
-export type SweepTools = { db: Db; client: Client; log: Log }
+/** Advisory lock of the one process that sweeps. */
+const SWEEP_LOCK = [7_703, 1] as const
 
 const UNDISPATCHED_EVERY_MS = 2_000
 /** The API starts workflows itself; what is older than this it did not manage to. */
 const UNDISPATCHED_AFTER_MS = 5_000
 const LINGERING_EVERY_MS = 60_000
+/** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
 /** A key whose time is over is good for nothing and in nobody's way. */
 const EXPIRED_EVERY_MS = 3_600_000
 /** Short statements: others write to the same table. */
 const EXPIRED_BATCH = 1_000
+/** Failures of one round that are told one by one; of the others the number. */
+const TOLD = 10
 
-/** Starts workflows that should run and do not, and deletes what is kept no longer, until the signal aborts. */
-export async function runSweepers(tools: SweepTools, stopping: AbortSignal): Promise<void> {
-  await Promise.all([
-    every(UNDISPATCHED_EVERY_MS, tools, stopping, startUndispatched),
-    every(LINGERING_EVERY_MS, tools, stopping, restartLingering),
-    every(EXPIRED_EVERY_MS, tools, stopping, deleteExpired),
-  ])
+type Tools = { db: Db; client: Client; temporal: Presence; log: Log; stopping: AbortSignal }
+type Sweep = (tools: Tools) => Promise<void>
+
+/**
+ * Starts workflows that should run and do not, and deletes what is kept no longer, until the signal aborts. One
+ * process does so at a time; the others wait for its session to end.
+ *
+ * @param url - The database without a pooler in between: the lead belongs to a session.
+ */
+export async function runSweepers(
+  { url, ...shared }: Omit<Tools, 'db' | 'stopping'> & { url: string },
+  stopping: AbortSignal,
+): Promise<void> {
+  const db = connectAsLeader(url, ...SWEEP_LOCK)
+  const tools = { ...shared, db, stopping }
+  try {
+    await Promise.all([
+      every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
+      every(LINGERING_EVERY_MS, tools, restartLingering),
+      every(EXPIRED_EVERY_MS, tools, deleteExpired),
+    ])
+  } finally {
+    await db.destroy()
+  }
 }
 
-async function every(
-  ms: number,
-  tools: SweepTools,
-  stopping: AbortSignal,
-  sweep: (tools: SweepTools, stopping: AbortSignal) => Promise<void>,
-): Promise<void> {
+async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
+  const { log, stopping } = tools
   while (!stopping.aborted) {
-    await sweep(tools, stopping).catch((error: unknown) => {
-      tools.log.warn({ err: error }, 'sweep failed')
+    await sweep(tools).catch((error: unknown) => {
+      if (!isLedElsewhere(error)) log.warn({ err: error }, 'sweep failed')
     })
     await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
 /** Rows that were stored while Temporal was away, or whose process died right after. */
-async function startUndispatched(tools: SweepTools): Promise<void> {
-  const { db, client, log } = tools
-  for (const { intent, tier } of await findUndispatchedIntents(db, UNDISPATCHED_AFTER_MS)) {
-    await startIntent(client, db, { intent, tier })
-    log.info({ intent: intent.id }, 'workflow started late')
-  }
-  for (const funding of await findUndispatchedFundings(db, UNDISPATCHED_AFTER_MS)) {
-    await startFunding(client, db, funding)
-    log.info({ funding: funding.id }, 'workflow started late')
-  }
+async function startUndispatched(tools: Tools): Promise<void> {
+  await tools.temporal.untilThere()
+  await startAll(tools, once, () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS))
 }
 
-/** Intents whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
-async function restartLingering(tools: SweepTools, stopping: AbortSignal): Promise<void> {
-  const { db, client, log } = tools
-  let page = await findLingeringIntents(db, LINGERING_AFTER_MS)
-  while (page.length > 0 && !stopping.aborted) {
-    for (const { intent, tier } of page) {
-      if (await isRunning(client, intent.id)) continue
-      await startIntent(client, db, { intent, tier }, again)
-      log.warn({ intent: intent.id }, 'workflow was gone, started again')
+/** Work whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
+async function restartLingering(tools: Tools): Promise<void> {
+  const { db, client, temporal, stopping } = tools
+  let page: string[]
+  let after = ''
+  do {
+    await temporal.untilThere()
+    if (stopping.aborted) return
+    page = await findLingering(db, LINGERING_AFTER_MS, { after, limit: LISTED_AT_ONCE })
+    after = page.at(-1) ?? after
+    const running = page.length > 0 ? await findRunning(client, page) : new Set<string>()
+    const gone = page.filter((id) => !running.has(id))
+    if (gone.length > 0) {
+      await startAll(tools, again, () => takeLingering(db, LINGERING_AFTER_MS, gone))
     }
-    page = await findLingeringIntents(db, LINGERING_AFTER_MS, page.at(-1)?.intent.id)
-  }
+  } while (page.length === LISTED_AT_ONCE)
 }
 
 /** Idempotency keys whose time is over. */
-async function deleteExpired({ db, log }: SweepTools, stopping: AbortSignal): Promise<void> {
+async function deleteExpired({ db, log, stopping }: Tools): Promise<void> {
   let deleted = 0
   for (let batch = EXPIRED_BATCH; batch === EXPIRED_BATCH && !stopping.aborted; deleted += batch) {
     batch = await deleteExpiredKeys(db, EXPIRED_BATCH)
@@ -78,12 +98,51 @@ async function deleteExpired({ db, log }: SweepTools, stopping: AbortSignal): Pr
   if (deleted > 0) log.info({ deleted }, 'expired idempotency keys deleted')
 }
 
-async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+/**
+ * Starts the workflows of what is taken until nothing is left. One that cannot be started does not keep the others
+ * from it; when it is Temporal that has gone, the rest waits.
+ */
+async function startAll(
+  tools: Tools,
+  options: StartOptions,
+  take: () => Promise<Startable>,
+): Promise<void> {
+  const { temporal, log, stopping } = tools
+  let failed = 0
+  while (!stopping.aborted) {
+    const starts = startsOf(tools, await take(), options)
+    if (starts.length === 0) break
+    const results = await Promise.all(starts.map((start) => attempt(start, log)))
+    const failures = results.filter((failure) => failure !== undefined)
+    if (failures.length > 0 && !(await temporal.isThere())) return
+    for (const failure of failures) {
+      if (++failed <= TOLD) log.warn(failure, 'workflow not started')
+    }
+  }
+  if (failed > TOLD) log.warn({ failed }, 'workflows not started')
+}
+
+type Start = { facts: object; run: () => Promise<void> }
+
+function startsOf({ client, db }: Tools, rows: Startable, options: StartOptions): Start[] {
+  const intents = rows.intents.map((row) => ({
+    facts: { intent: row.intent.id },
+    run: () => startIntent(client, db, row, options),
+  }))
+  const fundings = rows.fundings.map((funding) => ({
+    facts: { funding: funding.id },
+    run: () => startFunding(client, db, funding, options),
+  }))
+  return [...intents, ...fundings]
+}
+
+/** @returns What to tell when it failed. */
+async function attempt({ facts, run }: Start, log: Log): Promise<object | undefined> {
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe()
-    return status.name === 'RUNNING'
+    await run()
+    log.info(facts, 'workflow started by the sweeper')
+    return undefined
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false
-    throw error
+    return { ...facts, err: error }
   }
 }

@@ -1,4 +1,9 @@
-import { DefaultLogger, type LogMetadata, type Logger } from '@temporalio/worker'
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  type LogMetadata,
+  type Logger,
+} from '@temporalio/worker'
 import type { Log } from '../log.js'
 
 /** Facts that the SDK's records may carry into our log. Failures are named, their texts stay in Temporal. */
@@ -10,6 +15,17 @@ const allowed = [
   'taskQueue',
   'sdkComponent',
 ]
+
+/**
+ * Lets the SDK's native part write through its logger, not past it. That a poll failed and is tried again stays
+ * unsaid: each of many would tell it for as long as Temporal is away.
+ */
+export const telemetryOptions = {
+  logging: {
+    forward: {},
+    filter: `${makeTelemetryFilterString({ core: 'WARN' })},temporalio_client::retry=off`,
+  },
+}
 
 /** Lets the Temporal SDK write into our log, from warnings upwards. */
 export function createTemporalLog(log: Log): Logger {

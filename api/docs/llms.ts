@@ -39,7 +39,8 @@ curl -s $HOST/v1/intents/intent_… -H "Authorization: Bearer $KEY"
 
 function lines(routes: readonly Route[], base: string): string[] {
   return routes.map(({ method, spec }) => {
-    const { credits, docs, path } = spec
+    const { caller, docs, path } = spec
+    const { credits } = caller
     const price = credits === 1 ? '1 credit' : `${credits} credits`
     return `- ${method.toUpperCase()} ${base}${toTemplate(path)}: ${docs.summary} (${price})`
   })

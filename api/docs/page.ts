@@ -28,7 +28,7 @@ const PAGE_POLICY = [
 /** Long enough to spare the service, short enough for a new release to show. */
 const CACHE = 'public, max-age=300'
 
-const page = `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -46,7 +46,7 @@ const page = `<!doctype html>
 `
 
 /** `validatorUrl: null` keeps Swagger UI from sending the document's address to a public validator. */
-const script = `window.ui = SwaggerUIBundle({
+const SCRIPT = `window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',
   deepLinking: true,
@@ -65,9 +65,9 @@ export function docsRoutes(endpoints: Endpoints): Router {
   router.get('/', answerHome, answer('html', homePage))
   router.get('/openapi.json', answer('json', toJson(document)))
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
-  router.get('/docs', answer('html', page))
+  router.get('/docs', answer('html', PAGE))
   router.get(ERRORS_PAGE, answer('html', createErrorsPage(endpoints)))
-  router.get('/docs/init.js', answer('js', script))
+  router.get('/docs/init.js', answer('js', SCRIPT))
   for (const name of assets) {
     router.get(`/docs/${name}`, (_request, response, next) => {
       response.set('Cache-Control', CACHE)

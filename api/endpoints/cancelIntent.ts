@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { cancelIntent, getIntent } from '../../db/intents/intents.js'
 import { invalidRequest } from '../../domain/errors.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { cancelledIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
 import { intentIdInput } from '../schemas/parameters.js'
-import { noBody, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noBody, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
 
 const refusals = {
@@ -16,8 +18,7 @@ const refusals = {
 const cancel = writeRoute(
   {
     path: '/intents/:intentId/cancel',
-    credits: prices.cancelIntent,
-    refunds: true,
+    caller: apiKey({ credits: prices.cancelIntent, refunds: true }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -37,7 +38,7 @@ const cancel = writeRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (_services, { account: { accountId }, params: { intentId } }, commit) =>
+  async (_services, { caller: { accountId }, params: { intentId } }, commit) =>
     commit(async (trx) => {
       const verdict = await cancelIntent(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)

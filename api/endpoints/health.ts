@@ -1,37 +1,42 @@
 import { findActiveKek } from '../../db/keys.js'
 import { isMigrated } from '../../db/connection/connect.js'
+import { pingTemporal } from '../../temporal/connect.js'
 import type { RequestHandler } from 'express'
 import type { Services } from '../http/services.js'
 
 /** A dependency that answers later than this is not there. */
 const PROBE_MS = 1_500
+/** Its absence does not keep the answer past the second that usual probes allow. */
+const TEMPORAL_MS = 500
 
 /** Alive: the process answers. */
 export const answerAlive: RequestHandler = (_request, response) => {
   response.json({ status: 'ok' })
 }
 
-/** Ready: Postgres, its schema, the signer's public key and Temporal are there. 503 names what is not. */
+/**
+ * Ready: Postgres, its schema and the signer's public key are there. 503 names what is not. Without Temporal the
+ * API is degraded, not down: intents are stored, and begin when it is back.
+ */
 export function answerReady({ db, temporal }: Services): RequestHandler {
-  const askTemporal = () =>
-    temporal.withDeadline(Date.now() + PROBE_MS, () => temporal.workflowService.getSystemInfo({}))
   return async (_request, response) => {
-    const [schema, signer, workflows] = await Promise.all([
-      probe(() => isMigrated(db)),
-      probe(async () => (await findActiveKek(db)) !== undefined),
-      probe(async () => Boolean(await askTemporal())),
+    const [postgres, signer, workflows] = await Promise.all([
+      probe(PROBE_MS, () => isMigrated(db)),
+      probe(PROBE_MS, async () => (await findActiveKek(db)) !== undefined),
+      probe(TEMPORAL_MS, () => pingTemporal(temporal, TEMPORAL_MS).then(() => true)),
     ])
-    const ready = schema && signer && workflows
+    const ready = postgres && signer
+    const degraded = ready && !workflows
     response
       .status(ready ? 200 : 503)
-      .json({ ready, postgres: schema, signer, temporal: workflows })
+      .json({ ready, postgres, signer, temporal: workflows, degraded })
   }
 }
 
 /** Whether `check` comes true in time. */
-async function probe(check: () => Promise<boolean>): Promise<boolean> {
+async function probe(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => {
-    setTimeout(resolve, PROBE_MS, false).unref()
+    setTimeout(resolve, withinMs, false).unref()
   })
   const answer = (async () => check())()
   return Promise.race([answer.catch(() => false), late])

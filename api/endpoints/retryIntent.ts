@@ -4,15 +4,17 @@ import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
-import { prices } from '../../domain/tiers.js'
-import { storeIntent } from '../../planning/intents.js'
-import { readMarket } from '../../planning/market.js'
+import { prices } from '../../domain/prices.js'
 import { plannedIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
-import { startStored } from './intents.js'
+import { submitIntent } from './submitIntent.js'
 import { intentIdInput } from '../schemas/parameters.js'
-import { noBody, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noBody, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
+import type { Answer, Commit } from '../http/commit.js'
+import type { Services } from '../http/services.js'
 
 class RetriedMeanwhile extends Error {}
 
@@ -25,7 +27,7 @@ const retriedIntent = {
 const retry = writeRoute(
   {
     path: '/intents/:intentId/retry',
-    credits: prices.retryIntent,
+    caller: apiKey({ credits: prices.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -50,39 +52,40 @@ const retry = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, params }, commit) => {
+  async (services, { caller, requestId, params }, commit) => {
     const { db } = services
-    const { accountId, tier } = account
+    const { accountId, tier } = caller
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
-    if (known) return { status: 200, body: intentBody(known, [], undefined) }
+    if (known) return alreadyRetried(known)
     await assertSettled(services, failed)
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await walletById.get(db, accountId, failed.walletId)
-    const market = await readMarket(services, wallet.address, request)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
-    let intent: Intent | undefined
-    const answer = await commit(async (trx) => {
-      // The charge holds the account: nobody else retries meanwhile.
-      if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-      intent = await storeIntent(services, trx, owner, request, market)
-      return { status: 201, body: intentBody(intent, [], undefined) }
-    }).catch(async (error: unknown) => {
+    const commitOnce: Commit = (work) =>
+      commit(async (trx) => {
+        // The charge holds the account: nobody else retries meanwhile.
+        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+        return work(trx)
+      })
+    try {
+      return await submitIntent(services, { wallet, request, owner, tier }, commitOnce)
+    } catch (error) {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
       if (!twin) throw error
-      return { status: 200, body: intentBody(twin, [], undefined) } as const
-    })
-    if (intent) await startStored(services, { intent, tier })
-    return answer
+      return alreadyRetried(twin)
+    }
   },
 )
 
 export const retryRoutes = [retry]
 
-async function assertSettled(
-  { db }: Parameters<typeof readMarket>[0],
-  { accountId, id, status }: Intent,
-) {
+const alreadyRetried = (retry: Intent): Answer => ({
+  status: 200,
+  body: intentBody(retry, [], undefined),
+})
+
+async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
   if (status !== 'failed') {
     throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
   }

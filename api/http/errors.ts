@@ -1,6 +1,6 @@
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
-import { forgetCharge } from './admission.js'
+import { forgetCharge } from './credits.js'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
@@ -48,7 +48,6 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
     if (status === 405) response.set('Allow', (known.details.allow as string[]).join(', '))
-    if (status === 401) response.set('WWW-Authenticate', 'Bearer')
     response.status(status).json(errorBody(known, requestId))
   }
 }
@@ -75,8 +74,16 @@ function toServiceError(error: unknown): ServiceError {
 }
 
 const networkErrors = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]
 /** How pg says without a code that a connection has ended or did not come about; knex puts SQL before. */
 const lostConnection =

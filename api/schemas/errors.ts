@@ -63,7 +63,9 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     funds: z
       .array(
         z.strictObject({
-          ...{ chain: z.string(), asset: z.string(), amount: decimalText },
+          chain: z.string(),
+          asset: z.string(),
+          amount: decimalText,
           protocol: z.string().optional().meta({ description: 'Where it is lent.' }),
         }),
       )

@@ -30,6 +30,7 @@ export type Lookup<Row> = {
   name: string
   /** SQL that joins to `call`, by its account and key, the row and `found`: all null where there is none. */
   join: string
+  find(db: Db, accountId: string, key: string): Promise<Row | undefined>
   /** @throws {ServiceError} Not found: the same for unknown and foreign rows. */
   get(db: Db, accountId: string, key: string): Promise<Row>
   /** What is found otherwise, such as by an admission. */
@@ -65,9 +66,10 @@ export function createLookup<Row extends object>(
     if (row) return row
     throw notFound(key)
   }
+  const find = (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
   const get = async (db: Db, accountId: string, key: string) =>
-    orThrow(await of(db)({ accountId, key }), key)
-  return { name, join, get, orThrow }
+    orThrow(await find(db, accountId, key), key)
+  return { name, join, find, get, orThrow }
 }
 
 /** The columns that a look-up joins. */

@@ -12,7 +12,7 @@ export type Funding = {
   completedAt: Date | null
 }
 
-const returning = [
+export const fundingColumns = [
   'id',
   'account_id as accountId',
   'wallet_id as walletId',
@@ -34,13 +34,13 @@ export async function insertFunding(
       chain_id: funding.chainId,
       units: funding.units.toString(),
     })
-    .returning<Funding[]>(returning)
+    .returning<Funding[]>(fundingColumns)
   if (!row) throw new Error('The funding was not stored.')
   return row
 }
 
 export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {
-  return db('funding').where({ id }).first<Funding | undefined>(returning)
+  return db('funding').where({ id }).first<Funding | undefined>(fundingColumns)
 }
 
 export async function setFundingCompleted(db: Db, id: string): Promise<void> {
@@ -48,14 +48,4 @@ export async function setFundingCompleted(db: Db, id: string): Promise<void> {
     .where({ id })
     .whereNull('completed_at')
     .update({ completed_at: db.raw('clock_timestamp()') })
-}
-
-/** Fundings whose workflow should have been started a while ago, oldest first. */
-export async function findUndispatchedFundings(db: Db, olderThanMs: number): Promise<Funding[]> {
-  return db('funding')
-    .whereNull('dispatched_at')
-    .whereRaw(`created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
-    .orderBy('created_at')
-    .limit(50)
-    .select<Funding[]>(returning)
 }

@@ -1,9 +1,7 @@
-import type { Knex } from 'knex'
 import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
 import { newId } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
-import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
@@ -40,7 +38,7 @@ export type Intent = {
   completedAt: Date | null
 }
 
-const returning = [
+export const intentColumns = [
   'id',
   'account_id as accountId',
   'wallet_id as walletId',
@@ -99,7 +97,7 @@ export async function insertIntent(
       status: plan ? 'planning' : 'pending',
       plan: plan ? JSON.stringify(plan) : null,
     })
-    .returning<Intent[]>(returning)
+    .returning<Intent[]>(intentColumns)
   if (!intent) throw new Error('The intent was not stored.')
   return intent
 }
@@ -147,7 +145,7 @@ export async function findRetry(
   accountId: string,
   id: string,
 ): Promise<Intent | undefined> {
-  const query = db('intent').where({ account_id: accountId, retry_of: id }).select(returning)
+  const query = db('intent').where({ account_id: accountId, retry_of: id }).select(intentColumns)
   const [retry] = await selectScoped<Intent>(db, accountId, query)
   return retry
 }
@@ -155,7 +153,7 @@ export async function findRetry(
 const withEffects = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
-    .select(returning.map((column) => `i.${column}`))
+    .select(intentColumns.map((column) => `i.${column}`))
     .select(db.raw(`(${EFFECTS}) as effects`))
 
 const intentNotFound = () =>
@@ -181,7 +179,10 @@ export async function cancelIntent(trx: Db, accountId: string, id: string): Prom
 
 /** The intent, locked until the transaction ends: one writer decides about it at a time. */
 export async function lockIntent(trx: Db, id: string): Promise<Intent> {
-  const intent = await trx('intent').where({ id }).forUpdate().first<Intent | undefined>(returning)
+  const intent = await trx('intent')
+    .where({ id })
+    .forUpdate()
+    .first<Intent | undefined>(intentColumns)
   if (!intent) throw new Error(`There is no intent ${id}.`)
   return intent
 }
@@ -224,70 +225,6 @@ export function requestOf(intent: Intent): IntentRequest {
     case 'bridge':
       return { action, asset, amountUnits, fromChain: fromChain ?? '', toChain: chain ?? '' }
   }
-}
-
-/**
- * Intents whose workflow should have been started a while ago, oldest first, with the tier of their account. One that
- * was cancelled before is over without a workflow.
- */
-export async function findUndispatchedIntents(
-  db: Db,
-  olderThanMs: number,
-): Promise<{ intent: Intent; tier: Tier }[]> {
-  return findStartable(db, olderThanMs, (rows) =>
-    rows
-      .whereNull('i.dispatched_at')
-      .whereNotIn('i.status', ['completed', 'failed'])
-      .orderBy('i.created_at'),
-  )
-}
-
-/**
- * Intents of which something is left to do though their workflow was started a while ago: those that are not
- * over, and whatever their status those whose burned money has not come out. A page of them, by id.
- *
- * @param after - The last id of the page before.
- */
-export async function findLingeringIntents(
-  db: Db,
-  olderThanMs: number,
-  after = '',
-): Promise<{ intent: Intent; tier: Tier }[]> {
-  return findStartable(db, olderThanMs, (rows) =>
-    rows
-      .whereNotNull('i.dispatched_at')
-      .whereRaw(`i.id in (${UNFINISHED})`)
-      .where('i.id', '>', after)
-      .orderBy('i.id'),
-  )
-}
-
-/** Both parts are few, however many intents there are: found by index, not among all. */
-const UNFINISHED = `
-  select id from intent where status not in ('completed', 'failed')
-  union
-  select b.intent_id from burn join operation b on b.id = burn.operation_id
-  where b.success and not exists (
-    select from operation m
-    where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
-      and m.state in ('mined', 'confirmed', 'final'))`
-
-const PAGE = 50
-
-async function findStartable(
-  db: Db,
-  olderThanMs: number,
-  where: (rows: Knex.QueryBuilder) => Knex.QueryBuilder,
-): Promise<{ intent: Intent; tier: Tier }[]> {
-  const rows = (await where(
-    db('intent as i')
-      .join('account as a', 'a.id', 'i.account_id')
-      .whereRaw(`i.created_at < clock_timestamp() - ? * interval '1 millisecond'`, [olderThanMs])
-      .limit(PAGE)
-      .select(returning.map((column) => `i.${column}`))
-      .select('a.plan as tier'),
-  )) as (Intent & { tier: Tier })[]
-  return rows.map(({ tier, ...intent }) => ({ intent, tier }))
 }
 
 type IntentRow = Intent & { effects: EffectRow[] | null }

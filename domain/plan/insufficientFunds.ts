@@ -20,7 +20,8 @@ export function insufficientFunds(
   const message = `The intent needs ${required} ${asset} on ${where}, ${available} is available.`
   const spread = `There are ${assetText(total)} ${asset} on several chains together.`
   const funds = chains.map(({ chain, availableUnits }): Funds => ({
-    ...{ chain, asset },
+    chain,
+    asset,
     amount: assetText(availableUnits),
   }))
   return new ServiceError('INSUFFICIENT_FUNDS', total > most ? `${message} ${spread}` : message, {

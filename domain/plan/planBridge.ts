@@ -15,8 +15,9 @@ import type { MarketState } from './market.js'
  */
 export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
   const { asset, amountUnits, fromChain, toChain } = request
-  const transfer = findTransfer(state, fromChain, toChain, amountUnits)
-  if (!transfer) throw refused(refusalOf(request, state, fromChain, toChain))
+  const move = { asset, amountUnits, from: fromChain, to: toChain }
+  const transfer = findTransfer(state, move)
+  if (!transfer) throw refused(refusalOf(state, move))
   const source = state.chains.filter(({ chain }) => chain === fromChain)
   if (source.every(({ availableUnits }) => availableUnits < amountUnits)) {
     throw insufficientFunds(request, state, source)

@@ -35,12 +35,13 @@ export function planLend(request: LendRequest, state: MarketState): ExecutionPla
     steps: numbered(stepsOf(best, request.asset)),
     estimatedGasUsd: best.effort.gasUsd,
     estimatedTime: timeText(best.effort),
-    reasoning: explainLend(request, state, rates, [best, ...others]),
+    reasoning: explainLend(request, state, { rates, ranked: [best, ...others] }),
   }
 }
 
 function takes(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {
-  return rate.asset === asset || !!findQuote(state, rate.chain, asset, rate.asset)
+  const { chain, asset: to } = rate
+  return to === asset || !!findQuote(state, { chain, from: asset, to })
 }
 
 function stepsOf({ transfer, swap, rate, depositUnits }: Candidate, asset: string) {

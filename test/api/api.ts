@@ -17,8 +17,8 @@ import type { Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
 
-/** What stands in for Temporal: it notes what is started, which runs for ever but for the `gone` one, and tells the progress it is given. */
-export function standInTemporal(gone?: string) {
+/** What stands in for Temporal: it notes what is started, and tells the progress it is given. */
+export function standInTemporal() {
   const started: Started[] = []
   const progress = new Map<string, Progress>()
   const query = (id: string) =>
@@ -30,11 +30,7 @@ export function standInTemporal(gone?: string) {
         started.push({ workflow, options })
         return Promise.resolve({})
       },
-      getHandle: (id: string) => ({
-        query: () => query(id),
-        describe: () =>
-          Promise.resolve({ status: { name: id === gone ? 'TERMINATED' : 'RUNNING' } }),
-      }),
+      getHandle: (id: string) => ({ query: () => query(id) }),
     },
   } as unknown as Client
   return { client, started, progress }

@@ -71,3 +71,18 @@ export async function insertTestOperation(
   })
   return id
 }
+
+/** Test money of 1 USDC for a wallet, stored an hour ago. */
+export async function insertTestFunding(
+  db: Db,
+  wallet: TestWallet,
+  values: Record<string, unknown> = {},
+): Promise<string> {
+  const id = newId('fund_')
+  await db('funding').insert({
+    ...{ id, account_id: wallet.accountId, wallet_id: wallet.id, chain_id: 421_614 },
+    ...{ units: '1000000', created_at: new Date(Date.now() - 3_600_000) },
+    ...values,
+  })
+  return id
+}

@@ -21,7 +21,7 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
     const template = await startTemplate(folder)
     stops.push(() => template.stop())
     await Promise.all([prepareTestServer(), prepareWorkflowBundle()])
-    if (wantsStack(patterns)) await prepareTemporalCli()
+    if (wantsTemporal(patterns)) await prepareTemporalCli()
   } catch (error) {
     await stop()
     throw error
@@ -29,9 +29,11 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
   return { stop }
 }
 
-/** Only the end-to-end tests start the whole stack. */
-function wantsStack(patterns: string[]): boolean {
-  return patterns.length === 0 || patterns.some((pattern) => pattern.includes('e2e'))
+/** The tests that start a Temporal server: alone, or with the whole stack. */
+const TEMPORAL_TESTS = /e2e|worker|temporal|health/
+
+function wantsTemporal(patterns: string[]): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => TEMPORAL_TESTS.test(pattern))
 }
 
 /**

@@ -1,39 +1,66 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Writable } from 'node:stream'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { findUndispatchedIntents } from '../../db/intents/intents.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client'
+import { newId } from '../../db/connection/ids.js'
 import { createLog } from '../../log.js'
+import { findRunning } from '../../temporal/running.js'
 import { runSweepers } from '../../worker/sweep.js'
-import { standInTemporal } from '../api/api.js'
-import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
-import type { IntentStatus } from '../../domain/intent.js'
+import { watchTemporal } from '../../worker/presence.js'
+import {
+  insertTestFunding,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+import type { IntentStatus } from '../../domain/intent.js'
 
+let server: TemporalServer
 let database: TestDatabase
-/** With the rights of the worker only. */
-let db: Db
 let wallet: TestWallet
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
+
+/** Calls of Temporal by their name, of all clients of a test. */
+let calls: Map<string, number>
+let client: Client
 
 beforeAll(async () => {
+  server = await startTemporalServer()
+})
+afterAll(() => server?.stop())
+
+beforeEach(async () => {
   database = await createDatabase()
-  db = connect(database.urlAs('steward_worker'))
   wallet = await insertTestWallet(database.db)
+  calls = new Map()
+  client = connectCounted()
 })
-afterAll(async () => {
-  await db?.destroy()
-  await database?.drop()
+afterEach(async () => {
+  await client.connection.close()
+  await database.drop()
 })
 
-type Swept = { logged: Record<string, unknown>[]; started: unknown[] }
+function connectCounted(): Client {
+  const connection = Connection.lazy({
+    address: server.address,
+    interceptors: [
+      (options, nextCall) => {
+        const name = options.method_definition.path.split('/').at(-1) ?? ''
+        calls.set(name, (calls.get(name) ?? 0) + 1)
+        return nextCall(options) as ReturnType<Interceptor>
+      },
+    ],
+  })
+  return new Client({ connection })
+}
 
-/**
- * Runs the sweepers until `isDone`, and tells what they logged and which workflows they started. All that were
- * started before run, but for the `gone` one.
- */
-async function sweep(
-  isDone: (started: unknown[]) => Promise<boolean> | boolean,
-  gone?: string,
-): Promise<Swept> {
+type Line = Record<string, unknown>
+
+/** A worker's sweepers, until `isDone`. They have the worker's rights only. */
+async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Line[]> {
   const lines: string[] = []
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -42,47 +69,120 @@ async function sweep(
     },
   })
   const stop = new AbortController()
-  const { client, started } = standInTemporal(gone)
   const log = createLog('worker', 'debug', destination)
-  const running = runSweepers({ db, client, log }, stop.signal)
-  while (!(await isDone(started))) await new Promise((resolve) => setTimeout(resolve, 20))
+  const own = connectCounted()
+  const temporal = watchTemporal(own, log, stop.signal)
+  const url = database.urlAs('steward_worker')
+  const running = runSweepers({ url, client: own, temporal, log }, stop.signal)
+  while (!(await isDone())) await sleep(20)
   stop.abort()
   await running
-  return {
-    logged: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
-    started: started.map(({ options }) => options.workflowId),
-  }
+  await own.connection.close()
+  return lines.map((line) => JSON.parse(line) as Line)
 }
+
+const hourAgo = () => new Date(Date.now() - 3_600_000)
+/** An intent that was stored an hour ago and whose workflow nobody has started. */
+const forget = (status: IntentStatus, values = {}) =>
+  insertTestIntent(database.db, wallet, status, { created_at: hourAgo(), ...values })
+/** One whose workflow was started an hour ago. */
+const linger = (values = {}) => forget('executing', { dispatched_at: hourAgo(), ...values })
+const lingerFunding = (values = {}) =>
+  insertTestFunding(database.db, wallet, { dispatched_at: hourAgo(), ...values })
+
+/** A workflow that nobody works on: it runs for ever. */
+const run = (workflowId: string) =>
+  client.workflow.start('executeIntent', { workflowId, taskQueue: 'nobody' })
+const runIdOf = async (id: string) => (await client.workflow.getHandle(id).describe()).runId
+
+/** Resolves when Temporal lists them all: its lists are late. */
+async function untilListed(ids: string[]): Promise<void> {
+  while ((await findRunning(client, ids)).size < ids.length) await sleep(50)
+}
+
+const undispatched = async (): Promise<string[]> =>
+  database.db('intent').whereNull('dispatched_at').pluck<string[]>('id')
+const startedOf = (lines: Line[]) =>
+  lines
+    .filter(({ msg }) => msg === 'workflow started by the sweeper')
+    .map(({ intent, funding }) => intent ?? funding)
 
 const cancelled = {
   cancelled_at: new Date(),
   error: { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' },
 }
-/** An intent that was stored an hour ago and whose workflow nobody has started. */
-const forget = (status: IntentStatus, values = {}) =>
-  insertTestIntent(database.db, wallet, status, {
-    ...{ created_at: new Date(Date.now() - 3_600_000), ...values },
-  })
 
 describe('runSweepers', () => {
   test('starts what was stored and not started, but not what was cancelled meanwhile', async () => {
     const over = await forget('failed', cancelled)
     const waiting = [await forget('pending'), await forget('planning')]
-    const left = () => findUndispatchedIntents(db, 0)
-    const { started } = await sweep(async () => (await left()).length === 0)
-    expect(started).toEqual(waiting)
-    const row = database.db('intent').where({ id: over }).first<object>('status', 'dispatched_at')
-    expect(await row).toEqual({ status: 'failed', dispatched_at: null })
+    const lines = await sweepUntil(async () => (await undispatched()).length === 1)
+    expect(startedOf(lines).sort()).toEqual(waiting.sort())
+    for (const id of waiting) expect(await runIdOf(id)).toBeDefined()
+    expect(await undispatched()).toEqual([over])
   })
 
-  test('starts the one again that is gone, however many run', async () => {
-    const intents: string[] = []
-    for (let i = 0; i < 120; i += 1) {
-      intents.push(await forget('executing', { dispatched_at: new Date() }))
-    }
-    const gone = intents.sort().at(-1)
-    const { started } = await sweep((all) => all.length > 0, gone)
-    expect(started).toEqual([gone])
+  test('one that Temporal refuses is told once in a round, and the others are started', async () => {
+    // Larger than what Temporal takes as input.
+    const plan = JSON.stringify({ reasoning: 'x'.repeat(3_000_000) })
+    const refused = await forget('planning', { plan, created_at: new Date(0) })
+    for (let i = 0; i < 25; i += 1) await forget('planning')
+    const lines = await sweepUntil(async () => (await undispatched()).length === 1)
+    expect(await undispatched()).toEqual([refused])
+    const told = lines.filter(({ msg }) => msg === 'workflow not started')
+    expect(told).toMatchObject([{ intent: refused }])
+  })
+
+  test('of two processes one sweeps: each workflow is started once', async () => {
+    for (let i = 0; i < 30; i += 1) await forget('planning')
+    const done = async () => (await undispatched()).length === 0
+    const both = (await Promise.all([sweepUntil(done), sweepUntil(done)])).map(startedOf)
+    expect(both.map(({ length }) => length).sort((a, b) => a - b)).toEqual([0, 30])
+    expect(calls.get('StartWorkflowExecution')).toBe(30)
+  })
+
+  test('starts the one again that is gone, and asks about all of 200 by one call', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 200; i += 1) ids.push(await linger())
+    const [gone = '', ...running] = ids.sort()
+    for (const id of running) await run(id)
+    await untilListed(running)
+    calls.clear()
+    const lines = await sweepUntil(() => calls.has('StartWorkflowExecution'))
+    expect(startedOf(lines)).toEqual([gone])
+    expect(calls.get('ListWorkflowExecutions')).toBe(1)
+    expect(calls.has('DescribeWorkflowExecution')).toBe(false)
+  })
+
+  test('starts the one again whose run was terminated', async () => {
+    const id = await linger()
+    await run(id)
+    const first = await runIdOf(id)
+    await client.workflow.getHandle(id).terminate()
+    const lines = await sweepUntil(async () => (await runIdOf(id)) !== first)
+    expect(startedOf(lines)).toEqual([id])
+  })
+
+  test('leaves alone what was started within the last minute', async () => {
+    const young = await forget('executing', { dispatched_at: new Date() })
+    const old = await linger()
+    const lines = await sweepUntil(() => calls.has('StartWorkflowExecution'))
+    expect(startedOf(lines)).toEqual([old])
+    await expect(runIdOf(young)).rejects.toThrow()
+  })
+
+  test('starts a funding again that was lost, but none that has ended', async () => {
+    const lost = await lingerFunding()
+    const half = await lingerFunding()
+    const ended = [await lingerFunding({ completed_at: new Date() }), await lingerFunding()]
+    const operation = { sequence: 1, kind: 'fund' }
+    const refusal = { state: 'cancelled', code: 'NETWORK_ERROR' }
+    await insertTestOperation(database.db, wallet, half, operation)
+    await insertTestOperation(database.db, wallet, ended[1] ?? '', { ...operation, ...refusal })
+    const lines = await sweepUntil(() => (calls.get('StartWorkflowExecution') ?? 0) > 1)
+    expect(startedOf(lines).sort()).toEqual([lost, half].sort())
+    for (const id of [lost, half]) expect(await runIdOf(id)).toBeDefined()
+    for (const id of ended) await expect(runIdOf(id)).rejects.toThrow()
   })
 
   test('deletes expired keys in batches until none is left, in one line of log', async () => {
@@ -93,7 +193,21 @@ describe('runSweepers', () => {
       [wallet.accountId],
     )
     const left = () => database.db('idempotency_key').select('key')
-    const { logged } = await sweep(async () => (await left()).length === 0)
-    expect(logged).toMatchObject([{ deleted: 2500, msg: 'expired idempotency keys deleted' }])
+    const lines = await sweepUntil(async () => (await left()).length === 0)
+    expect(lines).toMatchObject([{ deleted: 2500, msg: 'expired idempotency keys deleted' }])
+  })
+})
+
+describe('a run that is there', () => {
+  test('is never doubled: a second start finds it', async () => {
+    const id = newId('intent_')
+    await run(id)
+    const first = await runIdOf(id)
+    const options = { workflowId: id, taskQueue: 'nobody' }
+    await client.workflow.start('executeIntent', {
+      ...{ workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' },
+      ...options,
+    })
+    expect(await runIdOf(id)).toBe(first)
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
 import { finalizeIntent } from '../../../activities/status.js'
-import { findLingeringIntents } from '../../../db/intents/intents.js'
+import { findLingering } from '../../../db/intents/sweeping.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
   arrived,
@@ -156,8 +156,7 @@ describe('nothing stops a mint', () => {
     await world.db('intent').where({ id }).update({ dispatched_at: world.db.fn.now() })
     const failure = { code: 'BRIDGE_TIMEOUT', message: 'It is late.', step: 1 }
     await finalizeIntent(world.workerDb, { intentId: id, failure })
-    const lingering = async () =>
-      (await findLingeringIntents(world.workerDb, 0)).map(({ intent: { id: one } }) => one)
+    const lingering = async () => findLingering(world.workerDb, 0, { after: '', limit: 50 })
     expect(await lingering()).toContain(id)
     await world.perform(intent, 1, 'mint')
     expect(await lingering()).not.toContain(id)

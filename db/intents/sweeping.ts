@@ -1,0 +1,120 @@
+import type { Knex } from 'knex'
+import { fundingColumns, type Funding } from './fundings.js'
+import { intentColumns, type Intent } from './intents.js'
+import type { Tier } from '../../domain/tiers.js'
+import type { Db } from '../connection/connect.js'
+
+/** Whose workflow is to be started: intents with the tier of their account, and fundings. */
+export type Startable = { intents: { intent: Intent; tier: Tier }[]; fundings: Funding[] }
+
+/** As many of each kind are started at the same time. */
+const BATCH = 10
+/** A row that was taken is left alone for so long: above the time that its start may take. */
+const TAKEN_MS = 30_000
+
+type Rows = Knex.QueryBuilder
+const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
+
+/**
+ * Takes some rows whose workflow should have been started a while ago: those that were never tried first, then
+ * the oldest. What is over without a workflow, such as a cancelled intent, is none of them. Whoever asks at the
+ * same time or soon after gets others.
+ */
+export async function takeUndispatched(db: Db, olderThanMs: number): Promise<Startable> {
+  const undispatched = (table: Table) =>
+    db(table).whereNull('dispatched_at').whereRaw(isOlder('created_at'), [olderThanMs])
+  return take(db, {
+    intent: undispatched('intent').whereNotIn('status', ['completed', 'failed']),
+    funding: undispatched('funding'),
+  })
+}
+
+/**
+ * Ids of intents and fundings of which something is left to do though their workflow was started a while ago:
+ * those that are not over, and whatever their status the intents whose burned money has not come out. A page of
+ * them, by id.
+ *
+ * @param after - The last id of the page before.
+ */
+export async function findLingering(
+  db: Db,
+  olderThanMs: number,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const { intent, funding } = lingering(db, olderThanMs)
+  const both = intent.select('id').unionAll([funding.select('id')])
+  return db
+    .from(both.as('lingering'))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .pluck<string[]>('id')
+}
+
+/** Takes some of the given rows that linger still, as `takeUndispatched` does. */
+export async function takeLingering(
+  db: Db,
+  olderThanMs: number,
+  ids: string[],
+): Promise<Startable> {
+  const { intent, funding } = lingering(db, olderThanMs)
+  return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
+}
+
+type Table = 'intent' | 'funding'
+
+function lingering(db: Db, olderThanMs: number): Record<Table, Rows> {
+  const dispatched = (table: Table) => db(table).whereRaw(isOlder('dispatched_at'), [olderThanMs])
+  return {
+    intent: dispatched('intent').whereRaw(`id in (${UNFINISHED})`),
+    funding: dispatched('funding').whereNull('completed_at').whereRaw(`not exists (${REFUSED})`),
+  }
+}
+
+/** Both parts are few, however many intents there are: found by index, not among all. */
+const UNFINISHED = `
+  select id from intent where status not in ('completed', 'failed')
+  union
+  select b.intent_id from burn join operation b on b.id = burn.operation_id
+  where b.success and not exists (
+    select from operation m
+    where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
+      and m.state in ('mined', 'confirmed', 'final'))`
+
+/** A funding that failed has no end of its own: its operation says so. */
+const REFUSED = `
+  select from operation o
+  where o.intent_id = funding.id and o.kind = 'fund'
+    and (o.state in ('rejected', 'cancelled') or o.state in ('confirmed', 'final') and not o.success)`
+
+async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
+  const intentIds = await takeIds(db, 'intent', lost.intent)
+  const fundingIds = await takeIds(db, 'funding', lost.funding)
+  const rows = await db('intent as i')
+    .join('account as a', 'a.id', 'i.account_id')
+    .whereIn('i.id', intentIds)
+    .select<(Intent & { tier: Tier })[]>([
+      ...intentColumns.map((column) => `i.${column}`),
+      'a.plan as tier',
+    ])
+  return {
+    intents: rows.map(({ tier, ...intent }) => ({ intent, tier })),
+    fundings: await db('funding').whereIn('id', fundingIds).select<Funding[]>(fundingColumns),
+  }
+}
+
+async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
+  const free = lost
+    .whereRaw(`(swept_at is null or ${isOlder('swept_at')})`, [TAKEN_MS])
+    .orderByRaw('swept_at nulls first, created_at')
+    .limit(BATCH)
+    .forUpdate()
+    .skipLocked()
+    .select('id')
+  // As an array: a join might run the inner query, and lock its rows, more than once.
+  const taken = await db(table)
+    .whereRaw('id = any (array(?))', [free])
+    .update({ swept_at: db.raw('clock_timestamp()') })
+    .returning<{ id: string }[]>('id')
+  return taken.map(({ id }) => id)
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Client } from '@temporalio/client'
+import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
+import { silentChains } from '../../planning/chains.js'
+import { startTemporalServer, type TemporalServer } from '../../support/temporalServer.js'
+import { startApi, startWorld, type TestApi, type World } from '../api.js'
+
+let world: World
+let server: TemporalServer
+const clients: Client[] = []
+const apis: TestApi[] = []
+
+beforeAll(async () => {
+  world = await startWorld()
+  server = await startTemporalServer()
+})
+afterAll(async () => {
+  for (const api of apis) await api.stop()
+  for (const client of clients) await client.connection.close()
+  await server?.stop()
+  await world?.stop()
+})
+
+function connectTo(address: string, namespace = 'default'): Client {
+  const client = connectTemporal(address, namespace)
+  clients.push(client)
+  return client
+}
+
+async function readyWith(temporal: Client) {
+  const api = await startApi({ db: world.db, temporal, ...silentChains() })
+  apis.push(api)
+  const { status, body } = await api.call('GET', '/readyz')
+  return { status, body }
+}
+
+const healthy = { ready: true, postgres: true, signer: true, temporal: true, degraded: false }
+const degraded = { ...healthy, temporal: false, degraded: true }
+
+describe('GET /readyz', () => {
+  test('200: everything is there', async () => {
+    const client = connectTo(server.address)
+    // A first connection may take longer than the probe waits.
+    await pingTemporal(client, 10_000)
+    expect(await readyWith(client)).toEqual({ status: 200, body: healthy })
+  })
+
+  test('200 and degraded while Temporal is away: intents are accepted all the same', async () => {
+    expect(await readyWith(connectTo('127.0.0.1:1'))).toEqual({ status: 200, body: degraded })
+    expect(await readyWith(connectTo(server.address, 'unknown'))).toEqual({
+      status: 200,
+      body: degraded,
+    })
+  })
+
+  test('503 without the public key of a signer', async () => {
+    await world.database.db('kek').update({ active: false })
+    const body = { ready: false, postgres: true, signer: false, degraded: false }
+    expect(await readyWith(connectTo(server.address))).toMatchObject({ status: 503, body })
+    await world.database.db('kek').update({ active: true })
+  })
+})

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { findLingering, takeUndispatched } from '../../../db/intents/sweeping.js'
+import { insertTestFunding, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+
+let database: TestDatabase
+let wallet: TestWallet
+/** With the rights of the worker only. */
+let db: Db
+
+beforeEach(async () => {
+  database = await createDatabase()
+  db = connect(database.urlAs('steward_worker'))
+  wallet = await insertTestWallet(database.db, '0x01', 'enterprise')
+})
+afterEach(async () => {
+  await db.destroy()
+  await database.drop()
+})
+
+const forget = (values = {}) =>
+  insertTestIntent(database.db, wallet, 'planning', { created_at: new Date(0), ...values })
+const takenIds = async () => {
+  const { intents, fundings } = await takeUndispatched(db, 5_000)
+  return [...intents.map(({ intent }) => intent.id), ...fundings.map(({ id }) => id)]
+}
+
+describe('takeUndispatched', () => {
+  test('gives each row to one of those who ask at the same time, with the tier of its account', async () => {
+    const waiting = [await insertTestFunding(database.db, wallet)]
+    for (let i = 0; i < 25; i += 1) waiting.push(await forget())
+    const taken = await Promise.all(Array.from({ length: 8 }, takenIds))
+    // Who comes second may find the rows locked, and takes others: several rounds until nothing is left.
+    for (let more = await takenIds(); more.length > 0; more = await takenIds()) taken.push(more)
+    expect(taken.flat().sort()).toEqual(waiting.sort())
+    await database.db('intent').update({ swept_at: null })
+    const { intents } = await takeUndispatched(db, 5_000)
+    expect(new Set(intents.map(({ tier }) => tier))).toEqual(new Set(['enterprise']))
+  })
+
+  test('passes a row over that another transaction holds', async () => {
+    const held = await forget({ created_at: new Date(0) })
+    const free = await forget()
+    await database.db.transaction(async (trx) => {
+      await trx('intent').where({ id: held }).forUpdate().select('id')
+      expect(await takenIds()).toEqual([free])
+    })
+  })
+
+  test('what was tried comes after what was not, and not before half a minute is over', async () => {
+    const minuteAgo = new Date(Date.now() - 60_000)
+    for (let i = 0; i < 10; i += 1) await forget({ swept_at: minuteAgo })
+    await forget({ swept_at: new Date() })
+    const fresh = await forget({ created_at: new Date(Date.now() - 10_000) })
+    const first = await takenIds()
+    expect(first).toHaveLength(10)
+    expect(first).toContain(fresh)
+    expect(await takenIds()).toHaveLength(1)
+    expect(await takenIds()).toEqual([])
+  })
+})
+
+describe('findLingering', () => {
+  test('tells everything, page after page', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    const all = [await insertTestFunding(database.db, wallet, { dispatched_at: hourAgo })]
+    for (let i = 0; i < 5; i += 1) all.push(await forget({ dispatched_at: hourAgo }))
+    const found: string[] = []
+    let page: string[]
+    do {
+      page = await findLingering(db, 60_000, { after: found.at(-1) ?? '', limit: 2 })
+      found.push(...page)
+    } while (page.length > 0)
+    expect(found).toEqual(all.sort())
+  })
+})

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@temporalio/client'
+import { claimNetwork } from '../../db/connection/connect.js'
+import { findFreePorts } from '../../dev/ports.js'
+import { connectTemporal } from '../../temporal/connect.js'
+import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const nowhere = 'http://127.0.0.1:1'
+
+let database: TestDatabase
+let wallet: TestWallet
+let port: number
+let client: Client
+let server: TemporalServer | undefined
+const processes: ChildProcess[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  await claimNetwork(database.db, 'testnet')
+  wallet = await insertTestWallet(database.db)
+  ;[port = 0] = await findFreePorts(1)
+  client = connectTemporal(`127.0.0.1:${port}`, 'default')
+})
+afterAll(async () => {
+  for (const child of processes) child.kill('SIGKILL')
+  await client?.connection.close()
+  await server?.stop()
+  await database?.drop()
+})
+
+/** A worker as an operator runs it, and what it has said. Its chains do not answer. */
+function runWorker() {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'worker/main.ts'], {
+    cwd: root,
+    env: {
+      ...{ PATH: process.env.PATH, NETWORK: 'testnet', TEMPORAL_ADDRESS: `127.0.0.1:${port}` },
+      DATABASE_URL: database.urlAs('steward_worker'),
+      RPC_URL_ETHEREUM_SEPOLIA: nowhere,
+      RPC_URL_ARBITRUM_SEPOLIA: nowhere,
+      RPC_URL_BASE_SEPOLIA: nowhere,
+    },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  processes.push(child)
+  const output = { text: '' }
+  child.stdout?.on('data', (chunk) => (output.text += String(chunk)))
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const ready = Promise.race([
+    once(child, 'message').then(([message]) => message as unknown),
+    ended.then((code) => Promise.reject(new Error(`exit ${code}: ${output.text}`))),
+  ])
+  /** The lines of its log with this message. */
+  const told = (message: string) =>
+    output.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => String(msg).startsWith(message))
+  return { child, ended, ready, told }
+}
+
+/** An intent that waits for its workflow. No chain answers: it goes no further than to its first activity. */
+const queue = () =>
+  insertTestIntent(database.db, wallet, 'pending', { created_at: new Date(Date.now() - 60_000) })
+
+/** Resolves when a worker works on the intent. */
+async function untilWorkedOn(id: string): Promise<void> {
+  for (;;) {
+    const run = await client.workflow
+      .getHandle(id)
+      .describe()
+      .catch(() => undefined)
+    const names = run?.raw.pendingActivities?.filter(({ attempt }) => Number(attempt) > 0)
+    if (names && names.length > 0) return
+    await sleep(50)
+  }
+}
+
+describe('a worker whose Temporal is away', () => {
+  test('starts, begins when it is there, and begins anew with another server', async () => {
+    const { child, ended, ready, told } = runWorker()
+    expect(await ready).toEqual({ type: 'ready' })
+    const first = await queue()
+
+    server = await startTemporalServer(port)
+    await untilWorkedOn(first)
+    expect(told('worker ready')).toMatchObject([{ temporal: false }])
+    expect(told('Temporal does not serve')).toHaveLength(1)
+    expect(told('Temporal serves again')).toHaveLength(1)
+
+    await server.stop()
+    while (told('Temporal does not serve').length < 2) await sleep(50)
+    const second = await queue()
+    // It knows nothing of the one before: neither the schedules nor the search attributes.
+    server = await startTemporalServer(port)
+    await untilWorkedOn(second)
+    expect(await client.schedule.getHandle('snapshot-yields').describe()).toBeDefined()
+    expect(told('gRPC')).toEqual([])
+
+    child.kill('SIGTERM')
+    expect(await ended).toBe(0)
+  }, 120_000)
+
+  test('ends when it is told to, though it still waits', async () => {
+    await server?.stop()
+    const { child, ended, ready, told } = runWorker()
+    await ready
+    child.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(told('stopping failed')).toEqual([])
+  })
+})
