@@ -26,7 +26,7 @@ const toIssue = (path: string, rule: string): Issue => ({
 /** The fields that an object has too much and too little. */
 function compareNames(schema: z.ZodType, value: unknown): Record<'unknown' | 'missing', Issue[]> {
   const shapes = shapesOf(schema, value)
-  if (shapes.length === 0 || !isObject(value)) return { unknown: [], missing: [] }
+  if (!isObject(value)) return { unknown: [], missing: [] }
   const known = new Set(shapes.flatMap((shape) => Object.keys(shape)))
   const given = new Set(Object.keys(value).filter((name) => value[name] !== undefined))
   const open = [...known].filter((name) => !given.has(name))
@@ -48,6 +48,7 @@ type Shape = Record<string, z.ZodType>
 
 /** The fields of an object; of a union those of its kind, or of every kind while that is open. */
 function shapesOf(schema: z.ZodType, value: unknown): Shape[] {
+  if (schema instanceof z.ZodDefault) return shapesOf(schema.unwrap() as z.ZodType, value)
   if (schema instanceof z.ZodObject) return [schema.shape]
   if (!(schema instanceof z.ZodDiscriminatedUnion)) return []
   const options = schema.options as z.ZodObject[]

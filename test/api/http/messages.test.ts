@@ -118,6 +118,8 @@ describe('field names', () => {
       'userid is not a field of this request. Did you mean userId? userId is required.',
     ],
     ['/wallets', { userId: 'a', colour: 'red' }, 'colour is not a field of this request.'],
+    ['/intents/intent_none/cancel', { why: 'x' }, 'why is not a field of this request.'],
+    ['/intents/intent_none/retry', [], 'The body must be a JSON object.'],
     [
       '/intents',
       { walletId: 'w', ...lend, toChain: 'base' },
