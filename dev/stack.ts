@@ -237,10 +237,12 @@ async function startService(
 ): Promise<void> {
   const secrets = openSecrets(home)
   const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]] as const)
+  const directUrl = (env.DATABASE_URL && env.DATABASE_URL_DIRECT) || facts.databaseUrl
   const common: NodeJS.ProcessEnv = {
     NETWORK: 'devnet',
     LOG_LEVEL: env.LOG_LEVEL ?? 'info',
     DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
+    DATABASE_URL_DIRECT: connectionOf(directUrl, service, secrets[service]),
     DEVNET_FILE: home.contracts,
     ATTESTATION_URL: facts.attestationUrl,
     TEMPORAL_ADDRESS: facts.temporalAddress,

@@ -3,8 +3,20 @@ import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '..
 import { watchQueue } from '../db/lanes/queue.js'
 import { readBookedBlocks, type BookedBlock } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
+<<<<<<< HEAD
 import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
 import { pause, repeat } from './repeat.js'
+=======
+import {
+  askedSpeed,
+  findDestination,
+  isExpired,
+  usualSeconds,
+} from '../protocols/bridges/cctp/attested.js'
+import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
+import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
+import { repeat } from './repeat.js'
+>>>>>>> lanes
 import type { Registry } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
@@ -58,9 +70,9 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
   }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
-    const wake = confirmed(LOOK_MS)
-    const restMs = await askDue(desk)
-    await Promise.race([wake, pause(restMs, stopping), ...desk.underWay.values()])
+    const wake = confirmed(restMs(desk))
+    await askDue(desk)
+    await Promise.race([wake, ...desk.underWay.values()])
   }
   try {
     await repeat(askNext, (error) => tell(desk, error), stopping)
@@ -70,28 +82,27 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
   }
 }
 
-/**
- * Begins to ask about every transaction whose turn it is.
- *
- * @returns Milliseconds until the next one's.
- */
-async function askDue(desk: Desk): Promise<number> {
+/** Until the next turn that is not here yet. Those that are here begin now, or when one that is under way ends. */
+function restMs({ turns }: Desk): number {
+  const now = Date.now()
+  const coming = [...turns.values()].map(({ nextAt }) => nextAt - now).filter((ms) => ms > 0)
+  return coming.reduce((least, ms) => Math.min(least, ms), LOOK_MS)
+}
+
+/** Begins to ask about every transaction whose turn it is, as far as there is room. */
+async function askDue(desk: Desk): Promise<void> {
   const { turns, underWay } = desk
   const transactions = await findTransactions(desk)
   const keys = new Set(transactions.map(({ key }) => key))
   for (const key of turns.keys()) if (!keys.has(key)) turns.delete(key)
   const nextAt = ({ key }: BurnTransaction) => turns.get(key)?.nextAt ?? 0
-  const waiting = transactions
-    .filter(({ key }) => !underWay.has(key))
+  const due = transactions
+    .filter((one) => !underWay.has(one.key) && nextAt(one) <= Date.now())
     .sort((a, b) => nextAt(a) - nextAt(b))
-  for (const one of waiting) {
-    if (underWay.size >= MOST_QUESTIONS) return LOOK_MS
-    const restMs = nextAt(one) - Date.now()
-    if (restMs > 0) return Math.min(restMs, LOOK_MS)
+  for (const one of due.slice(0, MOST_QUESTIONS - underWay.size)) {
     const asking = ask(desk, one).finally(() => underWay.delete(one.key))
     underWay.set(one.key, asking)
   }
-  return LOOK_MS
 }
 
 /** A burn without a message, or with one that has expired. */
@@ -130,14 +141,14 @@ function findNeed(desk: Desk, booked: BookedBlock[], burn: OpenBurn): NeedyBurn[
 
 /** Asks about one transaction, and says when next. Never throws: one that fails holds up no other. */
 async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
-  const { turns, seen, log } = desk
+  const { turns } = desk
   const { key, burns } = transaction
-  try {
-    await storeAttested(desk, transaction)
-    if (seen.silent) log.info({}, 'the attestation service answers again')
-    seen.silent = false
-  } catch (error) {
-    tell(desk, error)
+  const messages = await readMessages(desk, transaction)
+  // One after the other: a message that one burn has claimed is not another's.
+  for (const burn of burns) {
+    await serve(desk, burn, messages).catch((error: unknown) => {
+      tell(desk, error)
+    })
   }
   const before = turns.get(key)?.renewals ?? 0
   const renewals = burns.some(({ hasExpired }) => hasExpired) ? before + 1 : before
@@ -145,6 +156,7 @@ async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
   turns.set(key, { nextAt: Date.now() + Math.min(...pauses), renewals })
 }
 
+<<<<<<< HEAD
 async function storeAttested(
   desk: Desk,
   { sourceDomain, txHash, burns }: BurnTransaction,
@@ -163,6 +175,40 @@ async function storeAttested(
       await attestations.reattest(own.eventNonce)
       log.info({ operation: operationId, nonce: own.eventNonce }, 'expired, to be attested anew')
     }
+=======
+async function readMessages(
+  desk: Desk,
+  { sourceDomain, txHash }: BurnTransaction,
+): Promise<AttestedMessage[]> {
+  const { attestations, seen, log } = desk
+  try {
+    const messages = await attestations.readMessages(sourceDomain, txHash)
+    if (seen.silent) log.info({}, 'the attestation service answers again')
+    seen.silent = false
+    return messages
+  } catch (error) {
+    tell(desk, error)
+    return []
+  }
+}
+
+/** Stores the message of a burn, or asks for a new one. */
+async function serve(
+  { db, attestations, log }: Desk,
+  burn: NeedyBurn,
+  messages: AttestedMessage[],
+): Promise<void> {
+  const { operationId } = burn
+  const own = await findOwn(db, burn, messages)
+  if (!own) return
+  const facts = { operation: operationId, nonce: own.eventNonce }
+  if (own.message !== burn.message) {
+    await setAttested(db, operationId, own)
+    log.info(facts, 'attested')
+  } else if (burn.hasExpired) {
+    await attestations.reattest(own.eventNonce)
+    log.info(facts, 'expired, to be attested anew')
+>>>>>>> lanes
   }
 }
 
@@ -176,6 +222,7 @@ async function findOwn(
     if (!message || !attestation || !bridge.isSameMessage(burn.sent, message)) return []
     return [{ eventNonce: bridge.readMessage(message).nonce, message, attestation }]
   })
+  if (found.length === 0) return undefined
   // Two burns of one transaction may be alike: each has a message of its own.
   const nonces = found.map(({ eventNonce }) => eventNonce)
   const claimed = await findClaimedNonces(db, burn, nonces)

@@ -94,7 +94,7 @@ export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
     .where({ 'burn.minted': false, 'b.success': true })
     .whereIn('b.state', ['confirmed', 'final'])
     .whereRaw(`(burn.message is null or m.id is null or m.state in ('queued', 'deferred'))`)
-    .orderBy('burn.burned_at')
+    .orderBy(['burn.burned_at', 'b.created_at'])
     .select<OpenBurn[]>([
       ...returning.map((column) => `burn.${column}`),
       ...['b.chain_id as chainId', 'b.tx_hash as txHash'],

@@ -10,13 +10,15 @@ const usdc = 1_000_000n
 
 let world: ChainWorld
 let worker: Db
+let signer: Db
 
 beforeAll(async () => {
   world = await startChainWorld()
   worker = connect(world.database.urlAs('steward_worker'))
+  signer = connect(world.database.urlAs('steward_signer'))
 })
 afterAll(async () => {
-  await worker?.destroy()
+  await Promise.all([worker?.destroy(), signer?.destroy()])
   await world?.stop()
 })
 
@@ -134,7 +136,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     for (let i = 0; i < 5; i++) {
       const intent = await newIntent()
       await submit(intent)
-      const signing = worker.transaction(async (trx) => {
+      const signing = signer.transaction(async (trx) => {
         const [row] = await trx('operation')
           .where({ intent_id: intent.id, state: 'queued' })
           .forUpdate()

@@ -14,12 +14,16 @@ import {
 let database: TestDatabase
 /** Each with the rights of its process only. */
 let worker: Db
+let signer: Db
+let lanes: Db
 let api: Db
 let wallet: TestWallet
 
 beforeAll(async () => {
   database = await createDatabase()
   worker = connect(database.urlAs('steward_worker'), 4)
+  signer = connect(database.urlAs('steward_signer'), 4)
+  lanes = connect(database.urlAs('steward_lanes'), 4)
   api = connect(database.urlAs('steward_api'), 4)
   await database.db('chain').insert({
     ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
@@ -30,7 +34,7 @@ beforeEach(async () => {
   wallet = await insertTestWallet(database.db)
 })
 afterAll(async () => {
-  await Promise.all([worker?.destroy(), api?.destroy()])
+  await Promise.all([worker, signer, lanes, api].map((db) => db?.destroy()))
   await database?.drop()
 })
 
@@ -159,17 +163,15 @@ describe('intent_event', () => {
     'delete from intent_event',
     'truncate intent_event',
   ])('no service may: %s', async (sql) => {
-    for (const role of ['steward_api', 'steward_worker', 'steward_signer'] as const) {
-      const db = connect(database.urlAs(role), 1)
+    for (const db of [api, worker, signer, lanes]) {
       await expect(db.raw(sql)).rejects.toMatchObject({ code: '42501' })
-      await db.destroy()
     }
   })
 })
 
 describe('an operation', () => {
   const inBlock = {
-    ...{ payload: '{}', tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
+    ...{ tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
     ...{ gas_used: '1', gas_cost_usd: '0' },
   }
   const vanished = { block_number: null, block_hash: null, log_index: null }
@@ -177,11 +179,19 @@ describe('an operation', () => {
   const mined = { state: 'mined', success: true, ...inBlock }
   const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: new Date() }
 
+  type Change = Record<string, unknown> & { state: string }
+
+  /** Who writes a change: the chain's outcomes are the lanes', orders the worker's, verdicts the signer's. */
+  function writerOf(change: Change): Db {
+    if ('block_hash' in change || /mined|confirmed|final/.test(change.state)) return lanes
+    return /queued|cancelled/.test(change.state) ? worker : signer
+  }
+
   /** What is told of an operation that goes through these states, one after the other. */
-  async function tell(changes: object[], values: object = {}) {
+  async function tell(changes: Change[], values: object = {}) {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, { ...values })
-    for (const change of changes) await worker('operation').where({ id }).update(change)
+    for (const change of changes) await writerOf(change)('operation').where({ id }).update(change)
     return database
       .db('intent_event')
       .where({ intent_id: intentId })
@@ -249,7 +259,7 @@ describe('an operation', () => {
   test('tells nothing when what changed it is undone', async () => {
     const intentId = await insert()
     const id = await insertTestOperation(database.db, wallet, intentId, mined)
-    const undone = worker.transaction(async (trx) => {
+    const undone = lanes.transaction(async (trx) => {
       await trx('operation').where({ id }).update({ state: 'confirmed' })
       throw new Error('undone')
     })

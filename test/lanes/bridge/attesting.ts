@@ -1,0 +1,143 @@
+import { hexlify, randomBytes } from 'ethers'
+import { listenToOperations } from '../../../db/connection/listen.js'
+import { findBurn } from '../../../db/lanes/burns.js'
+import { runAttester } from '../../../lanes/attester.js'
+import { connectAttestations } from '../../../protocols/bridges/cctp/attestations.js'
+import { createWorld, usdcUnits } from '../world/fixture.js'
+import { attest, insertCrossing, submitBurn, type Crossing } from './crossing.js'
+import { startToldService } from './toldService.js'
+
+export const source = 'arbitrum-sepolia'
+export const destination = 'base-sepolia'
+/** Of the destination, which is only in the database. */
+export const bookedBlock = 100n
+const attesterLock = 7_704
+
+export type Burn = Crossing & { operationId: string }
+export type AttestingWorld = Awaited<ReturnType<typeof createAttestingWorld>>
+
+/** The lanes' world with an attester that runs, and a service that knows what it is told. */
+export async function createAttestingWorld() {
+  const world = await createWorld({ lanes: 1 })
+  const { db } = world
+  await db('chain').insert({
+    ...{ id: world.registry.get(destination).chainId, name: destination, booked_hash: '0x' },
+    ...{ booked_block: bookedBlock.toString(), finalized_block: 1 },
+  })
+  const listening = new AbortController()
+  const url = world.database.urlAs('steward_lanes')
+  const listener = listenToOperations(url, listening.signal)
+  let service = await startToldService()
+
+  /** A process of the lanes, as far as it attests; ends it. */
+  function startAttester(): () => Promise<void> {
+    const stopping = new AbortController()
+    const attestations = connectAttestations(service.url)
+    const { registry, log } = world
+    const running = runAttester({ url, attestations, registry, listener, log }, stopping.signal)
+    return () => {
+      stopping.abort()
+      return running
+    }
+  }
+  let stopAttester = startAttester()
+
+  async function openBurn(wallet?: Crossing['wallet']): Promise<Burn> {
+    const holder = wallet ?? (await world.createWallet(usdcUnits))
+    const crossing = await insertCrossing(world, holder, usdcUnits, source)
+    return { ...crossing, ...(await submitBurn(world, crossing)) }
+  }
+
+  const hashOf = async ({ operationId }: Burn) => (await world.row(operationId))?.tx_hash ?? ''
+  const burnOf = async ({ operationId }: Burn) => findBurn(db, operationId)
+  const nonceOf = async (burn: Burn) => (await burnOf(burn))?.eventNonce ?? undefined
+
+  async function readLeader(): Promise<{ pid: number; at: string } | undefined> {
+    const { rows } = await db.raw<{ rows: { pid: number; at: string }[] }>(
+      `select pid, query_start::text as at from pg_locks join pg_stat_activity using (pid)
+       where locktype = 'advisory' and classid = ${attesterLock} and datname = current_database()`,
+    )
+    return rows[0]
+  }
+
+  return {
+    ...{ ...world, listener, startAttester, openBurn, hashOf, burnOf, nonceOf },
+    service: () => service,
+    stopAttester: () => stopAttester(),
+    startAgain: () => (stopAttester = startAttester()),
+
+    /** Begins anew, with a service that knows nothing. What was left open is not asked about. */
+    async restart(): Promise<void> {
+      await service.stop()
+      await stopAttester()
+      await db('burn').update({ minted: true })
+      service = await startToldService()
+      stopAttester = startAttester()
+    },
+
+    async burned(): Promise<Burn> {
+      const burn = await openBurn()
+      await world.round()
+      return burn
+    },
+
+    /** A burn that was mined in a transaction of its own, as its row says. */
+    async insertBurned(): Promise<Burn> {
+      const burn = await openBurn(await world.createWallet(0n))
+      const { wallet, units, operationId } = burn
+      const mined = { state: 'confirmed', success: true, payload: '{}', units: units.toString() }
+      const at = { block_number: 1, block_hash: '0x02', log_index: 0, gas_used: 1, gas_cost_usd: 0 }
+      const tx_hash = hexlify(randomBytes(32))
+      await db('operation')
+        .where({ id: operationId })
+        .update({ ...mined, ...at, tx_hash })
+      const order = { recipient: wallet.address, units, destinationDomain: 6 }
+      const { message: sent } = attest(world, order)
+      await db('burn').where({ operation_id: operationId }).update({ sent, burned_at: db.fn.now() })
+      return burn
+    },
+
+    /** Has the service attest a burn; the nonce. */
+    async tell(burn: Burn, options: { nonce?: string; expiresAt?: bigint } = {}): Promise<string> {
+      return service.tell(await hashOf(burn), (await burnOf(burn))?.sent ?? '', options)
+    },
+
+    untilAttested: (burn: Burn, nonce: string) =>
+      world.waitUntil(async () => (await nonceOf(burn)) === nonce),
+    untilAsked: (hash: string, times: number) =>
+      world.waitUntil(() => Promise.resolve(service.askedAbout(hash) >= times)),
+
+    /** Waits until the attester has come round to something new, and has left out what had no turn. */
+    async untilRoundsArePast(): Promise<void> {
+      const probe = await this.insertBurned()
+      await this.untilAttested(probe, await this.tell(probe))
+    },
+
+    /** Process id of the session that leads. */
+    async leader(): Promise<number> {
+      await world.waitUntil(async () => (await readLeader()) !== undefined)
+      return (await readLeader())?.pid ?? 0
+    },
+
+    /** Waits until the leader has looked at the rows once more. */
+    async untilLooked(): Promise<void> {
+      const before = await readLeader()
+      await world.waitUntil(async () => (await readLeader())?.at !== before?.at)
+    },
+
+    /** Hands the mint of a burn to the lanes. */
+    submitMint({ intentId, wallet, units }: Burn, nonce: string, chain: string) {
+      const { chainId } = world.registry.get(chain)
+      const owning = { intentId, sequence: 1, accountId: wallet.accountId, walletId: wallet.id }
+      const order = { ...owning, kind: 'mint' as const, nonce, input: { units: units.toString() } }
+      return world.submit({ ...order, chainId })
+    },
+
+    async stop(): Promise<void> {
+      listening.abort()
+      await service.stop()
+      await stopAttester()
+      await world.stop()
+    },
+  }
+}
