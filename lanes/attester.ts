@@ -3,20 +3,8 @@ import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '..
 import { watchQueue } from '../db/lanes/queue.js'
 import { readBookedBlocks, type BookedBlock } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
-<<<<<<< HEAD
 import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
-import { pause, repeat } from './repeat.js'
-=======
-import {
-  askedSpeed,
-  findDestination,
-  isExpired,
-  usualSeconds,
-} from '../protocols/bridges/cctp/attested.js'
-import { isSameMessage } from '../protocols/bridges/cctp/contracts.js'
-import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
 import { repeat } from './repeat.js'
->>>>>>> lanes
 import type { Registry } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
@@ -65,9 +53,8 @@ type Desk = Pick<Attesting, 'attestations' | 'registry' | 'log'> & {
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
   const { url, listener, ...tools } = attesting
   const db = connectAsLeader(url, ATTESTER_LOCK, 0)
-  const desk: Desk = {
-    ...{ ...tools, db, turns: new Map(), underWay: new Map(), seen: { silent: false } },
-  }
+  const seen = { silent: false }
+  const desk: Desk = { ...tools, db, turns: new Map(), underWay: new Map(), seen }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
     const wake = confirmed(restMs(desk))
@@ -156,26 +143,6 @@ async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
   turns.set(key, { nextAt: Date.now() + Math.min(...pauses), renewals })
 }
 
-<<<<<<< HEAD
-async function storeAttested(
-  desk: Desk,
-  { sourceDomain, txHash, burns }: BurnTransaction,
-): Promise<void> {
-  const { db, attestations, log } = desk
-  const messages = await attestations.readMessages(sourceDomain, txHash)
-  // One after the other: a message that one burn has claimed is not another's.
-  for (const burn of burns) {
-    const { operationId } = burn
-    const own = await findOwn(desk, burn, messages)
-    if (!own) continue
-    if (own.message !== burn.message) {
-      await setAttested(db, operationId, own)
-      log.info({ operation: operationId, nonce: own.eventNonce }, 'attested')
-    } else if (burn.hasExpired) {
-      await attestations.reattest(own.eventNonce)
-      log.info({ operation: operationId, nonce: own.eventNonce }, 'expired, to be attested anew')
-    }
-=======
 async function readMessages(
   desk: Desk,
   { sourceDomain, txHash }: BurnTransaction,
@@ -193,13 +160,10 @@ async function readMessages(
 }
 
 /** Stores the message of a burn, or asks for a new one. */
-async function serve(
-  { db, attestations, log }: Desk,
-  burn: NeedyBurn,
-  messages: AttestedMessage[],
-): Promise<void> {
+async function serve(desk: Desk, burn: NeedyBurn, messages: AttestedMessage[]): Promise<void> {
+  const { db, attestations, log } = desk
   const { operationId } = burn
-  const own = await findOwn(db, burn, messages)
+  const own = await findOwn(desk, burn, messages)
   if (!own) return
   const facts = { operation: operationId, nonce: own.eventNonce }
   if (own.message !== burn.message) {
@@ -208,7 +172,6 @@ async function serve(
   } else if (burn.hasExpired) {
     await attestations.reattest(own.eventNonce)
     log.info(facts, 'expired, to be attested anew')
->>>>>>> lanes
   }
 }
 

@@ -1,31 +1,7 @@
-<<<<<<< HEAD
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { hexlify, randomBytes } from 'ethers'
-import { listenToOperations, type Listener } from '../../db/connection/listen.js'
-import { findBurn } from '../../db/lanes/burns.js'
-import { runAttester } from '../../lanes/attester.js'
-import { connectAttestations } from '../../protocols/bridges/bridges.js'
-import { attest, insertCrossing, submitBurn, type Crossing } from './bridge/crossing.js'
-import { startToldService } from './bridge/toldService.js'
-import { createWorld, finalityBlocks, usdcUnits, type World } from './world/fixture.js'
-
-const source = 'arbitrum-sepolia'
-const destination = 'base-sepolia'
-/** Of the destination, which is only in the database. */
-const bookedBlock = 100n
-const attesterLock = 7_704
-
-let world: World
-let service: Awaited<ReturnType<typeof startToldService>>
-let listening: AbortController
-let listener: Listener
-let stopAttester: () => Promise<void>
-=======
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { attest } from './bridge/crossing.js'
 import { createAttestingWorld, source, type AttestingWorld, type Burn } from './bridge/attesting.js'
 import { finalityBlocks, usdcUnits } from './world/fixture.js'
->>>>>>> lanes
 
 let world: AttestingWorld
 beforeAll(async () => {
