@@ -1,23 +1,26 @@
+/** Ask once, share the answer: for whoever asks chains or Temporal. It has a clock and imports nothing. */
+const share = 'share\\.ts$'
+
 /**
  * Which folder may import which, besides itself. Everything points towards `domain/`, and no call
  * passes a file twice. `type:` folders may be imported as types only.
  */
 const directions = {
   domain: [],
-  chains: ['domain/'],
+  chains: ['domain/', share],
   db: ['domain/'],
   custody: ['domain/'],
-  protocols: ['chains/', 'domain/'],
+  protocols: ['chains/', 'domain/', share],
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
   lanes: ['protocols/', 'chains/', 'db/', 'domain/'],
   // Of the lanes only what an operation is called and whether it is over.
   signer: [
     ...['lanes/(operationId|outcome)\\.ts$', 'custody/'],
-    ...['protocols/', 'chains/', 'db/', 'domain/'],
+    ...['protocols/', 'chains/', 'db/', 'domain/', share],
   ],
   activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
-  temporal: ['db/', 'domain/', 'type:workflows/'],
+  temporal: ['db/', 'domain/', share, 'type:workflows/'],
   api: [
     ...['temporal/', 'planning/', 'protocols/', 'chains/', 'db/', 'domain/'],
     ...['custody/seal\\.ts$', 'type:workflows/'],
@@ -86,6 +89,7 @@ module.exports = {
     ...Object.entries(directions).flatMap(directionRules),
     ...apiRoomRules,
 
+    forbid('share-imports-nothing', { path: `^${share}` }, {}),
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
     // A benchmark measures what a test proves, on the same servers.

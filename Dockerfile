@@ -1,5 +1,5 @@
 # One image for all roles, named by the command: dist/api/main.js, dist/worker/main.js,
-# dist/signer/main.js, dist/scripts/migrate.js. The target `devnet` runs local test chains instead.
+# dist/lanes/main.js, dist/signer/main.js, dist/scripts/migrate.js. The target `devnet` runs local test chains instead.
 
 FROM node:20-bookworm-slim AS base
 RUN apt-get update \

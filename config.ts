@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { networks } from './chains/registry.js'
+import { chainNames, networks, rpcVariable, type ChainName } from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
 
 const wholeNumber = (min: number, max: number, preset: number) =>
@@ -11,16 +11,18 @@ const wholeNumber = (min: number, max: number, preset: number) =>
     .default(preset)
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
+const databaseUrl = url(/^postgres(ql)?$/)
 
 const common = {
   NETWORK: z.enum(networks),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: url(/^postgres(ql)?$/),
+  DATABASE_URL: databaseUrl,
+  DATABASE_URL_DIRECT: databaseUrl.optional(),
   DEVNET_FILE: z.string().optional(),
-  RPC_URL_ETHEREUM_SEPOLIA: webUrl,
-  RPC_URL_ARBITRUM_SEPOLIA: webUrl,
-  RPC_URL_BASE_SEPOLIA: webUrl,
 }
+
+/** Where the node of each chain is. */
+const rpcUrls = z.record(z.enum(chainNames), webUrl)
 
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/cctp */
 const circleSandbox = 'https://iris-api-sandbox.circle.com'
@@ -46,6 +48,7 @@ const schemas = {
     ...attestations,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
   }),
+  lanes: z.object({ ...common, ...attestations }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),
@@ -59,7 +62,8 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role, and `rpcUrls` by canonical chain name.
+ * @returns The checked settings of the role; `rpcUrls` by canonical chain name; and `directDatabaseUrl`, the database
+ *   without a pooler in between, which would cut off whoever listens and whoever leads.
  * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.
  */
@@ -68,25 +72,37 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     Object.entries(environment).filter(([, value]) => value !== ''),
   )
   const parsed = schemas[role].safeParse(present)
-  const faults =
-    parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
-  if (present.NETWORK === 'devnet' && !present.DEVNET_FILE) {
-    faults.push('DEVNET_FILE: must name the addresses of the devnet')
-  }
-  if (present.NETWORK === 'devnet' && role !== 'signer' && !present.ATTESTATION_URL) {
-    faults.push('ATTESTATION_URL: must be the attestation service of the devnet')
-  }
-  if (!parsed.success || faults.length > 0) {
+  const nodes = rpcUrls.safeParse(
+    Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
+  )
+  const faults = [
+    ...tellFaults(parsed.error, String),
+    ...tellFaults(nodes.error, (name) => rpcVariable(name as ChainName)),
+    ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
+  ]
+  if (!parsed.success || !nodes.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
     throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
   const settings = parsed.data as z.infer<(typeof schemas)[R]>
   return {
     ...settings,
-    rpcUrls: {
-      'ethereum-sepolia': settings.RPC_URL_ETHEREUM_SEPOLIA,
-      'arbitrum-sepolia': settings.RPC_URL_ARBITRUM_SEPOLIA,
-      'base-sepolia': settings.RPC_URL_BASE_SEPOLIA,
-    },
+    directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
+    rpcUrls: nodes.data,
   }
+}
+
+/** `name`: the variable of a faulty field. */
+const tellFaults = (error: z.ZodError | undefined, name: (field: PropertyKey) => string) =>
+  (error?.issues ?? []).map(({ path: [field = ''], message }) => `${name(field)}: ${message}`)
+
+/** Nothing that is public stands for what only the devnet has. */
+function findDevnetFaults(role: Role, present: Environment): string[] {
+  const asks = role !== 'signer'
+  return [
+    ...(present.DEVNET_FILE ? [] : ['DEVNET_FILE: must name the addresses of the devnet']),
+    ...(asks && !present.ATTESTATION_URL
+      ? ['ATTESTATION_URL: must be the attestation service of the devnet']
+      : []),
+  ]
 }

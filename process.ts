@@ -1,7 +1,14 @@
+import { setMaxListeners } from 'node:events'
 import type { Log } from './log.js'
 
 /** A stop that takes longer than this is ended: whoever supervises the process starts it again. */
 const STOP_MS = 30_000
+
+/**
+ * To `stopping` listen each loop that waits, a handful for each chain, and each running activity, of which a worker
+ * takes up to 5,000. All of them cease when they end, so that more of them are a leak, of which Node warns.
+ */
+const MAX_LISTENERS = 5_100
 
 /**
  * Makes a process stop well: on SIGTERM and SIGINT, and when the parent that holds its IPC channel is
@@ -12,6 +19,7 @@ const STOP_MS = 30_000
  */
 export function superviseProcess(log: Log) {
   const stopping = new AbortController()
+  setMaxListeners(MAX_LISTENERS, stopping.signal)
   const callbacks: (() => Promise<unknown>)[] = []
 
   async function stop(reason: string, exitCode: number): Promise<void> {

@@ -13,9 +13,10 @@ import {
   type IntentError,
   type IntentStatus,
 } from '../domain/intent.js'
+import { toFailureCode } from '../domain/failures.js'
 import { locateFunds } from '../domain/funds.js'
 import { isSigned } from '../domain/operation.js'
-import { freeFailures } from '../domain/tiers.js'
+import { freeFailures } from '../domain/prices.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connection/connect.js'
@@ -89,7 +90,8 @@ function toIntentError(
   failure: NonNullable<FinalizeInput['failure']>,
   effects: Effect[],
 ): IntentError {
+  const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
-  if (!plan || !step) return failure
-  return { ...failure, funds: locateFunds(plan, step, effects) }
+  if (!plan || !step) return error
+  return { ...error, funds: locateFunds(plan, step, effects) }
 }

@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
-import { windowHeaders } from './http/admission.js'
+import { invalidRequest } from '../domain/errors.js'
+import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
+import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
-const TIMEOUTS = {
+const timeouts = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
   // Longer than clients and proxies keep theirs: whoever ends a connection that the other is about to use
@@ -20,7 +22,7 @@ const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
 export function createApiServer(services: Services): Server {
-  return createServer(TIMEOUTS, createApp(services)).on('clientError', answerUnreadable(services))
+  return createServer(timeouts, createApp(services)).on('clientError', answerUnreadable(services))
 }
 
 /** Takes no more requests, and returns when those that had come are answered. */
@@ -35,6 +37,8 @@ export async function drain(server: Server): Promise<void> {
   })
 }
 
+const unreadable = invalidRequest('', 'The request is not readable HTTP/1.1.')
+
 /** What is no HTTP at all, or too slow, does not reach the app and gets the documented shape here. */
 function answerUnreadable({ shield }: Services) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
@@ -43,9 +47,7 @@ function answerUnreadable({ shield }: Services) {
       return
     }
     const requestId = newId('req_')
-    const message = 'The request is not readable HTTP/1.1.'
-    const details = { issues: [{ path: '', message }], requestId }
-    const body = JSON.stringify({ error: 'INVALID_REQUEST', message, details })
+    const body = JSON.stringify(errorBody(unreadable, requestId))
     const { remoteAddress = '' } = socket as Socket
     const headers = {
       'Content-Type': 'application/json; charset=utf-8',

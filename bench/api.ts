@@ -43,7 +43,7 @@ const titles: Record<Kind, string> = {
 type Measured = LoadResult & { serverMicros: number; postgresMicros: number }
 type Rounds = Record<Kind, Measured[]>
 
-const passwords = { api: 'api', worker: 'worker', signer: 'signer' }
+const passwords = { api: 'api', worker: 'worker', lanes: 'lanes', signer: 'signer' }
 const dir = mkdtempSync(join(tmpdir(), 'steward-bench-'))
 const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres') })
 try {

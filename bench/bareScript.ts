@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity, Wallet } from 'ethers'
 import { readBalance, readReceipt, type Receipt } from '../chains/read.js'
-import { findToken, type Chain, type Registry } from '../chains/registry.js'
-import { encodeBurn, encodeMint } from '../protocols/bridges/cctp/contracts.js'
+import { findToken, type Registry } from '../chains/registry.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 import type { BridgeStep, ExecutionPlan, Step, SwapStep } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
 
@@ -70,32 +70,34 @@ async function swap(
   const order = { from, to, unitsIn }
   const quote = await readQuote(client, order)
   if (!quote) throw new Error(`No pool on ${chain.name}.`)
-  const bounds = { fee: quote.fee, minimumUnits: 1n }
-  const calls = encodeSwap(chain.uniswap.router, account.address, order, bounds)
+  const bounds = { wallet: account.address, fee: quote.fee, minimumUnits: 1n }
+  const calls = encodeSwap(chain.uniswap.router, order, bounds)
   const { gas } = await send(client, account, calls)
-  return { gas, units: await readBalance(client, to.address, account.address, 'latest') }
+  return { gas, units: await readBalance(client, { token: to.address, owner: account.address }) }
 }
 
 async function bridge(
   tools: Tools,
   account: Wallet,
-  { from, to, speed }: BridgeStep,
+  { protocol, from, to, speed }: BridgeStep,
   units: bigint,
 ): Promise<Spent> {
+  const bridge = bridgeOf(protocol)
   const [source, target] = [clientOf(tools, from), clientOf(tools, to)]
-  const { domain: destinationDomain } = target.chain.cctp
+  const { chain: destination } = target
   const maxFeeUnits = units / 1_000n
-  const order = { wallet: account.address, units, maxFeeUnits, destinationDomain, speed }
-  const burned = await send(source, account, encodeBurn(source.chain, order))
-  const { message, attestation } = await awaitAttestation(tools, source.chain, burned.hash)
-  const mint = encodeMint(target.chain.cctp, message, attestation)
+  const order = { wallet: account.address, units, maxFeeUnits, destination, speed }
+  const burned = await send(source, account, bridge.encodeBurn(source.chain, order))
+  const sourceDomain = bridge.domainOf(source.chain)
+  const attested = await awaitAttestation(tools, sourceDomain, burned.hash)
+  const mint = bridge.encodeMint(destination, attested)
   const minted = await send(target, account, [mint])
   return { gas: burned.gas + minted.gas, units: units - maxFeeUnits }
 }
 
-async function awaitAttestation({ attestations }: Tools, { cctp }: Chain, hash: string) {
+async function awaitAttestation({ attestations }: Tools, sourceDomain: number, hash: string) {
   for (;;) {
-    const [found] = await attestations.readMessages(cctp.domain, hash)
+    const [found] = await attestations.readMessages(sourceDomain, hash)
     const { message, attestation } = found ?? {}
     if (message && attestation) return { message, attestation }
     await sleep(POLL_MS)

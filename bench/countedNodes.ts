@@ -1,5 +1,6 @@
 import { chainNames, createRegistry, type ChainName } from '../chains/registry.js'
-import { devnetBlockSeconds, startAnvil } from '../devnet/anvil.js'
+import { startAnvil } from '../devnet/anvil.js'
+import { devnetTerms } from '../devnet/chains.js'
 import { startFaultProxy, type RpcCall } from '../test/support/faultProxy.js'
 
 /** Calls by method. */
@@ -18,7 +19,7 @@ export async function startCountedNodes() {
   const nodes = await Promise.all(
     chainNames.map(async (name) => {
       const { chainId } = createRegistry('testnet').get(name)
-      const blockTimeSeconds = devnetBlockSeconds[name]
+      const blockTimeSeconds = devnetTerms[name].blockSeconds
       return { name, ...(await startAnvil({ chainId, blockTimeSeconds, mining: 'tended' })) }
     }),
   )

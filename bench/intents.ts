@@ -5,7 +5,7 @@ import { Client, Connection } from '@temporalio/client'
 import { connectChains, type Chains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { connect, type Db } from '../db/connection/connect.js'
-import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../protocols/bridges/bridges.js'
 import {
   createClient,
   createHome,

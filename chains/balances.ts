@@ -17,8 +17,13 @@ const DOLLAR_PRICE_E8 = 100_000_000n
 export async function readHoldings(client: ChainClient, owner: string): Promise<Holding[]> {
   const tokens = tokensOf(client.chain)
   const [coin, amounts] = await Promise.all([
-    readContract(client, multicallAddress, native, 'getEthBalance', [owner]),
-    Promise.all(tokens.map(({ address }) => readBalance(client, address, owner, 'latest'))),
+    readContract(client, {
+      to: multicallAddress,
+      abi: native,
+      name: 'getEthBalance',
+      args: [owner],
+    }),
+    Promise.all(tokens.map(({ address }) => readBalance(client, { token: address, owner }))),
   ])
   const wei = coin[0] as bigint
   // Wallets of the service need no ETH: the price is asked for only where somebody has sent some.

@@ -1,4 +1,5 @@
 import { Interface } from 'ethers'
+import { share } from '../share.js'
 import { readContract } from './read.js'
 import type { ChainClient } from './connect.js'
 
@@ -10,14 +11,12 @@ const feed = new Interface([
   'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
 ])
 
-const cached = new WeakMap<ChainClient, { priceE8: bigint; readAt: number }>()
-
 /** USD per ETH with 8 decimals, from the chain's Chainlink feed, at most a minute old. */
-export async function readEthPrice(client: ChainClient): Promise<bigint> {
-  const known = cached.get(client)
-  if (known && Date.now() - known.readAt < PRICE_TTL_MS) return known.priceE8
-  const round = await readContract(client, client.chain.ethUsdFeed, feed, 'latestRoundData', [])
-  const priceE8 = round[1] as bigint
-  cached.set(client, { priceE8, readAt: Date.now() })
-  return priceE8
-}
+export const readEthPrice = share(
+  async (client: ChainClient): Promise<bigint> => {
+    const call = { to: client.chain.ethUsdFeed, abi: feed, name: 'latestRoundData' }
+    const round = await readContract(client, call)
+    return round[1] as bigint
+  },
+  { ttlMs: PRICE_TTL_MS },
+)

@@ -37,6 +37,15 @@ const blockParameter = (block: BlockRef) => {
   return { blockHash: block.blockHash, requireCanonical: true }
 }
 
+/** A view function of a contract, and at which block it is asked: the latest one unless told. */
+export type ContractCall = {
+  to: string
+  abi: Interface
+  name: string
+  args?: unknown[]
+  block?: BlockRef
+}
+
 /**
  * Calls a contract's view function and returns its results. Functions of any contracts that are asked
  * together cost one call to the node.
@@ -45,13 +54,9 @@ const blockParameter = (block: BlockRef) => {
  */
 export async function readContract(
   client: ChainClient,
-  to: string,
-  abi: Interface,
-  name: string,
-  parameters: unknown[],
-  block: BlockRef = 'latest',
+  { to, abi, name, args = [], block = 'latest' }: ContractCall,
 ): Promise<Result> {
-  const data = abi.encodeFunctionData(name, parameters)
+  const data = abi.encodeFunctionData(name, args)
   const answer = await callTogether(client, { to, data }, blockParameter(block))
   try {
     return abi.decodeFunctionResult(name, answer)
@@ -67,11 +72,10 @@ export async function readContract(
 /** Balance of a token in base units. */
 export async function readBalance(
   client: ChainClient,
-  token: string,
-  owner: string,
-  block: BlockRef,
+  { token, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
 ): Promise<bigint> {
-  const [units] = await readContract(client, token, erc20, 'balanceOf', [owner], block)
+  const call = { to: token, abi: erc20, name: 'balanceOf', args: [owner], block }
+  const [units] = await readContract(client, call)
   return units as bigint
 }
 
@@ -114,12 +118,13 @@ const toLog = (raw: RawLog): Log => ({
 /** Blocks to read logs of. A node that lacks a block refuses its hash, but skips its number silently. */
 export type LogRange = { from: bigint; to: bigint } | { blockHash: string }
 
-/** Logs of the given emitters whose topics are, place by place, among the given ones; null: any. */
+/** Logs of these emitters whose topics are, place by place, among these; null: any. */
+export type LogFilter = { emitters: string[]; topics: (string[] | null)[] }
+
 export async function readLogs(
   client: ChainClient,
   range: LogRange,
-  emitters: string[],
-  topics: (string[] | null)[],
+  { emitters, topics }: LogFilter,
 ): Promise<Log[]> {
   const blocks =
     'from' in range

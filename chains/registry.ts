@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { testnetCctp, testnetContracts } from './addresses.js'
 import type { BridgeSpeed } from '../domain/intent.js'
 
@@ -10,6 +10,11 @@ export type Network = (typeof networks)[number]
 /** Canonical chain names, in the order in which answers list them. */
 export const chainNames = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 export type ChainName = (typeof chainNames)[number]
+
+/** The part of a variable's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
+export const variableSuffix = (name: ChainName) => name.toUpperCase().replaceAll('-', '_')
+/** Name of the variable that says where a chain's node is. */
+export const rpcVariable = (name: ChainName) => `RPC_URL_${variableSuffix(name)}`
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 
@@ -125,7 +130,9 @@ function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain } = chainFacts[name]
   return {
-    ...{ name, alias, chainId },
+    name,
+    alias,
+    chainId,
     usdc: usdcToken(usdc),
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),
@@ -220,11 +227,8 @@ export function createRegistry(network: Network, file?: string): Registry {
     resolve(name, field = 'chain') {
       const chain = chains.find((candidate) => candidate.name === name || candidate.alias === name)
       if (chain) return chain
-      const known = chains.map((candidate) => candidate.name)
-      const message = `Use one of: ${known.join(', ')}`
-      throw new ServiceError('INVALID_REQUEST', `${field}: unknown chain. ${message}.`, {
-        issues: [{ path: field, message }],
-      })
+      const known = chains.map((candidate) => candidate.name).join(', ')
+      throw invalidRequest(field, `${field} is not a known chain. Use one of: ${known}.`)
     },
   }
 }

@@ -16,7 +16,10 @@ export type YieldSnapshot = {
 export async function insertYields(db: Db, rates: Rate[], takenAt: Date): Promise<void> {
   if (rates.length === 0) return
   const rows = rates.map(({ chain, protocol, asset, market, apyPercent }) => ({
-    ...{ chain, protocol, asset, market },
+    chain,
+    protocol,
+    asset,
+    market,
     apy_percent: apyPercent,
     taken_at: takenAt,
   }))

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
 import { Explained } from './terminal.js'
 
@@ -43,12 +44,27 @@ export function readPort(
   return { name, variable, port }
 }
 
-/** Free ports of 127.0.0.1, all different: each is held until all are found. */
+/**
+ * Free ports of 127.0.0.1, all different: each is held until all are found. For a minute after it nobody is
+ * given them who asks for any free port, while whoever asks for one of them by its number has it.
+ */
 export async function findFreePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)))
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map(reserve))
   await Promise.all(servers.map(close))
   return ports
+}
+
+/**
+ * Leaves a connection behind whose end the system waits for: a port with one is passed over when a free one is
+ * chosen, and may be bound all the same. The side that ends the connection is the one that waits.
+ * @see man 7 ip, SO_REUSEADDR, which servers set; on other systems than Linux free ports do not repeat soon.
+ */
+async function reserve(server: Server): Promise<void> {
+  server.once('connection', (socket) => socket.end())
+  const socket = createConnection((server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket.resume(), 'close')
 }
 
 /** A program that listens on all addresses may leave 127.0.0.1 free to bind, so a connection is tried too. */

@@ -1,13 +1,11 @@
-import { chainNames, type ChainName } from '../chains/registry.js'
+import { chainNames, rpcVariable, type ChainName } from '../chains/registry.js'
+import { devnetTerms, portVariable } from '../devnet/chains.js'
 import { readPort, type PortChoice } from './ports.js'
 import { type Places } from './state/state.js'
 import { Explained } from './terminal.js'
 
 type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName
 export type Ports = Record<PortKey, number>
-
-/** Name of the variable that gives a chain from outside. */
-export const rpcVariable = (name: ChainName) => `RPC_URL_${name.toUpperCase().replace('-', '_')}`
 
 /** Which parts are given from outside, without what may be secret in their addresses. */
 export function readPlaces(env: NodeJS.ProcessEnv): Places {
@@ -30,8 +28,6 @@ function describeUrl(url: string, variable: string): string {
   return variable === 'DATABASE_URL' ? `${host}${pathname}` : host
 }
 
-const anvilPorts = { 'ethereum-sepolia': 8545, 'arbitrum-sepolia': 8546, 'base-sepolia': 8547 }
-
 /** The ports that the user may choose. A part from outside needs none: any free one stands for it. */
 export function readPortChoices(
   env: NodeJS.ProcessEnv,
@@ -40,8 +36,8 @@ export function readPortChoices(
   const choose = (name: string, variable: string, port: number, place = 'embedded') =>
     place === 'embedded' ? readPort(env, name, variable, port) : { name, variable, port: 0 }
   const chains = chainNames.map((name) => {
-    const variable = `ANVIL_PORT_${name.toUpperCase().replace('-', '_')}`
-    return [name, choose(name, variable, anvilPorts[name], places[name])] as const
+    const variable = portVariable(name)
+    return [name, choose(name, variable, devnetTerms[name].port, places[name])] as const
   })
   return {
     api: choose('API', 'API_PORT', 3000),

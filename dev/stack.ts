@@ -2,11 +2,12 @@ import {
   chainFacts,
   chainNames,
   createRegistry,
+  rpcVariable,
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
-import { startIris } from '../devnet/iris.js'
+import { startIris } from '../devnet/iris/iris.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
 import { compileServices } from './parts/compile.js'
 import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
@@ -19,7 +20,7 @@ import {
   type Service,
 } from './parts/parts.js'
 import { findFreePorts, isListening } from './ports.js'
-import { rpcVariable, type Ports } from './settings.js'
+import { type Ports } from './settings.js'
 import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'
@@ -66,11 +67,12 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'signer', facts, signerSettings).then(() =>
       fundAll(facts, chains.contracts),
     ),
+    startService(context, 'lanes', facts, {}),
     startService(context, 'worker', facts, {}),
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)
-  tell(context, 'Services', 'api, worker, signer', Date.now() - begun)
+  tell(context, 'Services', 'api, worker, lanes, signer', Date.now() - begun)
   return facts
 }
 
@@ -126,9 +128,8 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
     }
   }
   const cli = await findTemporalCli({ env, signal })
-  const [http = 0, metrics = 0] = await findFreePorts(2)
   const { temporal, temporalUi: ui } = ports
-  await supervisor.start(createTemporalPart(cli, home, { temporal, ui, http, metrics }))
+  await supervisor.start(createTemporalPart(cli, home, { temporal, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   return {
     temporalAddress: `127.0.0.1:${temporal}`,

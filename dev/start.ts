@@ -60,7 +60,10 @@ async function main(): Promise<void> {
       writeFacts(home, up.facts, supervisor)
       if (isChain(name)) repairChain({ home, set }, name, up.facts).catch(sayFailure)
     },
-    onGiveUp: (error) => void end(error),
+    onGiveUp(error) {
+      sayFailure(error)
+      if (up.facts) writeFacts(home, up.facts, supervisor)
+    },
   })
   const end = stopOnSignal(home, supervisor, stopping, unlockHome)
 

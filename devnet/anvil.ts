@@ -5,20 +5,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ChainName } from '../chains/registry.js'
 import { keepMining } from './mining.js'
 import { callRpc } from './rpc.js'
 import { keepStateCopies, prepareState } from './state.js'
 
 /** The public test mnemonic of all development nodes. Local chains only, never fund these keys anywhere. */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
-
-/** Seconds between blocks, close to those of the public networks but never above one. */
-export const devnetBlockSeconds: Record<ChainName, number> = {
-  'ethereum-sepolia': 1,
-  'arbitrum-sepolia': 0.25,
-  'base-sepolia': 1,
-}
 
 /**
  * How far behind the head a block is final, seconds. Longer than any reorg that a test makes and than

@@ -9,7 +9,8 @@ import {
 import { devnetMnemonic } from './anvil.js'
 import { readAccountArtifact, readOwnArtifacts, type OwnArtifacts } from './artifacts.js'
 import { planCctp } from './cctp.js'
-import { devnetTerms, planMarkets, type Terms } from './markets.js'
+import { planMarkets } from './markets.js'
+import { devnetTerms, type Terms } from './chains.js'
 import { Plan, waitForReceipt } from './plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
 

@@ -9,11 +9,12 @@ import {
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
-import { devnetBlockSeconds, startAnvil, type Anvil } from './anvil.js'
-import { type BurnChain } from './attestation.js'
+import { startAnvil, type Anvil } from './anvil.js'
+import { type BurnChain } from './iris/attestation.js'
 import { writeWhole } from './cache.js'
+import { devnetTerms, portVariable } from './chains.js'
 import { deployChain, fundOperators } from './deploy.js'
-import { startIris } from './iris.js'
+import { startIris } from './iris/iris.js'
 
 /** How often operators are looked up: a new deployment waits that long for its first money. */
 const fundEveryMs = 2_000
@@ -27,9 +28,6 @@ const settings = z
   .object({
     /** Where nodes and attestations listen. Anyone who reaches them owns the chains. */
     HOST: z.string().default('127.0.0.1'),
-    ANVIL_PORT_ETHEREUM_SEPOLIA: port.default(8545),
-    ANVIL_PORT_ARBITRUM_SEPOLIA: port.default(8546),
-    ANVIL_PORT_BASE_SEPOLIA: port.default(8547),
     IRIS_PORT: port.default(8548),
     DEVNET_FILE: z.string().min(1),
     /** Folder of the state files. Without it the chains end with the process. */
@@ -38,11 +36,8 @@ const settings = z
   })
   .parse(process.env)
 
-const ports: Record<ChainName, number> = {
-  'ethereum-sepolia': settings.ANVIL_PORT_ETHEREUM_SEPOLIA,
-  'arbitrum-sepolia': settings.ANVIL_PORT_ARBITRUM_SEPOLIA,
-  'base-sepolia': settings.ANVIL_PORT_BASE_SEPOLIA,
-}
+const portOf = (name: ChainName) =>
+  port.default(devnetTerms[name].port).parse(process.env[portVariable(name)])
 
 type Chain = { name: ChainName; chainId: number; node: Anvil; contracts: DevnetContracts }
 
@@ -75,8 +70,8 @@ async function startChain(name: ChainName): Promise<Chain> {
   const node = await startAnvil({
     chainId,
     host: settings.HOST,
-    port: ports[name],
-    blockTimeSeconds: devnetBlockSeconds[name],
+    port: portOf(name),
+    blockTimeSeconds: devnetTerms[name].blockSeconds,
     mining: 'tended',
     ...(settings.DEVNET_STATE
       ? { stateFile: path.join(settings.DEVNET_STATE, `${name}.json`) }

@@ -2,40 +2,9 @@ import { MaxUint256, parseEther, parseUnits } from 'ethers'
 import { type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { planAave } from './aave.js'
 import { readAaveArtifact, type OwnArtifacts } from './artifacts.js'
+import { type Terms } from './chains.js'
 import { type Contract, type Plan } from './plan.js'
 import { planUniswap } from './uniswap.js'
-
-/** What lending looks like on a chain of the devnet. */
-export type Terms = {
-  /** The dollar that Aave lists beside WETH. */
-  aaveAsset: 'usdc' | 'testDollar'
-  /** Dollars borrowed of `suppliedDollars` there, and interest in percent. */
-  borrowed: string
-  base: number
-  slope1: number
-  /** What there is besides. A test dollar comes with a pool that changes USDC into it. */
-  extras: ('testDollar' | 'comet' | 'vault')[]
-}
-
-/**
- * Supply APYs of 1.52, 3.51 and 4.12 % in Aave, 1.25 % in the Comet, nine tenths of Aave's in the vault. The
- * best one is on another chain than test money comes to, so that lending shows a bridge. As on the public
- * testnet Aave lists another dollar than Circle's on `ethereum-sepolia`.
- */
-export const devnetTerms: Record<ChainName, Terms> = {
-  'ethereum-sepolia': {
-    ...{ aaveAsset: 'testDollar', borrowed: '620000', base: 0, slope1: 4 },
-    extras: ['testDollar', 'comet'],
-  },
-  'arbitrum-sepolia': {
-    ...{ aaveAsset: 'usdc', borrowed: '800000', base: 0, slope1: 5.5 },
-    extras: [],
-  },
-  'base-sepolia': {
-    ...{ aaveAsset: 'usdc', borrowed: '750000', base: 1.5, slope1: 5.5 },
-    extras: ['vault'],
-  },
-}
 
 const dollars = (amount: string) => parseUnits(amount, 6)
 

@@ -27,7 +27,7 @@ import {
   type MinedOperation,
   type OpenSend,
 } from '../db/lanes/booking.js'
-import { isOutcomeOf, outcomeEmitters, outcomeTopics, readOutcome, toMined } from './outcomeLogs.js'
+import { isOutcomeOf, outcomeFilter, readOutcome, toMined } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PartLog } from '../log.js'
 
@@ -138,7 +138,7 @@ async function readOutcomeLogs(client: ChainClient, db: Db, ranges: LogRange[]):
   if (!(await hasUnfinalOperations(db, chain.chainId))) return []
   const logs = await Promise.all(
     ranges.map(async (range) => {
-      const found = await readLogs(client, range, outcomeEmitters(chain), [outcomeTopics])
+      const found = await readLogs(client, range, outcomeFilter(chain))
       if ('from' in range || found.every(({ blockHash }) => blockHash === range.blockHash)) {
         return found
       }
@@ -166,7 +166,7 @@ export async function matchOutcomes(
     return outcome && operation.blockHash !== outcome.log.blockHash ? [{ operation, outcome }] : []
   })
   if (matched.length === 0) return []
-  const ethPrice = await readEthPrice(client).catch((error: unknown) => {
+  const ethPriceE8 = await readEthPrice(client).catch((error: unknown) => {
     if (!isRevert(error)) throw error
     report.error({ err: error, chain: chain.name }, 'no price of ETH, gas counts as free')
     return 0n
@@ -180,7 +180,7 @@ export async function matchOutcomes(
         throw new Error('The receipt belongs to another block than the log.')
       }
       const carrier = { receipt, isOurs: known.has(transactionHash) }
-      return toMined(chain, operation, outcome, carrier, ethPrice)
+      return toMined(chain, operation, { outcome, carrier, ethPriceE8 })
     }),
   )
 }

@@ -8,7 +8,7 @@ import {
   type OpenSend,
 } from '../db/lanes/booking.js'
 import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
-import { receivedTopic } from './outcomeLogs.js'
+import { allBridges } from '../protocols/bridges/bridges.js'
 import { matchOutcomes, type DriverTools } from './book.js'
 import type { Db } from '../db/connection/connect.js'
 
@@ -69,12 +69,11 @@ async function findReceived(
   { nonce, fromBlock }: ForeignMint,
   last: bigint,
 ): Promise<Log | undefined> {
-  const { messageTransmitter } = client.chain.cctp
-  // A nonce is the third topic, behind the caller, whoever that is.
-  const topics = [[receivedTopic], null, [nonce]]
+  const filters = allBridges.map((bridge) => bridge.mintLogs(client.chain, nonce))
   for (let from = fromBlock; from <= last; from += LOG_BLOCKS) {
     const to = from + LOG_BLOCKS - 1n < last ? from + LOG_BLOCKS - 1n : last
-    const [found] = await readLogs(client, { from, to }, [messageTransmitter], topics)
+    const logs = await Promise.all(filters.map((filter) => readLogs(client, { from, to }, filter)))
+    const [found] = logs.flat()
     if (found) return found
   }
   return undefined

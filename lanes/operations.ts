@@ -49,18 +49,21 @@ export async function submitOperation(
   return db.transaction(async (trx) => {
     const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
     const known = await findOperation(trx, id)
-    const chainKey = order.kind === 'mint' ? order.nonce : chainKeyOf(order.kind, id)
+    const chainKey = keyOf(order, id)
     if (known?.state === 'deferred') {
       return (await requeueOperation(trx, id, { chainKey, input: order.input })) ?? known
     }
     if (known) return known
     if (kind !== 'mint' && intent && isTerminal(intent.status)) return undefined
-    if (intent) await setExecuting(trx, intent.id)
+    if (intent?.status === 'planning') await setExecuting(trx, intent.id)
     const row = await insertOperation(trx, { ...order, id, chainKey })
     await open?.(trx, id)
     return row
   })
 }
+
+const keyOf = (order: OperationOrder | MintOrder, id: string) =>
+  order.kind === 'mint' ? order.nonce : chainKeyOf(order.kind, id)
 
 /**
  * Ends an operation of which nothing was signed yet, because its time is over. A row whose signature

@@ -2,12 +2,13 @@ import { Interface, toBeHex } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { entryPointAddress, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
-import { messageTransmitter, mintedUnits, readBurn } from '../protocols/bridges/cctp/contracts.js'
+import { allBridges } from '../protocols/bridges/bridges.js'
+import { topicOf } from '../protocols/events.js'
 import { lendingProtocol } from '../protocols/lending/markets.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { swappedUnits } from '../protocols/swaps/uniswapV3.js'
 import { entryPoint } from '../protocols/userOperation.js'
-import type { Log, Receipt } from '../chains/read.js'
+import type { Log, LogFilter, Receipt } from '../chains/read.js'
 import type { MinedOperation, WatchedOperation } from '../db/lanes/booking.js'
 
 const token = new Interface([
@@ -18,15 +19,17 @@ const token = new Interface([
 const userOperationTopic = topicOf(entryPoint, 'UserOperationEvent')
 const refusalTopic = topicOf(entryPoint, 'UserOperationRevertReason')
 const authorizationTopic = topicOf(token, 'AuthorizationUsed')
-export const receivedTopic = topicOf(messageTransmitter, 'MessageReceived')
 
-/** First topics of the logs that are outcomes of operations, and who emits them. */
-export const outcomeTopics = [userOperationTopic, authorizationTopic, receivedTopic]
-export const outcomeEmitters = ({ usdc, cctp }: Chain) => [
-  entryPointAddress,
-  usdc.address,
-  cctp.messageTransmitter,
-]
+/** The logs that may be outcomes of operations. Which bridge moves money, only the plan says: all count. */
+export function outcomeFilter(chain: Chain): LogFilter {
+  const mints = allBridges.map((bridge) => bridge.mintLogs(chain))
+  const mintTopics = mints.flatMap(({ topics }) => topics[0] ?? [])
+  const emitters = mints.flatMap((logs) => logs.emitters)
+  return {
+    emitters: [entryPointAddress, chain.usdc.address, ...emitters],
+    topics: [[userOperationTopic, authorizationTopic, ...mintTopics]],
+  }
+}
 
 /**
  * The log of one operation: its key on the chain, and whether the inner call succeeded. `actor` is the
@@ -55,15 +58,8 @@ export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
     const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
     return { source: 'authorization', key: nonce, actor: authorizer, success: true, log }
   }
-  if (
-    log.topics[0] === receivedTopic &&
-    isSameAddress(log.address, chain.cctp.messageTransmitter)
-  ) {
-    const event = messageTransmitter.parseLog(log)
-    if (!event) return undefined
-    return { source: 'message', key: event.args.nonce as string, success: true, log }
-  }
-  return undefined
+  const [key] = allBridges.flatMap((bridge) => bridge.readMint(chain, log) ?? [])
+  return key === undefined ? undefined : { source: 'message', key, success: true, log }
 }
 
 /** True when the log was emitted for the account that the operation acts for: keys are per account. */
@@ -78,17 +74,18 @@ export function isOutcomeOf(outcome: OutcomeLog, operation: WatchedOperation): b
 /** The transaction that carried an operation; a stranger may have sent it. */
 export type Carrier = { receipt: Receipt; isOurs: boolean }
 
+/** Where an operation was mined; the price is USD per ETH with 8 decimals. */
+type Mining = { outcome: OutcomeLog; carrier: Carrier; ethPriceE8: bigint }
+
 /** What the receipt of the carrying transaction says of one operation. */
 export function toMined(
   chain: Chain,
   operation: WatchedOperation,
-  { log, success }: OutcomeLog,
-  carrier: Carrier,
-  ethPriceE8: bigint,
+  { outcome: { log, success }, carrier, ethPriceE8 }: Mining,
 ): MinedOperation {
   const { receipt } = carrier
   const gasUsed = gasOf(operation, carrier, log)
-  const moved = success ? readMoved(chain, operation, log, receipt) : undefined
+  const moved = success ? readMoved(chain, operation, { own: log, all: receipt.logs }) : undefined
   return {
     id: operation.id,
     success,
@@ -137,22 +134,20 @@ function gasShare(receipt: Receipt, own: Log): bigint {
 /** Base units that an operation has moved, from its own logs; of a burn its message too. */
 type Moved = { units: bigint; message?: string | undefined }
 
-function readMoved(
-  chain: Chain,
-  { kind, wallet }: WatchedOperation,
-  own: Log,
-  { logs: all }: Receipt,
-): Moved {
-  const logs = ownLogs(all, own)
+/** The log of one operation's outcome, and all of its transaction. */
+type Told = { own: Log; all: Log[] }
+
+function readMoved(chain: Chain, { kind, wallet }: WatchedOperation, told: Told): Moved {
+  const logs = ownLogs(told.all, told.own)
   const sumMarkets = (unitsOf: (market: Market) => bigint) =>
     chain.markets.reduce((sum, market) => sum + unitsOf(market), 0n)
   switch (kind) {
     case 'fund':
-      return { units: transferredUnits(chain, wallet, own, all) }
+      return { units: transferredUnits(chain, wallet, told) }
     case 'mint':
-      return { units: mintedUnits(chain, wallet, all, own) }
+      return { units: mintedUnits(chain, wallet, told) }
     case 'bridge':
-      return readBurn(chain, wallet, logs)
+      return readBurned(chain, wallet, logs)
     case 'swap':
       return { units: swappedUnits(chain, wallet, logs) }
     case 'deposit':
@@ -160,6 +155,16 @@ function readMoved(
     case 'withdraw':
       return { units: sumMarkets((m) => lendingProtocol(m).withdrawnUnits(m, wallet, logs)) }
   }
+}
+
+function mintedUnits(chain: Chain, wallet: string, { own, all }: Told): bigint {
+  const bridge = allBridges.find(({ readMint }) => readMint(chain, own) !== undefined)
+  return bridge?.mintedUnits(chain, wallet, { logs: all, minted: own }) ?? 0n
+}
+
+function readBurned(chain: Chain, wallet: string, logs: Log[]): Moved {
+  const burns = allBridges.map((bridge) => bridge.readBurn(chain, wallet, logs))
+  return burns.find(({ units }) => units > 0n) ?? { units: 0n }
 }
 
 /**
@@ -181,16 +186,10 @@ const isUserOperationEvent = (log: Log) =>
   log.topics[0] === userOperationTopic && isSameAddress(log.address, entryPointAddress)
 
 /** The transfer that follows the authorization's own log. */
-function transferredUnits(chain: Chain, wallet: string, own: Log, logs: Log[]) {
-  const transfer = logs
+function transferredUnits(chain: Chain, wallet: string, { own, all }: Told) {
+  const transfer = all
     .filter((log) => log.logIndex > own.logIndex && isSameAddress(log.address, chain.usdc.address))
     .map((log) => token.parseLog(log))
     .find((event) => event?.name === 'Transfer' && event.args.to === wallet)
   return (transfer?.args.value as bigint | undefined) ?? 0n
-}
-
-function topicOf(abi: Interface, event: string): string {
-  const fragment = abi.getEvent(event)
-  if (!fragment) throw new Error(`No event ${event}.`)
-  return fragment.topicHash
 }

@@ -14,12 +14,12 @@ import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domai
 import { assetUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/lending/markets.js'
-import { planWithReservations, readMarket, type MarketSnapshot } from './market.js'
+import { planWithReservations, readMarket, type PlanInput } from './market.js'
 import type { Chains } from '../chains/connect.js'
 import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type PlanningTools = {
   db: Db
@@ -28,32 +28,35 @@ export type PlanningTools = {
   attestations: Attestations
 }
 
+/** `db` is a transaction of the caller's where something is stored. */
+type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
+
 /**
  * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains
  * did not answer, the intent is stored `pending` and its workflow plans later.
  *
- * @param market - Read before the transaction began: it holds no answer of a chain up.
+ * @param input - Its market was read before the transaction began: no answer of a chain holds that up.
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when a later plan could not
  *   tell what it is about. Nothing is stored then.
  */
 export async function storeIntent(
-  tools: Pick<PlanningTools, 'registry'>,
-  trx: Db,
+  tools: StoringTools,
   owner: Owner,
-  request: IntentRequest,
-  market: MarketSnapshot,
+  input: PlanInput,
 ): Promise<Intent> {
+  const { db: trx, registry } = tools
   const { walletId, metadata } = owner
-  const fault = acceptFault(metadata, tools.registry.network)
+  const { request } = input
+  const fault = acceptFault(metadata, registry.network)
   await lockWallet(trx, walletId)
-  const planned = await planWithReservations(trx, walletId, request, market).catch(
-    (error: unknown) => laterIfSilent(request, error),
+  const planned = await planWithReservations(trx, walletId, input).catch((error: unknown) =>
+    laterIfSilent(request, error),
   )
   if (fault && planned) assertFaultPossible(fault, planned)
   // A shortage is found late only where no plan could be made at once.
   const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
   const intent = await insertIntent(trx, owner, request, unitsOf(request, planned), plan)
-  if (plan) await reserve(tools, trx, intent, plan)
+  if (plan) await reserve(tools, intent, plan)
   return intent
 }
 
@@ -64,16 +67,15 @@ export async function storeIntent(
  *   that is silent might hold the answer.
  */
 export async function previewPlan(
-  { db, registry }: Pick<PlanningTools, 'db' | 'registry'>,
+  { db, registry }: StoringTools,
   { accountId, walletId, metadata }: Owner,
-  request: IntentRequest,
-  market: MarketSnapshot,
+  input: PlanInput,
 ): Promise<ExecutionPlan> {
   const fault = acceptFault(metadata, registry.network)
   try {
     const plan = await db.transaction(async (trx) => {
       await scopeTransaction(trx, accountId)
-      return planWithReservations(trx, walletId, request, market)
+      return planWithReservations(trx, walletId, input)
     })
     if (fault) assertFaultPossible(fault, plan)
     return plan
@@ -118,11 +120,14 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
     const intent = await lockIntent(trx, intentId)
     if (isSettled(intent)) return planOf(intent)
     if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
-      throw new ServiceError('INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS was asked for.')
+      throw new ServiceError(
+        'INSUFFICIENT_FUNDS',
+        'INSUFFICIENT_FUNDS was simulated, as metadata.simulate asks.',
+      )
     }
-    const plan = await planWithReservations(trx, intent.walletId, request, market)
+    const plan = await planWithReservations(trx, intent.walletId, { request, market })
     await setPlan(trx, intentId, plan)
-    await reserve(tools, trx, intent, plan)
+    await reserve({ ...tools, db: trx }, intent, plan)
     return plan
   })
 }
@@ -131,13 +136,12 @@ const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(stat
 
 function planOf({ plan }: Intent): ExecutionPlan {
   if (plan) return plan
-  throw new ServiceError('CANCELLED', 'The intent is over.')
+  throw new ServiceError('CANCELLED', 'The intent has already ended.')
 }
 
 /** Every step of a plan spends its amount on its chain. */
 async function reserve(
-  { registry }: Pick<PlanningTools, 'registry'>,
-  trx: Db,
+  { db: trx, registry }: StoringTools,
   intent: Intent,
   plan: ExecutionPlan,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { readBalance, readBlock } from '../chains/read.js'
+import { readBalance, readBlock, type BlockRef } from '../chains/read.js'
 import { readEthPrice } from '../chains/prices.js'
 import {
   isStillBooked,
@@ -7,13 +7,13 @@ import {
   readReserved,
   type BookedBlock,
 } from '../db/lanes/reservations.js'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import { assetOf, lendingProtocol, readRates } from '../protocols/lending/markets.js'
 import { readQuotes } from './quotes.js'
 import { readRoutes } from './routes.js'
-import type { Attestations } from '../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../protocols/bridges/bridge.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import { findToken, type Market } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
@@ -75,7 +75,7 @@ export async function readMarket(
         const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
         if (!at) return client.chain.name
         // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-        return readSnapshot(client, wallet, request, at).catch(() => client.chain.name)
+        return readSnapshot(client, at, { wallet, request }).catch(() => client.chain.name)
       }),
     ),
     request.action === 'withdraw' ? [] : readRoutes(chains, attestations),
@@ -87,18 +87,21 @@ export async function readMarket(
   }
 }
 
+/** A wallet as it was at a block. */
+type Holder = { wallet: string; block: BlockRef }
+
 async function readSnapshot(
   client: ChainClient,
-  wallet: string,
-  request: IntentRequest,
   booked: BookedBlock,
+  { wallet, request }: { wallet: string; request: IntentRequest },
 ): Promise<ChainSnapshot> {
+  const holder = { wallet, block: { blockHash: booked.hash } }
   const readSwaps = async () => {
-    const holdings = request.action === 'withdraw' ? await readHoldings(client, wallet, booked) : []
+    const holdings = request.action === 'withdraw' ? await readHoldings(client, holder) : []
     return { holdings, swaps: await readQuotes(client, request, holdings) }
   }
   const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
-    readAsset(client, wallet, request.asset, booked),
+    readAsset(client, request.asset, holder),
     readSwaps(),
     request.action === 'bridge' ? [] : readRates(client),
     readGasUsd(client),
@@ -109,25 +112,20 @@ async function readSnapshot(
 /** What the wallet holds of the asset; nothing where the chain does not list it. */
 async function readAsset(
   client: ChainClient,
-  wallet: string,
   asset: string,
-  booked: BookedBlock,
+  { wallet, block }: Holder,
 ): Promise<bigint> {
-  const token = findToken(client.chain, asset)
-  return token ? readBalance(client, token.address, wallet, { blockHash: booked.hash }) : 0n
+  const token = findToken(client.chain, asset)?.address
+  return token ? readBalance(client, { token, owner: wallet, block }) : 0n
 }
 
-async function readHoldings(
-  client: ChainClient,
-  wallet: string,
-  booked: BookedBlock,
-): Promise<MarketHolding[]> {
+async function readHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
   return Promise.all(
     client.chain.markets.map(async (market) => {
       const protocol = lendingProtocol(market)
       const [units, liquidityUnits] = await Promise.all([
-        protocol.readPosition(client, market, wallet, { blockHash: booked.hash }),
-        protocol.readLiquidity(client, market, wallet),
+        protocol.readPosition(client, market, holder),
+        protocol.readLiquidity(client, market, holder.wallet),
       ])
       return { market, units, liquidityUnits }
     }),
@@ -144,6 +142,9 @@ async function readGasUsd(client: ChainClient): Promise<Record<GasKind, number>>
   return Object.fromEntries(costs) as Record<GasKind, number>
 }
 
+/** What was asked for, and what the chains and the bridge said. */
+export type PlanInput = { request: IntentRequest; market: MarketSnapshot }
+
 /**
  * Plans a request with what is left after the reservations. The caller holds the wallet's row, so that
  * two intents never count on the same money.
@@ -155,8 +156,7 @@ async function readGasUsd(client: ChainClient): Promise<Record<GasKind, number>>
 export async function planWithReservations(
   trx: Db,
   walletId: string,
-  request: IntentRequest,
-  market: MarketSnapshot,
+  { request, market }: PlanInput,
 ): Promise<ExecutionPlan> {
   const { snapshots, silent } = await dropReorganised(trx, market)
   const named = chainsNamedBy(request)
@@ -168,14 +168,14 @@ export async function planWithReservations(
   const chains: ChainState[] = []
   const positions: PositionState[] = []
   for (const snapshot of snapshots) {
-    chains.push(await toChainState(trx, walletId, request.asset, snapshot))
+    chains.push(await toChainState(trx, snapshot, { walletId, asset: request.asset }))
     positions.push(...(await toPositions(trx, walletId, snapshot)))
   }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const state = { chains, rates, routes: market.routes, swaps, positions }
   const plan = planOrSilence(request, state, missing)
-  await assertNotBusy(trx, walletId, plan, snapshots)
+  await assertNotBusy(trx, walletId, { plan, snapshots })
   return plan
 }
 
@@ -205,9 +205,8 @@ function chainsNamedBy(request: IntentRequest): string[] {
 
 async function toChainState(
   trx: Db,
-  walletId: string,
-  asset: string,
   { client, booked, balanceUnits, gasUsd }: ChainSnapshot,
+  { walletId, asset }: { walletId: string; asset: string },
 ): Promise<ChainState> {
   const { name, stepSeconds } = client.chain
   const token = findToken(client.chain, asset)
@@ -230,7 +229,11 @@ async function toPositions(
     const reserved = await readReserved(trx, walletId, receiptToken, booked)
     const asset = assetOf(chain, market)
     positions.push({
-      ...{ chain: chain.name, protocol, market: address, asset, liquidityUnits },
+      chain: chain.name,
+      protocol,
+      market: address,
+      asset,
+      liquidityUnits,
       availableUnits: less(units, reserved),
       isBusy: open,
     })
@@ -244,20 +247,16 @@ const less = (units: bigint, reserved: bigint) => (units > reserved ? units - re
 async function assertNotBusy(
   trx: Db,
   walletId: string,
-  { steps }: ExecutionPlan,
-  snapshots: ChainSnapshot[],
+  { plan, snapshots }: { plan: ExecutionPlan; snapshots: ChainSnapshot[] },
 ): Promise<void> {
-  for (const step of steps) {
+  for (const step of plan.steps) {
     if (step.type !== 'deposit' && step.type !== 'withdraw') continue
     const at = snapshots.find(({ client }) => client.chain.name === step.chain)
     const chainId = at?.client.chain.chainId ?? 0
     const { everything } = await readMarketUse(trx, { walletId, chainId, market: step.market })
     if (!everything) continue
     const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
-    throw new ServiceError('INVALID_REQUEST', message, {
-      reason: 'market_busy',
-      issues: [{ path: 'chain', message }],
-    })
+    throw invalidRequest('chain', message, 'market_busy')
   }
 }
 

@@ -2,6 +2,13 @@ import { isSameAddress } from '../chains/address.js'
 import type { Interface } from 'ethers'
 import type { Log } from '../chains/read.js'
 
+/** The first topic of an event's logs. */
+export function topicOf(abi: Interface, event: string): string {
+  const fragment = abi.getEvent(event)
+  if (!fragment) throw new Error(`No event ${event}.`)
+  return fragment.topicHash
+}
+
 /** Events of a market whose arguments have the given values, addresses among them with checksum. */
 type Wanted = { name: string; emitter: string; where: Record<string, string>; unitsIn: string }
 

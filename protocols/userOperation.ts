@@ -50,13 +50,12 @@ export const encodeBatch = (calls: Call[]) =>
     calls.map(({ to, data }) => ({ target: to, value: 0n, data })),
   ])
 
+/** Calls of a wallet under one key, and the gas that they may use. */
+type Execution = { sender: string; key: string; calls: Call[]; callGas: bigint }
+
 /** A user operation that pays nothing itself: the lane that carries it pays the gas. */
-export function buildUserOperation(
-  sender: string,
-  key: string,
-  calls: Call[],
-  callGas: bigint,
-): Omit<UserOperation, 'signature'> {
+export function buildUserOperation(execution: Execution): Omit<UserOperation, 'signature'> {
+  const { sender, key, calls, callGas } = execution
   return {
     sender,
     nonce: nonceOf(key),

@@ -1,34 +1,48 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import {
+  changePlan,
   createAccount,
   createApiKey,
   getAccount,
   grantCredits,
   readAccounts,
-  readApiKeys,
+  resumeAccount,
   revokeApiKey,
   rollApiKey,
+  suspendAccount,
   type Scope,
 } from '../db/tenants/accounts.js'
-import { readCredits } from '../db/tenants/metering.js'
 import { ServiceError } from '../domain/errors.js'
-import { tiers } from '../domain/tiers.js'
+import { tiers, type Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
+import {
+  describeAccount,
+  describeAccounts,
+  describeKeys,
+  describeNewKey,
+  time,
+  type Answer,
+} from './accountAnswers.js'
 
 export const usage = `Usage: npm run account -- <command>
 
   create --plan free|pro|enterprise --name NAME     a new account and its first key
   list                                              all accounts
   show ACCOUNT                                      limits, credits and keys of an account
+  plan ACCOUNT free|pro|enterprise                  another plan, with its limits
+  suspend ACCOUNT                                   refuses all its keys at once; what runs goes on
+  resume ACCOUNT                                    admits them again
   key create ACCOUNT --name NAME [--scopes read] [--expires DATE]
   key list ACCOUNT
   key revoke KEY_ID                                 ends a key at once
-  key roll KEY_ID [--grace HOURS] [--expires DATE]  a successor; the old key ends after 24 hours
+  key roll KEY_ID [--grace HOURS] [--expires DATE]  a successor that ends when the old key would have, or at
+                                                    DATE; the old key ends after 24 hours
   credits grant ACCOUNT CREDITS [--reference TEXT]  credits that never lapse; a reference counts once
 
 The database is that of DATABASE_URL, with the rights of its owner, else that of a running npm start.
-A key is shown once, when it is made. A DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC.`
+A key is shown once, when it is made. A DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
+Every command answers in JSON when told --json.`
 
 const options = {
   plan: { type: 'string' },
@@ -37,11 +51,12 @@ const options = {
   expires: { type: 'string' },
   grace: { type: 'string' },
   reference: { type: 'string' },
+  json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
-type Work = (db: Db) => Promise<void>
+type Work = (db: Db) => Promise<Answer>
 
 type Command = {
   /** Names of its positional arguments, all of which must be given, and of the options that it knows. */
@@ -60,43 +75,50 @@ const commands: Record<string, Command> = {
     args: [],
     options: ['plan', 'name'],
     prepare(values) {
-      const plan = tiers.find((name) => name === values.plan)
-      if (!plan) throw misuse(`--plan must be one of ${tiers.join(', ')}.`)
+      const plan = readPlan('--plan', values.plan)
       const name = line('--name', values.name)
       return async (db) => {
         const [id, key] = await db.transaction(async (trx) => {
           const account = await createAccount(trx, { name, plan })
           return [account.id, await createApiKey(trx, account.id, 'first')]
         })
-        console.log(`Account  ${id}`)
-        showKey(key)
+        const made = describeNewKey(key, null)
+        const { json } = await describeAccount(db, id)
+        return { text: `Account  ${id}\n${made.text}`, json: { ...json, ...made.json } }
       }
     },
   },
   list: {
     args: [],
     options: [],
-    prepare: () => async (db) => {
-      const accounts = await readAccounts(db)
-      const rows = accounts.map(({ id, name, plan, createdAt }) => [
-        id,
-        name,
-        plan,
-        time(createdAt),
-      ])
-      showTable('No account yet. Make one: create --plan pro --name NAME', [
-        ...[['ACCOUNT', 'NAME', 'PLAN', 'CREATED'], ...rows],
-      ])
-    },
+    prepare: () => async (db) => describeAccounts(await readAccounts(db)),
   },
   show: {
     args: ['ACCOUNT'],
     options: [],
     prepare: (_values, id) => async (db) => {
-      await showAccount(db, id)
-      console.log('')
-      await showKeys(db, id)
+      const account = await describeAccount(db, id)
+      const keys = await describeKeys(db, id)
+      return { text: `${account.text}\n\n${keys.text}`, json: { ...account.json, ...keys.json } }
     },
+  },
+  plan: {
+    args: ['ACCOUNT', 'PLAN'],
+    options: [],
+    prepare(_values, id, text) {
+      const plan = readPlan('PLAN', text)
+      return (db) => changed(db, id, changePlan(db, id, plan))
+    },
+  },
+  suspend: {
+    args: ['ACCOUNT'],
+    options: [],
+    prepare: (_values, id) => (db) => changed(db, id, suspendAccount(db, id)),
+  },
+  resume: {
+    args: ['ACCOUNT'],
+    options: [],
+    prepare: (_values, id) => (db) => changed(db, id, resumeAccount(db, id)),
   },
   'key create': {
     args: ['ACCOUNT'],
@@ -104,10 +126,9 @@ const commands: Record<string, Command> = {
     prepare(values, id) {
       const name = line('--name', values.name)
       const scopes = values.scopes === undefined ? {} : { scopes: readScopes(values.scopes) }
-      const expiry = readExpiry(values.expires)
-      return async (db) => {
-        showKey(await createApiKey(db, id, name, { ...scopes, ...expiry }), expiry.expiresAt)
-      }
+      const { expiresAt = null } = readExpiry(values.expires)
+      const options = { ...scopes, ...(expiresAt && { expiresAt }) }
+      return async (db) => describeNewKey(await createApiKey(db, id, name, options), expiresAt)
     },
   },
   'key list': {
@@ -115,7 +136,7 @@ const commands: Record<string, Command> = {
     options: [],
     prepare: (_values, id) => async (db) => {
       await getAccount(db, id)
-      await showKeys(db, id)
+      return describeKeys(db, id)
     },
   },
   'key revoke': {
@@ -123,7 +144,7 @@ const commands: Record<string, Command> = {
     options: [],
     prepare: (_values, id) => async (db) => {
       await revokeApiKey(db, id)
-      console.log('Revoked.')
+      return { text: 'Revoked.', json: { revoked: id } }
     },
   },
   'key roll': {
@@ -135,9 +156,10 @@ const commands: Record<string, Command> = {
         grace === undefined ? {} : { graceHours: whole('--grace', grace, 0, MAX_GRACE_HOURS) }
       const expiry = readExpiry(values.expires)
       return async (db) => {
-        const { key, oldEndsAt } = await rollApiKey(db, id, { ...hours, ...expiry })
-        showKey(key, expiry.expiresAt)
-        console.log(`The old key ends ${time(oldEndsAt)}.`)
+        const { key, expiresAt, oldEndsAt } = await rollApiKey(db, id, { ...hours, ...expiry })
+        const { text, json } = describeNewKey(key, expiresAt)
+        const end = `The old key ends ${time(oldEndsAt)}.`
+        return { text: `${text}\n${end}`, json: { ...json, oldEndsAt } }
       }
     },
   },
@@ -148,59 +170,22 @@ const commands: Record<string, Command> = {
       const credits = whole('CREDITS', text, 1, MAX_CREDITS)
       const { reference } = values
       const once = reference === undefined ? undefined : line('--reference', reference)
-      return async (db) => {
-        await grantCredits(db, id, credits, once)
-        await showAccount(db, id)
-      }
+      return (db) => changed(db, id, grantCredits(db, id, credits, once))
     },
   },
 }
 
-async function showAccount(db: Db, id: string): Promise<void> {
-  const account = await getAccount(db, id)
-  const { balance, totalPurchased, totalUsed } = await readCredits(db, id)
-  const { requestsPerMinute, maxWallets, monthlyCredits } = account
-  console.log(`Account  ${id}
-Name     ${account.name}
-Plan     ${account.plan}
-Limits   ${requestsPerMinute} requests a minute, ${maxWallets ?? 'any number of'} wallets
-Credits  ${balance} left, ${totalPurchased} bought, ${totalUsed} used
-Monthly  ${monthlyCredits} credits, added by the first call of a month`)
+/** The account as it is after a change. */
+async function changed(db: Db, id: string, change: Promise<void>): Promise<Answer> {
+  await change
+  return describeAccount(db, id)
 }
 
-async function showKeys(db: Db, account: string): Promise<void> {
-  const keys = await readApiKeys(db, account)
-  const rows = keys.map((key) => [
-    ...[key.id, key.name, `${key.prefix}…${key.lastFour}`, key.scopes.join(',')],
-    ...[key.createdAt, key.lastUsedAt, key.expiresAt, key.revokedAt].map(time),
-  ])
-  showTable('No keys. Make one: key create ACCOUNT --name NAME', [
-    ['KEY_ID', 'NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED'],
-    ...rows,
-  ])
+function readPlan(name: string, text: string | undefined): Tier {
+  const plan = tiers.find((tier) => tier === text)
+  if (plan) return plan
+  throw misuse(`${name} must be one of ${tiers.join(', ')}.`)
 }
-
-function showKey(key: string, expiresAt?: Date): void {
-  console.log(`API key  ${key}`)
-  console.log('Keep it: it is stored as a hash and cannot be shown again.')
-  if (expiresAt) console.log(`It expires ${time(expiresAt)}.`)
-}
-
-/** Columns as wide as what they hold; the first row names them. */
-function showTable(none: string, table: string[][]): void {
-  if (table.length === 1) return console.log(none)
-  const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => row[i]?.length ?? 0))) ?? []
-  for (const row of table) {
-    console.log(
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-  }
-}
-
-const time = (date: Date | null) => date?.toISOString().replace(/\.\d+/, '') ?? '-'
 
 /** Text for one cell of a table. */
 function line(name: string, text: string | undefined): string {
@@ -221,10 +206,14 @@ function readScopes(text: string): Scope[] {
   return [...new Set(data)]
 }
 
-function readExpiry(text: string | undefined): { expiresAt?: Date } {
+/** `expiresAt` is null for never, absent when nothing is told. */
+function readExpiry(text: string | undefined): { expiresAt?: Date | null } {
   if (text === undefined) return {}
+  if (text === 'never') return { expiresAt: null }
   const { data } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text)
-  if (!data) throw misuse('--expires must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.')
+  if (!data) {
+    throw misuse('--expires must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z, or never.')
+  }
   const expiresAt = new Date(data)
   if (expiresAt.getTime() <= Date.now()) throw misuse(`--expires ${data} has passed.`)
   return { expiresAt }
@@ -234,11 +223,11 @@ const help = 'Help: npm run account -- --help'
 const misuse = (message: string) => new ServiceError('INVALID_REQUEST', message)
 
 /**
- * The work that a command line asks for; undefined when it asks for help.
+ * What a command line asks to be done, and told on standard output; undefined when it asks for help.
  *
  * @throws {ServiceError} INVALID_REQUEST, one line that says what is wrong with it.
  */
-export function readCommand(argv: string[]): Work | undefined {
+export function readCommand(argv: string[]): ((db: Db) => Promise<void>) | undefined {
   const { values, positionals } = parse(argv)
   if (values.help) return undefined
   const [first, second] = positionals
@@ -250,9 +239,14 @@ export function readCommand(argv: string[]): Work | undefined {
   const missing = command.args.find((_name, i) => !args[i])
   if (missing) throw misuse(`${name}: ${missing} is missing.`)
   if (args.length > command.args.length) throw misuse(`${name}: ${args.at(-1)} is too much.`)
-  const unknown = Object.keys(values).find((option) => !command.options.includes(option))
+  const { json: asJson = false, ...others } = values
+  const unknown = Object.keys(others).find((option) => !command.options.includes(option))
   if (unknown) throw misuse(`${name} has no option --${unknown}.`)
-  return command.prepare(values, ...args)
+  const work = command.prepare(others, ...args)
+  return async (db) => {
+    const { text, json } = await work(db)
+    console.log(asJson ? JSON.stringify(json, null, 2) : text)
+  }
 }
 
 function parse(argv: string[]) {

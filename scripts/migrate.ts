@@ -6,6 +6,7 @@ const {
   NETWORK,
   STEWARD_API_PASSWORD: api,
   STEWARD_WORKER_PASSWORD: worker,
+  STEWARD_LANES_PASSWORD: lanes,
   STEWARD_SIGNER_PASSWORD: signer,
 } = process.env
 
@@ -14,8 +15,15 @@ if (!DATABASE_URL || !network) {
   console.error(`Set DATABASE_URL (the owner's) and NETWORK (one of ${networks.join(', ')}).`)
   process.exit(1)
 }
+const isComplete = api && worker && lanes && signer
+if (!isComplete && (api || worker || lanes || signer)) {
+  console.error(
+    'Set STEWARD_API_PASSWORD, STEWARD_WORKER_PASSWORD, STEWARD_LANES_PASSWORD and STEWARD_SIGNER_PASSWORD, or none.',
+  )
+  process.exit(1)
+}
 
-await migrate(DATABASE_URL, api && worker && signer ? { api, worker, signer } : undefined)
+await migrate(DATABASE_URL, isComplete ? { api, worker, lanes, signer } : undefined)
 const db = connect(DATABASE_URL, 1)
 await claimNetwork(db, network)
 await db.destroy()

@@ -1,17 +1,16 @@
 import { assertAllowed, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
-import { findToken, type Chain, type Registry } from '../chains/registry.js'
+import { findToken, type Chain } from '../chains/registry.js'
 import { findPlan } from '../db/intents/intents.js'
 import { findOperation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
-import { ASSET_DECIMALS, toUnits } from '../domain/money.js'
-import { encodeBurn, finalityThreshold } from '../protocols/bridges/cctp/contracts.js'
+import { assetUnits } from '../domain/money.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
-import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type {
@@ -23,11 +22,16 @@ import type {
   WithdrawStep,
 } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
-
-export type CallSite = { db: Db; client: ChainClient; registry: Registry; block: bigint }
+import type { Round, SignerTools } from './round.js'
 
 /** Calls of a wallet, and what the plan allows them. */
-type Order = { calls: Call[]; allowance: Allowance }
+type AllowedCalls = { calls: Call[]; allowance: Allowance }
+
+/** Where the calls of a step are to be executed. */
+type Place = Pick<Round, 'client' | 'head'> & Pick<SignerTools, 'registry'>
+
+/** Whose money a step spends and how much of it, in base units; `most` is what it may spend. */
+type Spending = { wallet: string; units: bigint; most: bigint }
 
 /**
  * The calls of an operation, from its plan's step and what has arrived for it. There is no free-form call:
@@ -37,77 +41,77 @@ type Order = { calls: Call[]; allowance: Allowance }
  *   a swap would bring less than the plan says.
  */
 export async function rebuildCalls(
-  site: CallSite,
-  operation: Operation,
-  wallet: string,
+  { db, registry }: Pick<SignerTools, 'db' | 'registry'>,
+  { client, head }: Pick<Round, 'client' | 'head'>,
+  { operation, wallet }: { operation: Operation; wallet: string },
 ): Promise<Call[]> {
-  const { chain } = site.client
-  const plan = await findPlan(site.db, operation.intentId, operation.walletId)
-  const step = plan?.steps.find(({ sequence }) => sequence === operation.sequence)
-  if (!plan || step?.type !== operation.kind || spendingChain(step) !== chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+  const { plan, step } = await getPlanned(db, operation)
+  if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
   }
-  const most = await mostUnits(site.db, operation, plan, step)
-  const { calls, allowance } = await toOrder(site, step, wallet, {
-    units: BigInt(operation.input.units),
-    most,
-  })
+  const feeder = feederOf(plan, step)
+  const most = feeder ? await broughtUnits(db, operation, feeder) : assetUnits(step.amount)
+  const spending = { wallet, units: BigInt(operation.input.units), most }
+  const { calls, allowance } = await allowedCalls({ client, head, registry }, step, spending)
   assertAllowed(calls, allowance)
   return calls
 }
 
-/** What a step may spend: what the step before it has brought, else what the plan says. */
-async function mostUnits(
+/** The plan of an operation, and the step that it belongs to. Throws INTERNAL when there is none. */
+export async function getPlanned(
   db: Db,
-  { intentId }: Operation,
-  plan: ExecutionPlan,
-  step: Step,
-): Promise<bigint> {
-  const feeder = feederOf(plan, step)
-  if (!feeder) return toUnits(step.amount, ASSET_DECIMALS)
+  { intentId, walletId, sequence }: Operation,
+): Promise<{ plan: ExecutionPlan; step: Step }> {
+  const plan = await findPlan(db, intentId, walletId)
+  const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
+  if (plan && step) return { plan, step }
+  throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
+}
+
+/** Base units that the step before has brought. Throws RPC_ERROR while that is not booked. */
+async function broughtUnits(db: Db, { intentId }: Operation, feeder: Step): Promise<bigint> {
   const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
   const outcome = row && outcomeOf(row)
   if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
-  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked now.')
+  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked yet.')
 }
 
-type Amounts = { units: bigint; most: bigint }
-
-function toOrder(site: CallSite, step: Step, wallet: string, amounts: Amounts): Promise<Order> {
+function allowedCalls(place: Place, step: Step, spending: Spending): Promise<AllowedCalls> {
   switch (step.type) {
     case 'deposit':
-      return Promise.resolve(toDeposit(site.client.chain, step, wallet, amounts))
+      return Promise.resolve(toDeposit(place.client.chain, step, spending))
     case 'withdraw':
-      return toWithdrawal(site, step, wallet, amounts)
+      return toWithdrawal(place, step, spending)
     case 'bridge':
-      return Promise.resolve(toBurn(site, step, wallet, amounts))
+      return Promise.resolve(toBurn(place, step, spending))
     case 'swap':
-      return toSwap(site, step, wallet, amounts)
+      return toSwap(place, step, spending)
   }
 }
 
-function toDeposit(chain: Chain, step: DepositStep, wallet: string, amounts: Amounts): Order {
+function toDeposit(
+  chain: Chain,
+  step: DepositStep,
+  { wallet, units, most }: Spending,
+): AllowedCalls {
   const market = getMarket(chain, step.market)
   const { address: contract, underlying: token } = market
   return {
-    calls: lendingProtocol(market).encodeDeposit(market, wallet, amounts.units),
-    allowance: { kind: 'deposit', wallet, token, contract, units: amounts.most },
+    calls: lendingProtocol(market).encodeDeposit(market, wallet, units),
+    allowance: { kind: 'deposit', wallet, token, contract, units: most },
   }
 }
 
 async function toWithdrawal(
-  { client, block }: CallSite,
+  { client, head }: Place,
   step: WithdrawStep,
-  wallet: string,
-  { units, most }: Amounts,
-): Promise<Order> {
+  { wallet, units, most }: Spending,
+): Promise<AllowedCalls> {
   const market = getMarket(client.chain, step.market)
-  const { address: contract, underlying: token } = market
+  const { address: contract, underlying: token, receiptToken } = market
   const everything = step.everything === true
-  const at = { blockNumber: block }
-  const withdrawal = everything
-    ? { receiptUnits: await readBalance(client, market.receiptToken, wallet, at) }
-    : { units }
+  const held = { token: receiptToken, owner: wallet, block: { blockNumber: head } }
+  const withdrawal = everything ? { receiptUnits: await readBalance(client, held) } : { units }
   return {
     calls: lendingProtocol(market).encodeWithdraw(market, wallet, withdrawal),
     allowance: { kind: 'withdraw', wallet, token, contract, units: most, everything },
@@ -115,53 +119,55 @@ async function toWithdrawal(
 }
 
 function toBurn(
-  { client, registry }: CallSite,
+  { client: { chain }, registry }: Place,
   step: BridgeStep,
-  wallet: string,
-  { units, most }: Amounts,
-): Order {
-  const { chain } = client
-  const maxFeeUnits = unitsOrZero(step.maxFee)
-  const destinationDomain = registry.get(step.to).cctp.domain
-  const bounds = { maxFeeUnits, destinationDomain }
-  const finality = finalityThreshold[step.speed]
+  { wallet, units, most }: Spending,
+): AllowedCalls {
+  const bridge = bridgeOf(step.protocol)
   const token = chain.usdc.address
-  const contract = chain.cctp.tokenMessenger
+  const maxFeeUnits = unitsOrZero(step.maxFee)
+  const order = {
+    wallet,
+    units,
+    maxFeeUnits,
+    destination: registry.get(step.to),
+    speed: step.speed,
+  }
+  const bounds = { maxFeeUnits, ...bridge.burnBounds(chain, order) }
   return {
-    calls: encodeBurn(chain, { wallet, units, speed: step.speed, ...bounds }),
-    allowance: { kind: 'bridge', wallet, token, contract, units: most, ...bounds, finality },
+    calls: bridge.encodeBurn(chain, order),
+    allowance: { kind: 'bridge', wallet, token, units: most, ...bounds },
   }
 }
 
-const unitsOrZero = (amount: string) =>
-  Number(amount) === 0 ? 0n : toUnits(amount, ASSET_DECIMALS)
+const unitsOrZero = (amount: string) => (Number(amount) === 0 ? 0n : assetUnits(amount))
 
 async function toSwap(
-  { client, block }: CallSite,
+  { client, head }: Place,
   step: SwapStep,
-  wallet: string,
-  { units, most }: Amounts,
-): Promise<Order> {
+  { wallet, units, most }: Spending,
+): Promise<AllowedCalls> {
   const { chain } = client
   const from = findToken(chain, step.asset)
   const to = findToken(chain, step.toAsset)
   const contract = chain.uniswap?.router
   if (!from || !to || !contract) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the chain lists no such swap.')
+    throw new ServiceError(
+      'INTERNAL',
+      'Refused to sign: the chain must list the tokens of the swap.',
+    )
   }
   // Less may have arrived than was planned: the price is the bound.
-  const minimumUnits =
-    (toUnits(step.minimum, ASSET_DECIMALS) * units) / toUnits(step.amount, ASSET_DECIMALS)
+  const minimumUnits = (assetUnits(step.minimum) * units) / assetUnits(step.amount)
   const swap = { from, to, unitsIn: units }
-  const quote = await readQuote(client, swap, { blockNumber: block })
+  const quote = await readQuote(client, swap, { blockNumber: head })
   if (!quote || quote.unitsOut < minimumUnits) {
     const message = `The swap would bring ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
     throw new ServiceError('SWAP_FAILED', message)
   }
-  const bounds = { fee: quote.fee, minimumUnits }
   const limits = { tokenOut: to.address, minimumUnits }
   return {
-    calls: encodeSwap(contract, wallet, swap, bounds),
+    calls: encodeSwap(contract, swap, { wallet, fee: quote.fee, minimumUnits }),
     allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...limits },
   }
 }

@@ -28,8 +28,7 @@ export async function loadKek(db: Db, file: string): Promise<PrivateKek> {
 export async function ensureLanes(
   db: Db,
   kek: PrivateKek,
-  chainIds: number[],
-  perChain: number,
+  { chainIds, perChain }: { chainIds: number[]; perChain: number },
 ): Promise<void> {
   const known = await readLanes(db)
   for (const lane of known) await openAccount(kek, lane.sealedKey, laneContext(lane))

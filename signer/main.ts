@@ -25,10 +25,10 @@ if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
 
 const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)
-await ensureLanes(db, kek, chainIds, config.LANES_PER_CHAIN)
+await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
 
-const listener = listenToOperations(config.DATABASE_URL, stopping)
+const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }

@@ -1,16 +1,15 @@
-import { Interface } from 'ethers'
-import { isSameAddress } from '../chains/address.js'
-import { decodeCctpMessage } from '../protocols/bridges/cctp/message.js'
+import { Interface, toQuantity } from 'ethers'
 import { isRevert, type ChainClient } from '../chains/connect.js'
-import { delegateAddress, entryPointAddress, type Registry } from '../chains/registry.js'
+import { delegateAddress, entryPointAddress } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { encodeMint, messageTransmitter } from '../protocols/bridges/cctp/contracts.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { explainRevert } from '../protocols/reverts.js'
-import { rebuildCalls } from './calls.js'
+import { share } from '../share.js'
+import { getPlanned, rebuildCalls } from './calls.js'
 import {
   buildUserOperation,
   bundledGas,
@@ -19,9 +18,9 @@ import {
 } from '../protocols/userOperation.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { getWalletSecret, type WalletSecret } from '../db/keys.js'
-import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
+import type { Round, SignerTools } from './round.js'
 import type { UserOperation } from '../protocols/userOperation.js'
 
 /** Running out of gas inside the call would spend the operation's key for nothing. */
@@ -52,46 +51,49 @@ export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
-export type Site = {
-  db: Db
-  client: ChainClient
-  registry: Registry
-  treasury: string
-  /** Who sends what goes to a contract directly. */
-  lane: string
-  block: bigint
-}
+type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring'>
 
 /**
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
- * at a given block. A signed operation is public: nothing is signed before it is stored.
+ * at the round's head. A signed operation is public: nothing is signed before it is stored.
  *
  * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses.
  */
-export async function prepare(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
+export async function prepare(
+  tools: PrepareTools,
+  round: Round,
+  operation: Operation,
+): Promise<Prepared | NotPrepared> {
   const { intentId, sequence, kind, chainKey } = operation
   const id = operationId(intentId, sequence, kind)
   // The key makes an effect happen once: it follows from the effect, not from what the row says.
   if (operation.id !== id || (kind !== 'mint' && chainKey !== chainKeyOf(kind, id))) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the key is not that of the effect.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the key must be that of the effect.')
   }
-  if (kind === 'fund') return prepareFunding(site, operation)
-  if (kind === 'mint') return prepareMint(site, operation)
-  return prepareUserOperation(site, operation)
+  if (kind === 'fund') return prepareFunding(tools, round, operation)
+  if (kind === 'mint') return prepareMint(tools, round, operation)
+  return prepareUserOperation(tools, round, operation)
 }
 
 async function prepareUserOperation(
-  site: Site,
+  tools: PrepareTools,
+  round: Round,
   operation: Operation,
 ): Promise<Prepared | NotPrepared> {
-  const { db, client, block } = site
-  const secret = await getWalletSecret(db, operation.walletId)
-  const calls = await rebuildCalls(site, operation, secret.address)
-  const key = operation.chainKey
+  const { client } = round
+  const { chainKey: key } = operation
+  const secret = await getWalletSecret(tools.db, operation.walletId)
+  const { address: sender } = secret
+  const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [nonce, finalizedCode, gas] = await Promise.all([
-    readContract(client, entryPointAddress, entryPoint, 'getNonce', [secret.address, key]),
-    client.send<string>('eth_getCode', [secret.address, 'finalized']),
-    estimateCallGas(client, secret.address, calls, block),
+    readContract(client, {
+      to: entryPointAddress,
+      abi: entryPoint,
+      name: 'getNonce',
+      args: [sender, key],
+    }),
+    client.send<string>('eth_getCode', [sender, 'finalized']),
+    estimateCallGas(round, sender, calls),
   ])
   if (((nonce[0] as bigint) & 0xffff_ffff_ffff_ffffn) > 0n) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
@@ -99,7 +101,7 @@ async function prepareUserOperation(
     kind: 'userOperation',
     operation,
     secret,
-    draft: buildUserOperation(secret.address, key, calls, gas),
+    draft: buildUserOperation({ sender, key, calls, callGas: gas }),
     needsAuthorization: !isDelegated(finalizedCode),
     gas: bundledGas(gas),
   }
@@ -109,16 +111,16 @@ async function prepareUserOperation(
 const isDelegated = (code: string) =>
   code.toLowerCase() === `0xef0100${delegateAddress.slice(2)}`.toLowerCase()
 
-const delegateCode = new WeakMap<ChainClient, Promise<string>>()
-
-function readDelegateCode(client: ChainClient): Promise<string> {
-  const known = delegateCode.get(client)
-  if (known) return known
-  const read = client.send<string>('eth_getCode', [delegateAddress, 'latest'])
-  delegateCode.set(client, read)
-  read.catch(() => delegateCode.delete(client))
-  return read
-}
+/** It never changes: the address of the delegate follows from its code. */
+const readDelegateCode = share(
+  async ({ chain, send }: ChainClient) => {
+    const code = await send<string>('eth_getCode', [delegateAddress, 'latest'])
+    if (code !== '0x') return code
+    // A node that is not in sync. Without code every call would seem to succeed.
+    throw new ServiceError('RPC_ERROR', `${chain.name} has no code at ${delegateAddress}.`)
+  },
+  { ttlMs: Infinity },
+)
 
 /**
  * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which
@@ -126,14 +128,13 @@ function readDelegateCode(client: ChainClient): Promise<string> {
  * operation to the node before it is stored.
  */
 async function estimateCallGas(
-  client: ChainClient,
+  { client, head }: Round,
   wallet: string,
   calls: Call[],
-  block: bigint,
 ): Promise<bigint | { reason: string }> {
   const code = await readDelegateCode(client)
   const call = { from: entryPointAddress, to: wallet, data: encodeBatch(calls) }
-  const at = `0x${block.toString(16)}`
+  const at = toQuantity(head)
   try {
     const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])
     return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
@@ -146,9 +147,13 @@ async function estimateCallGas(
 const reasonOf = ({ details: { data, reason } }: ServiceError) =>
   explainRevert(data) ?? String(reason)
 
-async function prepareFunding(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
-  const { db, client, treasury } = site
+async function prepareFunding(
+  { db, keyring }: PrepareTools,
+  { client }: Round,
+  operation: Operation,
+): Promise<Prepared | NotPrepared> {
   const { chain } = client
+  const treasury = keyring.treasury.address
   const [funding, wallet] = await Promise.all([
     findFunding(db, operation.intentId),
     getWalletSecret(db, operation.walletId),
@@ -157,14 +162,18 @@ async function prepareFunding(site: Site, operation: Operation): Promise<Prepare
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
     throw new ServiceError(
       'INTERNAL',
-      'Refused to sign: fundings are exactly 1 USDC on arbitrum-sepolia.',
+      'Refused to sign: a funding must be exactly 1 USDC on arbitrum-sepolia.',
     )
   }
   if (funding.walletId !== operation.walletId) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the funding is of another wallet.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
-  const state = [treasury, operation.chainKey]
-  const [used] = await readContract(client, chain.usdc.address, usdc, 'authorizationState', state)
+  const [used] = await readContract(client, {
+    to: chain.usdc.address,
+    abi: usdc,
+    name: 'authorizationState',
+    args: [treasury, operation.chainKey],
+  })
   if (used === true) return { kind: 'spent', operation }
   const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
   try {
@@ -177,32 +186,38 @@ async function prepareFunding(site: Site, operation: Operation): Promise<Prepare
 }
 
 /** The key of a mint is the nonce of its message, which says where the money goes. */
-async function prepareMint(site: Site, operation: Operation): Promise<Prepared | NotPrepared> {
-  const { db, client, lane } = site
-  const { cctp } = client.chain
+async function prepareMint(
+  { db }: PrepareTools,
+  { client, lane }: Round,
+  operation: Operation,
+): Promise<Prepared | NotPrepared> {
+  const { chain } = client
   const { intentId, sequence, chainKey } = operation
-  const [burn, wallet] = await Promise.all([
+  const [{ step }, burn, wallet] = await Promise.all([
+    getPlanned(db, operation),
     findBurn(db, operationId(intentId, sequence, 'bridge')),
     getWalletSecret(db, operation.walletId),
   ])
+  if (step.type !== 'bridge' || step.to !== chain.name) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
+  }
   if (!burn?.message || !burn.attestation) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be attested.')
   }
-  const { nonce, destinationDomain, recipient, mintRecipient } = decodeCctpMessage(burn.message)
-  const isOurs = mintRecipient === wallet.address && nonce === chainKey
-  if (
-    !isOurs ||
-    destinationDomain !== cctp.domain ||
-    !isSameAddress(recipient, cctp.tokenMessenger)
-  ) {
-    throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
+  const { message, attestation } = burn
+  const bridge = bridgeOf(step.protocol)
+  const { nonce, recipient } = bridge.readMessage(message)
+  const isOurs = recipient === wallet.address && nonce === chainKey
+  if (!isOurs || !bridge.leadsTo(chain, message)) {
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be that of the burn.')
   }
-  const transmitter = cctp.messageTransmitter
-  const [used] = await readContract(client, transmitter, messageTransmitter, 'usedNonces', [nonce])
-  if (used !== 0n) return { kind: 'spent', operation }
-  const call = encodeMint(cctp, burn.message, burn.attestation)
+  if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
+  const call = bridge.encodeMint(chain, { message, attestation })
   try {
-    const gas = await client.send<string>('eth_estimateGas', [{ from: lane, ...call }, 'latest'])
+    const gas = await client.send<string>('eth_estimateGas', [
+      { from: lane.sender, ...call },
+      'latest',
+    ])
     return { kind: 'mint', operation, call, gas: (BigInt(gas) * CALL_GAS_PERCENT) / 100n }
   } catch (error) {
     if (isRevert(error)) return { kind: 'refused', operation, reason: reasonOf(error) }

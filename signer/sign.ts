@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readBlock } from '../chains/read.js'
 import {
   LEASES_IN_COMPANY,
   hasWorkToSign,
@@ -13,20 +12,10 @@ import {
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
-import { BUNDLE_GAS, signAndStore, storeAgain, type Keyring, type Site } from './store.js'
-import type { ChainClient, Chains } from '../chains/connect.js'
-import type { Registry } from '../chains/registry.js'
-import type { Db } from '../db/connection/connect.js'
+import { readRound, type Round, type SignerTools } from './round.js'
+import { BUNDLE_GAS, signAndStore, storeAgain } from './store.js'
+import type { ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
-import type { PartLog } from '../log.js'
-
-export type SignerTools = {
-  db: Db
-  chains: Chains
-  registry: Registry
-  keyring: Keyring
-  log: PartLog
-}
 
 /** Without an announcement the signer looks this often. */
 const POLL_MS = 1_000
@@ -49,27 +38,21 @@ const QUARANTINE_MS = 3_600_000
 export async function runSigner(
   tools: SignerTools,
   nextWork: (timeoutMs: number) => Promise<void>,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<void> {
-  await Promise.all(tools.chains.list.map((client) => signChain(tools, client, nextWork, signal)))
-}
-
-async function signChain(
-  tools: SignerTools,
-  client: ChainClient,
-  nextWork: (timeoutMs: number) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    const wake = nextWork(POLL_MS)
-    try {
-      const busy = await signOnce(tools, client)
-      if (!busy) await wake
-    } catch (error) {
-      tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+  const signChain = async (client: ChainClient) => {
+    while (!stopping.aborted) {
+      const wake = nextWork(POLL_MS)
+      try {
+        const busy = await signOnce(tools, client)
+        if (!busy) await wake
+      } catch (error) {
+        tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
+        await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined)
+      }
     }
   }
+  await Promise.all(tools.chains.list.map(signChain))
 }
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */
@@ -82,87 +65,59 @@ export async function signOnce(tools: SignerTools, client: ChainClient): Promise
 }
 
 async function serveLane(tools: SignerTools, client: ChainClient, lane: Lane): Promise<number> {
-  const operations = await takeOperations(tools.db, lane, tools.keyring.taker)
-  if (operations.length === 0) return 0
+  const taken = await takeOperations(tools.db, lane, tools.keyring.taker)
+  if (taken.length === 0) return 0
   try {
-    await signTaken(tools, client, lane, operations)
+    await signTaken(tools, await readRound(client, lane), taken)
   } catch (error) {
     tools.log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
-    await Promise.all(operations.map((operation) => giveBack(tools, operation, error)))
+    await Promise.all(taken.map((operation) => giveBack(tools, operation, error)))
   }
-  return operations.length
+  return taken.length
 }
 
-async function signTaken(
-  tools: SignerTools,
-  client: ChainClient,
-  lane: Lane,
-  taken: Operation[],
-): Promise<void> {
-  const site = await readSite(client, lane)
+async function signTaken(tools: SignerTools, round: Round, taken: Operation[]): Promise<void> {
   const fresh = taken.filter(({ state }) => state === 'queued')
-  const prepared = await prepareAll(tools, client, lane, site, fresh)
-  for (const group of groupByTransaction(prepared)) await signGroup(tools, lane, site, group)
+  const prepared = await prepareAll(tools, round, fresh)
+  for (const group of groupByTransaction(prepared)) await signGroup(tools, round, group)
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
-  for (const operation of carriedAgain) await signAgain(tools, lane, site, operation)
+  for (const operation of carriedAgain) await signAgain(tools, round, operation)
 }
 
 /** What cannot be signed together is signed one by one, so that what is broken fails alone. */
-async function signGroup(
-  tools: SignerTools,
-  lane: Lane,
-  site: Site,
-  group: Prepared[],
-): Promise<void> {
-  const { db, keyring, log } = tools
+async function signGroup(tools: SignerTools, round: Round, group: Prepared[]): Promise<void> {
+  const { client, lane } = round
   try {
-    const stored = await signAndStore(db, keyring, lane, site, group)
-    if (stored) log.info({ chain: site.chain.name, lane: lane.sender, ...stored }, 'signed')
+    const stored = await signAndStore(tools, round, group)
+    if (!stored) return
+    tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'signed')
   } catch (error) {
     if (group.length > 1) {
-      for (const one of group) await signGroup(tools, lane, site, [one])
+      for (const one of group) await signGroup(tools, round, [one])
       return
     }
-    log.warn({ err: error, lane: lane.sender }, 'not signed')
+    tools.log.warn({ err: error, lane: lane.sender }, 'not signed')
     for (const { operation } of group) await giveBack(tools, operation, error)
   }
 }
 
-async function signAgain(tools: SignerTools, lane: Lane, site: Site, operation: Operation) {
-  const { db, keyring, log } = tools
-  const stored = await storeAgain(db, keyring, lane, site, operation)
-  if (stored) log.error({ chain: site.chain.name, ...stored }, 'carrier was lost, signed again')
-}
-
-async function readSite(client: ChainClient, lane: Lane): Promise<Site> {
-  const { chain } = client
-  const [block, count, balance] = await Promise.all([
-    readBlock(client, 'latest'),
-    client.send<string>('eth_getTransactionCount', [lane.sender, 'latest']),
-    client.send<string>('eth_getBalance', [lane.sender, 'latest']),
-  ])
-  if (!block) throw new ServiceError('RPC_ERROR', `${chain.name} has no latest block.`)
-  const tipWei = chain.priorityFeeWei
-  const feeWei = 2n * block.baseFeeWei + tipWei
-  if (feeWei > chain.maxFeeCapWei) {
-    throw new ServiceError('RPC_ERROR', `Gas on ${chain.name} costs more than the cap allows.`)
-  }
-  const usedNonces = BigInt(count)
-  return { chain, head: block.number, feeWei, tipWei, usedNonces, balanceWei: BigInt(balance) }
+async function signAgain(tools: SignerTools, round: Round, operation: Operation): Promise<void> {
+  const stored = await storeAgain(tools, round, operation)
+  if (!stored) return
+  const { name } = round.client.chain
+  tools.log.error({ chain: name, ...stored }, 'carrier was lost, signed again')
 }
 
 /** Prepares operations side by side; writes the refusals and returns what may be signed. */
 async function prepareAll(
   tools: SignerTools,
-  client: ChainClient,
-  lane: Lane,
-  site: Site,
+  round: Round,
   operations: Operation[],
 ): Promise<Prepared[]> {
   const results = await Promise.all(
     operations.map(async (operation) => {
       try {
-        return await prepareOne(tools, client, lane, site, operation)
+        return await prepareOne(tools, round, operation)
       } catch (error) {
         tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
         await giveBack(tools, operation, error)
@@ -175,12 +130,9 @@ async function prepareAll(
 
 async function prepareOne(
   tools: SignerTools,
-  client: ChainClient,
-  lane: Lane,
-  site: Site,
+  round: Round,
   operation: Operation,
 ): Promise<Prepared | undefined> {
-  const { db, keyring, registry } = tools
   if (operation.lostLeases >= LOST_LEASES) {
     const message = 'It was taken five times without a verdict.'
     const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
@@ -189,23 +141,22 @@ async function prepareOne(
     tools.log.error({ operation: operation.id }, 'operation in quarantine')
     return undefined
   }
-  if (site.head < operation.minBlock) {
-    throw new ServiceError('RPC_ERROR', `The node of ${site.chain.name} is behind.`)
+  const { name } = round.client.chain
+  if (round.head < operation.minBlock) {
+    throw new ServiceError('RPC_ERROR', `The node of ${name} is behind.`)
   }
-  const accounts = { treasury: keyring.treasury.address, lane: lane.sender }
-  const at = { db, client, registry, ...accounts, block: site.head }
   const timer = new AbortController()
   const late = sleep(PREPARE_MS, undefined, { signal: timer.signal }).catch(() => undefined)
-  const result = await Promise.race([prepare(at, operation), late]).finally(() => {
+  const result = await Promise.race([prepare(tools, round, operation), late]).finally(() => {
     timer.abort()
   })
-  if (!result) throw new ServiceError('RPC_ERROR', `${site.chain.name} answers too slowly.`)
+  if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
   if (result.kind !== 'spent' && result.kind !== 'refused') return result
-  await writeNotPrepared(tools, site, result)
+  await writeNotPrepared(tools, round, result)
   return undefined
 }
 
-async function writeNotPrepared(tools: SignerTools, site: Site, result: NotPrepared) {
+async function writeNotPrepared(tools: SignerTools, { head }: Round, result: NotPrepared) {
   const { operation } = result
   if (result.kind === 'spent' && operation.kind === 'mint') {
     const message = 'Somebody has minted it already, its log is looked up.'
@@ -218,7 +169,7 @@ async function writeNotPrepared(tools: SignerTools, site: Site, result: NotPrepa
     return
   }
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
-  const again = operation.refusedBlock !== null && operation.refusedBlock < site.head
+  const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
   const isOver = again && operation.kind !== 'mint'
   await refuse(tools, operation, {
@@ -226,7 +177,7 @@ async function writeNotPrepared(tools: SignerTools, site: Site, result: NotPrepa
     code: failureCodes[operation.kind],
     message: `The call would fail: ${result.reason}`,
     retryAfterMs: RETRY_MS,
-    refusedBlock: operation.refusedBlock ?? site.head,
+    refusedBlock: operation.refusedBlock ?? head,
   })
 }
 

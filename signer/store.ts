@@ -1,8 +1,7 @@
-import { Interface, MaxUint256, Signature, Transaction } from 'ethers'
+import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
 import { openAccount } from '../custody/open.js'
-import { delegateAddress, entryPointAddress, type Chain, type Token } from '../chains/registry.js'
+import { delegateAddress, entryPointAddress, type Chain } from '../chains/registry.js'
 import { lockNextNonce, lockTaken, storeSigned, type Lane } from '../db/lanes/signing.js'
-import { type Treasury } from '../db/keys.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   encodeBundle,
@@ -10,26 +9,13 @@ import {
   typedUserOperation,
   type UserOperation,
 } from '../protocols/userOperation.js'
-import type { PrivateKek } from '../custody/kek/file.js'
-import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
+import type { Keyring, Round, SignerTools } from './round.js'
 
 /** Largest execution gas of one bundle; below the transaction cap of EIP-7825. */
 export const BUNDLE_GAS = 15_000_000n
-
-export type Keyring = { kek: PrivateKek; treasury: Treasury; taker: string }
-
-/** What a lane must know of its chain before it signs. */
-export type Site = {
-  chain: Chain
-  head: bigint
-  feeWei: bigint
-  tipWei: bigint
-  usedNonces: bigint
-  balanceWei: bigint
-}
 
 /** What was signed for an operation, as its row keeps it: enough to carry it in another transaction. */
 type Payload = {
@@ -42,6 +28,8 @@ type Signed = { id: string; payload: Payload }
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
+type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
+
 /**
  * Signs and stores one transaction for those operations that are still ours, in one database
  * transaction: a signature exists exactly when its row says so.
@@ -49,10 +37,8 @@ export type Stored = { nonce: bigint; hash: string; operations: string[] }
  * @returns undefined when nothing was left to sign.
  */
 export async function signAndStore(
-  db: Db,
-  keyring: Keyring,
-  lane: Lane,
-  site: Site,
+  { db, keyring }: StoringTools,
+  round: Round,
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
@@ -61,25 +47,23 @@ export async function signAndStore(
     const ours = prepared.filter(({ operation }) => live.includes(operation))
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
-    for (const one of ours) signed.push(await signPrepared(keyring, site.chain, one))
-    return storeTransaction(trx, keyring, lane, site, signed)
+    for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
+    return storeTransaction({ db: trx, keyring }, round, signed)
   })
 }
 
 /** Carries an operation whose transaction died in a new one: the same signed payload, alone. */
 export async function storeAgain(
-  db: Db,
-  keyring: Keyring,
-  lane: Lane,
-  site: Site,
+  { db, keyring }: StoringTools,
+  round: Round,
   operation: Operation,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [operation], keyring.taker)
     if (!ours) return undefined
     const payload = ours.payload as Payload
-    assertCarriable(site.chain, payload)
-    return storeTransaction(trx, keyring, lane, site, [{ id: ours.id, payload }])
+    assertCarriable(round.client.chain, payload)
+    return storeTransaction({ db: trx, keyring }, round, [{ id: ours.id, payload }])
   })
 }
 
@@ -87,62 +71,59 @@ export async function storeAgain(
 function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): void {
   const isFunding = call?.to === chain.usdc.address && authorizedTransfer.parseTransaction(call)
   if ((isFunding || (userOperation && !call)) && BigInt(gas) <= BUNDLE_GAS) return
-  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload is not one of ours.')
+  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload must be one of ours.')
 }
 
+/** `db` is the transaction in which the operations are locked. */
 async function storeTransaction(
-  trx: Db,
-  keyring: Keyring,
-  lane: Lane,
-  site: Site,
-  signed: Signed[],
+  { db, keyring }: StoringTools,
+  round: Round,
+  carried: Signed[],
 ): Promise<Stored> {
-  const nonce = await lockNextNonce(trx, lane)
-  if (site.usedNonces > nonce) {
+  const { lane, usedNonces, fees } = round
+  const nonce = await lockNextNonce(db, lane)
+  if (usedNonces > nonce) {
     const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
     throw new ServiceError('INTERNAL', message)
   }
-  const tx = await signTransaction(keyring, lane, site, signed, nonce)
-  await storeSigned(trx, lane, { nonce, ...tx, maxFeeWei: site.feeWei, carried: signed })
-  return { nonce, hash: tx.hash, operations: signed.map(({ id }) => id) }
+  const unsigned = { ...transactionOf(round, carried), nonce: Number(nonce) }
+  const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
+  const raw = await sender.signTransaction(unsigned)
+  const { hash } = Transaction.from(raw)
+  if (!hash) throw new Error('The transaction is not signed.')
+  await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried })
+  return { nonce, hash, operations: carried.map(({ id }) => id) }
 }
 
-async function signTransaction(
-  { kek }: Keyring,
-  lane: Lane,
-  site: Site,
-  signed: Signed[],
-  nonce: bigint,
-): Promise<{ hash: string; raw: string }> {
-  const { to, data } = callOf(lane, signed)
-  const authorizationList = signed.flatMap(({ payload }) => payload.authorization ?? [])
-  const gas = signed.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
+/** @throws {ServiceError} RPC_ERROR when the lane cannot pay it. */
+function transactionOf(
+  { client: { chain }, lane, fees, balanceWei }: Round,
+  carried: Signed[],
+): TransactionRequest {
+  const { to, data } = callOf(lane, carried)
+  const authorizationList = carried.flatMap(({ payload }) => payload.authorization ?? [])
+  const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
   const gasLimit = gasLimitOf(data, authorizationList.length, gas)
-  if (site.balanceWei < gasLimit * site.feeWei) {
-    throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${site.chain.name} is out of gas.`)
+  if (balanceWei < gasLimit * fees.maxWei) {
+    throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${chain.name} is out of gas.`)
   }
-  const sender = await openAccount(kek, lane.sealedKey, laneContext(lane))
-  const raw = await sender.signTransaction({
+  return {
     type: authorizationList.length > 0 ? 4 : 2,
-    chainId: site.chain.chainId,
-    nonce: Number(nonce),
+    chainId: chain.chainId,
     to,
     data,
     gasLimit,
-    maxFeePerGas: site.feeWei,
-    maxPriorityFeePerGas: site.tipWei,
+    maxFeePerGas: fees.maxWei,
+    maxPriorityFeePerGas: fees.tipWei,
     ...(authorizationList.length > 0 ? { authorizationList } : {}),
-  })
-  const { hash } = Transaction.from(raw)
-  if (!hash) throw new Error('The transaction is not signed.')
-  return { hash, raw }
+  }
 }
 
 /** User operations travel together through the EntryPoint, a funding goes to the token directly. */
-function callOf(lane: Lane, signed: Signed[]): Call {
-  const direct = signed[0]?.payload.call
+function callOf(lane: Lane, carried: Signed[]): Call {
+  const direct = carried[0]?.payload.call
   if (direct) return direct
-  const operations = signed.flatMap(({ payload }) => payload.userOperation ?? [])
+  const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
   return { to: entryPointAddress, data: encodeBundle(operations, lane.sender) }
 }
 
@@ -151,7 +132,7 @@ async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared):
   const gas = prepared.gas.toString()
   if (prepared.kind === 'mint') return { id, payload: { gas, call: prepared.call } }
   if (prepared.kind === 'funding') {
-    const call = await signFunding(keyring, chain.usdc, chain.chainId, prepared)
+    const call = await signFunding(keyring, chain, prepared)
     return { id, payload: { gas, call } }
   }
   const { secret, draft } = prepared
@@ -194,8 +175,7 @@ const transferTypes = {
 
 async function signFunding(
   { kek, treasury }: Keyring,
-  token: Token,
-  chainId: number,
+  { chainId, usdc: token }: Chain,
   funding: Extract<Prepared, { kind: 'funding' }>,
 ): Promise<Call> {
   const account = await openAccount(kek, treasury.sealed, treasuryContext(treasury))

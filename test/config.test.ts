@@ -40,6 +40,26 @@ describe('loadConfig', () => {
     expect(refusal('signer', common)).toContain('KEK_FILE')
   })
 
+  test('lanes: need the attestation service, and neither a KEK nor Temporal', () => {
+    const devnet = { ...common, NETWORK: 'devnet', DEVNET_FILE: 'devnet.json' }
+    expect(refusal('lanes', devnet)).toContain('ATTESTATION_URL')
+    expect(loadConfig('lanes', common)).toMatchObject({ NETWORK: 'testnet' })
+  })
+
+  test.each(['worker', 'lanes', 'signer'] as const)(
+    '%s: listens and leads past a pooler when there is one',
+    (role) => {
+      const direct = 'postgres://steward_worker:hunter2@primary:5432/steward'
+      const { DATABASE_URL } = common
+      expect(loadConfig(role, complete).directDatabaseUrl).toBe(DATABASE_URL)
+      const pooled = { ...complete, DATABASE_URL_DIRECT: direct }
+      expect(loadConfig(role, pooled)).toMatchObject({ DATABASE_URL, directDatabaseUrl: direct })
+      expect(loadConfig(role, { ...pooled, DATABASE_URL_DIRECT: '' })).toMatchObject({
+        directDatabaseUrl: DATABASE_URL,
+      })
+    },
+  )
+
   test('an empty variable is an absent one', () => {
     expect(loadConfig('api', { ...complete, API_PORT: '' }).API_PORT).toBe(3_000)
     expect(refusal('api', { ...complete, DATABASE_URL: '' })).toContain('DATABASE_URL')
@@ -62,10 +82,13 @@ describe('loadConfig', () => {
     expect(loadConfig('signer', { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
   })
 
-  test.each(['api', 'worker'] as const)('testnet: the %s asks Circle for attestations', (role) => {
-    const { ATTESTATION_URL } = loadConfig(role, complete)
-    expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
-  })
+  test.each(['api', 'worker', 'lanes'] as const)(
+    'testnet: the %s asks Circle for attestations',
+    (role) => {
+      const { ATTESTATION_URL } = loadConfig(role, complete)
+      expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
+    },
+  )
 
   test.each([
     ['API_PORT', ' '],
@@ -77,6 +100,7 @@ describe('loadConfig', () => {
     ['LOG_LEVEL', 'loud'],
     ['DATABASE_URL', 'mysql://user:hunter2@db'],
     ['DATABASE_URL', 'hunter2'],
+    ['DATABASE_URL_DIRECT', 'mysql://user:hunter2@db'],
     ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],

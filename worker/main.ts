@@ -5,11 +5,10 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { driveChain } from '../lanes/driver.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
-import { connectAttestations } from '../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
@@ -44,7 +43,7 @@ const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPAC
 onStop(() => client.connection.close())
 const temporal = watchTemporal(client, log, stopping)
 
-const listener = listenToOperations(config.DATABASE_URL, stopping)
+const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes(listener)
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,
@@ -61,10 +60,6 @@ const options = {
 const service = { address: config.TEMPORAL_ADDRESS, options, temporal, log }
 const serving = serveTasks(service, stopping)
 onStop(() => serving)
-const drivers = chains.list.map((chain) =>
-  driveChain(config.DATABASE_URL, chain, listener, log, stopping),
-)
-onStop(() => Promise.all(drivers))
-const sweepers = runSweepers({ url: config.DATABASE_URL, client, temporal, log }, stopping)
+const sweepers = runSweepers({ url: config.directDatabaseUrl, client, temporal, log }, stopping)
 onStop(() => sweepers)
 ready({ taskQueue: TASK_QUEUE, temporal: await temporal.isThere() })

@@ -25,20 +25,26 @@ const tags: Record<Docs['tag'], string> = {
   Account: 'Credits of the account.',
 }
 
-const introduction = `Create one multi-chain wallet per end user, read its balances and lending yields, and submit
+const INTRODUCTION = `Create one multi-chain wallet per end user, read its balances and lending yields, and submit
 intents that the service plans and executes.
 
 - **Authentication**: every call needs \`Authorization: Bearer svc_sk_…\`. Keep keys on servers.
 - **Retries**: send an \`Idempotency-Key\` with every POST. The same key and body get the stored answer again, and
   are not charged twice.
-- **Errors**: \`{ error, message, details }\`. A path or method that does not exist answers 404 \`NOT_FOUND\`.
+- **Errors**: \`{ error, message, details }\`, each explained at \`/docs/errors\`. A path that does not exist answers
+  404 \`NOT_FOUND\`; a method that a path does not support 405 \`METHOD_NOT_ALLOWED\`, with the header \`Allow\`.
 - **Credits**: only 2xx answers are charged.
-- **Compatibility**: answers may gain fields within v1. Ignore those that you do not know.`
+- **Compatibility**: within v1 answers may gain fields, and errors may gain codes and reasons. Ignore fields that you
+  do not know, and go by the HTTP status where you do not know a code.`
 
 /** What every endpoint may answer with. */
 const common: ErrorCode[] = [
-  ...(['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN'] as const),
-  ...(['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const),
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
 ]
 
 /** The OpenAPI 3.1 document of the endpoints, from the schemas that check their requests. */
@@ -52,8 +58,8 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
       info: {
         title: 'Steward',
         version: '1',
-        description: introduction,
-        license: { name: 'Proprietary' },
+        description: INTRODUCTION,
+        license: { name: 'Apache-2.0' },
       },
       servers: [{ url: '/v1', description: 'This deployment' }],
       security: [{ apiKey: [] }],
@@ -85,7 +91,7 @@ export const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 /** All codes that the endpoint may answer with. */
 export function errorsOf({ spec }: Route): ErrorCode[] {
-  const paid: ErrorCode[] = spec.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
+  const paid: ErrorCode[] = spec.caller.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
   return [...new Set([...common, ...paid, ...spec.docs.errors])]
 }
 
@@ -107,12 +113,12 @@ function describePaths(
 function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
   const { method, spec } = route
   const { operationId, tag, summary, description, requests, responses } = spec.docs
-  const { params, query, credits } = spec
+  const { params, query, caller } = spec
   return {
     operationId,
     tags: [tag],
     summary,
-    description: [description, priceOf(credits)].filter(Boolean).join('\n\n'),
+    description: [description, priceOf(caller.credits)].filter(Boolean).join('\n\n'),
     requestParams: {
       ...(params instanceof z.ZodObject && hasFields(params) ? { path: params } : {}),
       ...(query instanceof z.ZodObject && hasFields(query) ? { query } : {}),
@@ -161,8 +167,12 @@ function examplesOf(examples: Record<string, unknown> | undefined) {
 /** References to the headers of every answer and the named ones. */
 function answerHeaders(more: (keyof typeof headers)[]) {
   const always: (keyof typeof headers)[] = [
-    ...(['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const),
-    ...(['X-RateLimit-Reset', 'X-Credits-Charged', 'X-Credits-Remaining'] as const),
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'X-Credits-Charged',
+    'X-Credits-Remaining',
   ]
   const names = [...always, ...more]
   return Object.fromEntries(

@@ -3,16 +3,18 @@ import { askChains, unavailableField } from '../../chains/ask.js'
 import { readHoldings, type Holding } from '../../chains/balances.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { fromUnits, sumUsd, toUsd } from '../../domain/money.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { balancesAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
-import { noQuery, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noQuery } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { balances } from '../schemas/resources.js'
 
 const readBalances = readRoute(
   {
     path: '/balances/:walletId',
-    credits: prices.readBalances,
+    caller: apiKey({ credits: prices.readBalances }),
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
     search: { lookup: walletById, by: ({ walletId }) => walletId },

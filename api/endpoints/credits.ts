@@ -1,13 +1,15 @@
 import { readCredits } from '../../db/tenants/metering.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { creditsAnswer } from '../schemas/examples.js'
-import { noParams, noQuery, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { creditAccount } from '../schemas/resources.js'
 
 const readCreditAccount = readRoute(
   {
     path: '/dashboard/credits',
-    credits: prices.readCredits,
+    caller: apiKey({ credits: prices.readCredits }),
     params: noParams,
     query: noQuery,
     docs: {
@@ -25,9 +27,9 @@ const readCreditAccount = readRoute(
       errors: [],
     },
   },
-  async ({ db }, { account }) => ({
+  async ({ db }, { caller }) => ({
     status: 200,
-    body: await readCredits(db, account.accountId),
+    body: await readCredits(db, caller.accountId),
   }),
 )
 

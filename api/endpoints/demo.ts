@@ -2,18 +2,20 @@ import { z } from 'zod'
 import { insertFunding, type Funding } from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { demoFunding } from '../../domain/funding.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { assetText } from '../../domain/money.js'
 import { startFunding } from '../../temporal/start.js'
 import { fundRequest, fundingAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
-import { noParams, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { funding as fundingSchema } from '../schemas/resources.js'
 
 const fundWallet = writeRoute(
   {
     path: '/demo/fund',
-    credits: prices.fundWallet,
+    caller: apiKey({ credits: prices.fundWallet }),
     params: noParams,
     query: noQuery,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
@@ -33,8 +35,8 @@ const fundWallet = writeRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, registry, temporal, log }, { account, requestId, body }, commit) => {
-    const { accountId } = account
+  async ({ db, registry, temporal, log }, { caller, requestId, body }, commit) => {
+    const { accountId } = caller
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
     let funding: Funding | undefined

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { getIntent, listIntents, type Intent } from '../../db/intents/intents.js'
+import { getIntent, listIntents } from '../../db/intents/intents.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { actions, isTerminal, safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
-import { previewPlan, storeIntent } from '../../planning/intents.js'
+import { prices } from '../../domain/prices.js'
+import { previewPlan } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
-import { startIntent, type IntentStart } from '../../temporal/start.js'
 import {
   bridgeRequest,
   completedIntent,
@@ -16,19 +15,23 @@ import {
   withdrawRequest,
 } from '../schemas/examples.js'
 import { intentBody, previewBody } from './intentBody.js'
+import { submitIntent, type Submission } from './submitIntent.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
 import { intentIdInput } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
-import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
+import type { Answer } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
 const createIntent = writeRoute(
   {
     path: '/intents',
-    credits: prices.createIntent,
+    caller: apiKey({ credits: prices.createIntent }),
     keepsKeys: true,
     params: noParams,
     query: z.strictObject({
@@ -63,32 +66,23 @@ const createIntent = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, query, body }, commit) => {
+  async (services, { caller, requestId, query, body }, commit) => {
     const { db, registry } = services
-    const { accountId, tier } = account
+    const { accountId, tier } = caller
     const request = toRequest(registry, body)
     const wallet = await walletById.get(db, accountId, body.walletId)
-    const market = await readMarket(services, wallet.address, request)
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
-    if (query.dryRun === 'true') {
-      const preview = await previewPlan(services, owner, request, market)
-      return { status: 200, body: previewBody(wallet.id, request, preview) }
-    }
-    let intent: Intent | undefined
-    const answer = await commit(async (trx) => {
-      intent = await storeIntent(services, trx, owner, request, market)
-      return { status: 201, body: intentBody(intent, [], undefined) }
-    })
-    if (intent) await startStored(services, { intent, tier })
-    return answer
+    const submission = { wallet, request, owner, tier }
+    if (query.dryRun === 'true') return preview(services, submission)
+    return submitIntent(services, submission, commit)
   },
 )
 
 const readIntent = readRoute(
   {
     path: '/intents/:intentId',
-    credits: prices.readIntent,
+    caller: apiKey({ credits: prices.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     docs: {
@@ -105,9 +99,9 @@ const readIntent = readRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account, params }) => {
+  async (services, { caller, params }) => {
     const { db, readProgress } = services
-    const { intent, effects } = await getIntent(db, account.accountId, params.intentId)
+    const { intent, effects } = await getIntent(db, caller.accountId, params.intentId)
     const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
     return { status: 200, body: intentBody(intent, effects, progress) }
   },
@@ -116,12 +110,12 @@ const readIntent = readRoute(
 const listAllIntents = readRoute(
   {
     path: '/intents',
-    credits: prices.listIntents,
+    caller: apiKey({ credits: prices.listIntents }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,
       walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
-      status: z.enum(statuses).optional().meta({ description: 'Only those in this state.' }),
+      status: z.enum(statuses).optional().meta({ description: 'Only those with this status.' }),
       action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
     }),
     docs: {
@@ -142,11 +136,11 @@ const listAllIntents = readRoute(
       errors: [],
     },
   },
-  async (services, { account, query }) => {
+  async (services, { caller, query }) => {
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
     const { walletId, status, action } = query
     const filter = { walletId, status, action }
-    const intents = await listIntents(services.db, account.accountId, filter, slice)
+    const intents = await listIntents(services.db, caller.accountId, filter, slice)
     const body = pageBody(intents, slice, ({ effects, ...intent }) =>
       intentBody(intent, effects, undefined),
     )
@@ -156,13 +150,11 @@ const listAllIntents = readRoute(
 
 export const intentRoutes = [createIntent, listAllIntents, readIntent]
 
-/** Starts the workflow of a stored intent. Its row is durable: a start that fails or is late is the sweeper's. */
-export async function startStored(
-  { temporal, db, log }: Services,
-  start: IntentStart,
-): Promise<void> {
-  const { id, requestId } = start.intent
-  await startIntent(temporal, db, start).catch((error: unknown) => {
-    log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
-  })
+async function preview(
+  services: Services,
+  { wallet, request, owner }: Submission,
+): Promise<Answer> {
+  const market = await readMarket(services, wallet.address, request)
+  const plan = await previewPlan(services, owner, { request, market })
+  return { status: 200, body: previewBody(wallet.id, request, plan) }
 }

@@ -3,12 +3,14 @@ import { askChains, unavailableField } from '../../chains/ask.js'
 import { readDeposits, type Deposits } from '../../db/intents/positions.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { assetText } from '../../domain/money.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { getMarket, lendingProtocol } from '../../protocols/lending/markets.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { positionsAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
-import { noQuery, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noQuery } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { positions } from '../schemas/resources.js'
 import type { ChainClient } from '../../chains/connect.js'
 import type { Rate } from '../../domain/yields.js'
@@ -16,7 +18,7 @@ import type { Rate } from '../../domain/yields.js'
 const readPositions = readRoute(
   {
     path: '/positions/:walletId',
-    credits: prices.readPositions,
+    caller: apiKey({ credits: prices.readPositions }),
     params: z.object({ walletId: walletIdInput }),
     query: noQuery,
     search: { lookup: walletById, by: ({ walletId }) => walletId },
@@ -59,25 +61,28 @@ async function readChain(client: ChainClient, wallet: string, deposits: Deposits
   const booked = deposits.find((one) => one.chainId === BigInt(chainId))
   if (!booked) throw new Error(`No block of ${name} is booked yet.`)
   const rates = await readSharedRates(client)
-  const found = await Promise.all(rates.map((rate) => readPosition(client, wallet, rate, booked)))
+  const holder = { wallet, ...booked }
+  const found = await Promise.all(rates.map((rate) => readPosition(client, rate, holder)))
   return found.filter((position) => position !== undefined)
 }
 
 async function readPosition(
   client: ChainClient,
-  wallet: string,
   { chain, protocol, market: address, asset, apyPercent }: Rate,
-  { bookedHash, moved }: Deposits,
+  { wallet, bookedHash, moved }: Deposits & { wallet: string },
 ) {
   const market = getMarket(client.chain, address)
   const block = { blockHash: bookedHash }
-  const value = await lendingProtocol(market).readPosition(client, market, wallet, block)
+  const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
   const none = { deposited: 0n, withdrawn: 0n }
   const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
   // Everything was taken out, or nothing was ever put in.
   if (value === 0n && withdrawn >= deposited) return undefined
   return {
-    ...{ chain, protocol, asset, apy: apyPercent },
+    chain,
+    protocol,
+    asset,
+    apy: apyPercent,
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),

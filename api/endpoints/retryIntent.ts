@@ -2,22 +2,21 @@ import { z } from 'zod'
 import { findRetry, getIntent, requestOf, type Intent } from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { walletById } from '../../db/tenants/wallets.js'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
-import { prices } from '../../domain/tiers.js'
-import { storeIntent } from '../../planning/intents.js'
-import { readMarket } from '../../planning/market.js'
+import { prices } from '../../domain/prices.js'
 import { plannedIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
-import { startStored } from './intents.js'
+import { submitIntent } from './submitIntent.js'
 import { intentIdInput } from '../schemas/parameters.js'
-import { noBody, noQuery, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noBody, noQuery } from '../http/input.js'
+import { writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
+import type { Answer, Commit } from '../http/commit.js'
+import type { Services } from '../http/services.js'
 
 class RetriedMeanwhile extends Error {}
-
-/** A failure is final when no reorg can turn it round any more. */
-const NOT_FINAL_SECONDS = 30
 
 const retriedIntent = {
   ...plannedIntent,
@@ -28,7 +27,7 @@ const retriedIntent = {
 const retry = writeRoute(
   {
     path: '/intents/:intentId/retry',
-    credits: prices.retryIntent,
+    caller: apiKey({ credits: prices.retryIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -37,10 +36,10 @@ const retry = writeRoute(
       tag: 'Intents',
       summary: 'Retry a failed intent',
       description:
-        "Creates a new intent that reaches the goal of the failed one from where the money is now. An intent is retried once: a second call answers with the first one's, at no charge; a retry that fails is retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still turn the failure round: see `retryAfter`), `funds_in_bridge` or `nothing_left`.",
+        'Creates a new intent that reaches the goal of the failed one from where the money is now. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
-          description: 'The intent was retried before: that retry.',
+          description: 'The intent has been retried already: its retry.',
           schema: intentResource,
           examples: { before: retriedIntent },
         },
@@ -53,46 +52,44 @@ const retry = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'INTENT_NOT_FOUND'],
     },
   },
-  async (services, { account, requestId, params }, commit) => {
+  async (services, { caller, requestId, params }, commit) => {
     const { db } = services
-    const { accountId, tier } = account
+    const { accountId, tier } = caller
     const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
-    if (known) return { status: 200, body: intentBody(known, [], undefined) }
+    if (known) return alreadyRetried(known)
     await assertSettled(services, failed)
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await walletById.get(db, accountId, failed.walletId)
-    const market = await readMarket(services, wallet.address, request)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
-    let intent: Intent | undefined
-    const answer = await commit(async (trx) => {
-      // The charge holds the account: nobody else retries meanwhile.
-      if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-      intent = await storeIntent(services, trx, owner, request, market)
-      return { status: 201, body: intentBody(intent, [], undefined) }
-    }).catch(async (error: unknown) => {
+    const commitOnce: Commit = (work) =>
+      commit(async (trx) => {
+        // The charge holds the account: nobody else retries meanwhile.
+        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+        return work(trx)
+      })
+    try {
+      return await submitIntent(services, { wallet, request, owner, tier }, commitOnce)
+    } catch (error) {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
       if (!twin) throw error
-      return { status: 200, body: intentBody(twin, [], undefined) } as const
-    })
-    if (intent) await startStored(services, { intent, tier })
-    return answer
+      return alreadyRetried(twin)
+    }
   },
 )
 
 export const retryRoutes = [retry]
 
-async function assertSettled(
-  { db }: Parameters<typeof readMarket>[0],
-  { accountId, id, status }: Intent,
-) {
-  if (status !== 'failed') throw refused('not_failed', 'Only a failed intent is retried.')
-  if (!(await hasUnsettledOperations(db, accountId, id))) return
-  const message = 'The failure is not final yet: a reorg could still turn it round. Try again.'
-  throw refused('not_final', message, { retryAfter: NOT_FINAL_SECONDS })
-}
+const alreadyRetried = (retry: Intent): Answer => ({
+  status: 200,
+  body: intentBody(retry, [], undefined),
+})
 
-function refused(reason: string, message: string, more: object = {}): ServiceError {
-  const issues = [{ path: 'intentId', message }]
-  return new ServiceError('INVALID_REQUEST', message, { reason, ...more, issues })
+async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
+  if (status !== 'failed') {
+    throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
+  }
+  if (!(await hasUnsettledOperations(db, accountId, id))) return
+  const message = 'The failure is not final yet: a reorg could still undo it. Try again later.'
+  throw invalidRequest('intentId', message, 'not_final')
 }

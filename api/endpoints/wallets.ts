@@ -9,21 +9,23 @@ import {
   type Wallet,
 } from '../../db/tenants/wallets.js'
 import { findActiveKek } from '../../db/keys.js'
-import { ServiceError } from '../../domain/errors.js'
+import { ServiceError, invalidRequest } from '../../domain/errors.js'
 import { safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { metadata } from '../schemas/metadata.js'
 import { createWalletRequest, walletAnswer } from '../schemas/examples.js'
 import { userIdInput } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
-import { noParams, noQuery, readRoute, writeRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams, noQuery } from '../http/input.js'
+import { readRoute, writeRoute } from '../http/route.js'
 import { listOf, wallet } from '../schemas/resources.js'
 import type { Services } from '../http/services.js'
 
 const createWallet = writeRoute(
   {
     path: '/wallets',
-    credits: prices.createWallet,
+    caller: apiKey({ credits: prices.createWallet }),
     params: noParams,
     query: noQuery,
     body: z
@@ -34,11 +36,11 @@ const createWallet = writeRoute(
       tag: 'Wallets',
       summary: 'Create a wallet',
       description:
-        'Makes the wallet of an end user on every supported chain. The same userId and metadata again answer with the same wallet.',
+        'Creates the wallet of an end user, on every supported chain. Sending the same userId and metadata again returns the same wallet.',
       requests: { wallet: createWalletRequest },
       responses: {
         200: {
-          description: 'This user has the wallet already.',
+          description: 'The user already has this wallet.',
           schema: wallet,
           examples: { existing: walletAnswer },
         },
@@ -51,11 +53,11 @@ const createWallet = writeRoute(
       errors: ['WALLET_LIMIT_EXCEEDED'],
     },
   },
-  async ({ db, registry }, { account, body }, commit) => {
+  async ({ db, registry }, { caller, body }, commit) => {
     const kek = await findActiveKek(db)
     if (!kek) throw new ServiceError('UNAVAILABLE', 'The signer has not started yet. Try again.')
     const id = newWalletId()
-    const { accountId } = account
+    const { accountId } = caller
     const { address, sealed } = await createSealedAccount(kek, () => ({
       purpose: 'wallet',
       owner: id,
@@ -77,7 +79,7 @@ const createWallet = writeRoute(
 const readWallet = readRoute(
   {
     path: '/wallets/:userId',
-    credits: prices.readWallet,
+    caller: apiKey({ credits: prices.readWallet }),
     params: z.object({ userId: userIdInput }),
     query: noQuery,
     search: { lookup: walletByUser, by: ({ userId }) => userId },
@@ -97,11 +99,11 @@ const readWallet = readRoute(
 const listAllWallets = readRoute(
   {
     path: '/wallets',
-    credits: prices.listWallets,
+    caller: apiKey({ credits: prices.listWallets }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,
-      userId: safeText(128).optional().meta({ description: 'Only the one of this user.' }),
+      userId: safeText(128).optional().meta({ description: 'Only the wallet of this user.' }),
     }),
     docs: {
       operationId: 'listWallets',
@@ -117,10 +119,10 @@ const listAllWallets = readRoute(
       errors: [],
     },
   },
-  async ({ db, registry }, { account, query }) => {
+  async ({ db, registry }, { caller, query }) => {
     const slice = toSlice(query, /^svc_wallet_[0-9a-z]{26}$/)
     const { userId } = query
-    const wallets = await listWallets(db, account.accountId, { userId }, slice)
+    const wallets = await listWallets(db, caller.accountId, { userId }, slice)
     const body = pageBody(wallets, slice, (one) => walletBody(one, registry))
     return { status: 200, body }
   },
@@ -141,9 +143,6 @@ function walletBody(wallet: Wallet, { chains }: Services['registry']) {
 }
 
 function userIdTaken(): ServiceError {
-  const message = 'This userId has a wallet with other metadata. Use another userId.'
-  return new ServiceError('INVALID_REQUEST', message, {
-    reason: 'user_id_taken',
-    issues: [{ path: 'userId', message }],
-  })
+  const message = 'This userId already has a wallet with other metadata. Use another userId.'
+  return invalidRequest('userId', message, 'user_id_taken')
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { listYields, type YieldSnapshot } from '../../db/yields.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { yieldHistoryAnswer } from '../schemas/examples.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
-import { noParams, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { listOf, yieldSnapshot } from '../schemas/resources.js'
 import { rateFilters } from './yields.js'
 
@@ -19,7 +21,7 @@ const time = (description: string) =>
 const readYieldHistory = readRoute(
   {
     path: '/yields/history',
-    credits: prices.readYieldHistory,
+    caller: apiKey({ credits: prices.readYieldHistory }),
     params: noParams,
     query: z.strictObject({
       ...pageQuery,
@@ -47,7 +49,8 @@ const readYieldHistory = readRoute(
     const slice = toSlice(query, cursorIds)
     const filter = {
       chain: chain === undefined ? undefined : registry.resolve(chain).name,
-      ...{ protocol, asset },
+      protocol,
+      asset,
       from: from === undefined ? undefined : new Date(from),
       to: to === undefined ? undefined : new Date(to),
     }
@@ -59,7 +62,9 @@ const readYieldHistory = readRoute(
 export const yieldHistoryRoutes = [readYieldHistory]
 
 const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: YieldSnapshot) => ({
-  ...{ chain, protocol, asset },
+  chain,
+  protocol,
+  asset,
   apy: Number(apyPercent),
   takenAt: takenAt.toISOString(),
 })

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../chains/ask.js'
 import { safeText } from '../../domain/intent.js'
-import { prices } from '../../domain/tiers.js'
+import { prices } from '../../domain/prices.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../domain/yields.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { yieldsAnswer } from '../schemas/examples.js'
-import { noParams, readRoute } from '../http/route.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams } from '../http/input.js'
+import { readRoute } from '../http/route.js'
 import { yields } from '../schemas/resources.js'
 
 /** Which rates a caller wants to see. */
@@ -24,7 +26,7 @@ export const rateFilters = {
 const readYields = readRoute(
   {
     path: '/yields',
-    credits: prices.readYields,
+    caller: apiKey({ credits: prices.readYields }),
     params: noParams,
     query: z.strictObject(rateFilters),
     docs: {

@@ -1,37 +1,56 @@
 import {
   claimKey,
   findAnswer,
+  fingerprintOf,
   storeAnswer,
   type IdempotencyKey,
 } from '../../db/tenants/idempotency.js'
-import { charge, type Admission } from '../../db/tenants/metering.js'
+import { charge } from '../../db/tenants/metering.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
-import { ServiceError, errorCatalog } from '../../domain/errors.js'
-import { outOfCredits, type Tariff } from './admission.js'
+import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
+import { outOfCredits } from './credits.js'
+import type { Request } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 
 /** An answer as it is sent and kept. */
 export type Sent = { status: number; text: string; charged: number; replayed: boolean }
 export type Answer = { status: 200 | 201; body: unknown }
 
+/** Does work in one transaction together with the call's charge and the answer kept for replays. */
+export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
+
 /** A POST that is being answered. */
 export type Posting = {
   db: Db
-  admission: Admission
+  accountId: string
   requestId: string
-  tariff: Tariff
+  route: string
+  credits: number
   idempotency: IdempotencyKey | undefined
 }
 
-const PRINTABLE = /^[\x20-\x7e]{1,255}$/
+const printable = /^[\x20-\x7e]{1,255}$/
 
-/** The caller's Idempotency-Key; INVALID_REQUEST when it is no printable ASCII of 1 to 255 characters. */
-export function readIdempotencyKey(header: string | undefined): string | undefined {
-  if (header === undefined || PRINTABLE.test(header)) return header
-  const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
-  throw new ServiceError('INVALID_REQUEST', message, {
-    issues: [{ path: 'Idempotency-Key', message }],
-  })
+/** What an Idempotency-Key stands for, besides the path. */
+type Named = Pick<IdempotencyKey, 'accountId' | 'expires'> & { query: unknown; body: unknown }
+
+/**
+ * The name that the caller has given to a request; undefined when he has given none.
+ *
+ * @throws {ServiceError} INVALID_REQUEST when it is no printable ASCII of 1 to 255 characters.
+ */
+export function readIdempotencyKey(
+  request: Request,
+  { accountId, expires, query, body }: Named,
+): IdempotencyKey | undefined {
+  const key = request.get('idempotency-key')
+  if (key === undefined) return undefined
+  if (!printable.test(key)) {
+    const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
+    throw invalidRequest('Idempotency-Key', message)
+  }
+  const endpoint = request.originalUrl.split('?')[0] ?? request.path
+  return { accountId, endpoint, key, fingerprint: fingerprintOf({ body, query }), expires }
 }
 
 /** A twin has committed while this request was on its way. */
@@ -45,14 +64,18 @@ class TakenMeanwhile extends Error {}
  */
 export async function answerOnce(
   posting: Posting,
-  handle: (commit: (work: (trx: Db) => Promise<Answer>) => Promise<Answer>) => Promise<Answer>,
+  handle: (commit: Commit) => Promise<Answer>,
 ): Promise<Sent> {
   const known = await findReplay(posting)
   if (known) return known
+  let charged = 0
   try {
-    const answer = await handle((work) => commit(posting, work))
-    const { credits } = posting.tariff
-    return { ...toText(answer), charged: credits, replayed: false }
+    const answer = await handle(async (work) => {
+      const committed = await commit(posting, work)
+      charged = posting.credits
+      return committed
+    })
+    return { ...toText(answer), charged, replayed: false }
   } catch (error) {
     // The twin's own reservation or wallet may be the very reason of this refusal.
     const replay = isRefusal(error) ? await findReplay(posting) : undefined
@@ -67,17 +90,14 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit(
-  { db, admission, requestId, tariff, idempotency }: Posting,
+  { db, accountId, requestId, route, credits, idempotency }: Posting,
   work: (trx: Db) => Promise<Answer>,
 ): Promise<Answer> {
   return db.transaction(async (trx) => {
-    const { accountId } = admission
     await scopeTransaction(trx, accountId)
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
-    // First of all, because it locks the account: what follows counts under this lock.
-    const { name, credits } = tariff
-    const call = { accountId, requestId, cost: credits, route: name }
-    const { paid, balance } = await charge(trx, call)
+    // First of all and whatever it costs, because it locks the account: what follows counts under this lock.
+    const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
     const answer = await work(trx)
     // Only now: a refusal that the API document names comes before this one, which it does not.
     if (!paid) throw outOfCredits(credits, balance)
@@ -95,10 +115,7 @@ async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefine
   if (!known) return undefined
   if (!known.fingerprint.equals(idempotency.fingerprint)) {
     const message = 'This Idempotency-Key was used for another request. Use a new one.'
-    throw new ServiceError('INVALID_REQUEST', message, {
-      reason: 'idempotency_key_reused',
-      issues: [{ path: 'Idempotency-Key', message }],
-    })
+    throw invalidRequest('Idempotency-Key', message, 'idempotency_key_reused')
   }
   return { status: known.status, text: known.body, charged: 0, replayed: true }
 }

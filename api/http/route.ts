@@ -1,26 +1,21 @@
-import express, { type Request, type Response, type Router } from 'express'
 import { z } from 'zod'
-import { fingerprintOf } from '../../db/tenants/idempotency.js'
-import { ServiceError, type ErrorCode } from '../../domain/errors.js'
-import { admitRequest, refundRequest, setCredits, type Tariff } from './admission.js'
-import { answerOnce, readIdempotencyKey, type Answer, type Sent } from './commit.js'
-import type { Db } from '../../db/connection/connect.js'
-import type { Admission, Search } from '../../db/tenants/metering.js'
+import { answerOnce, readIdempotencyKey, type Answer, type Commit, type Sent } from './commit.js'
+import { enter, toVisit, type Caller, type Door, type Purpose } from './door.js'
+import { parseInput, readJson, type InputSpec, type Schema } from './input.js'
+import type { Request, Response, Router } from 'express'
+import type { ErrorCode } from '../../domain/errors.js'
 import type { Lookup } from '../../db/connection/scope.js'
+import type { Search } from '../../db/tenants/metering.js'
 import type { Services } from './services.js'
 
-export type Call<Params, Query, Body> = {
-  account: Admission
+/** A request that was let in and understood. */
+export type Call<Known, Params, Query, Body> = {
+  caller: Known
   requestId: string
   params: Params
   query: Query
   body: Body
 }
-
-/** Does work in one transaction together with the call's charge and the answer kept for replays. */
-export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
-
-type Schema = z.ZodType
 
 /** An answer that ends well, as the document shows it. Each example has a name. */
 export type Reply = {
@@ -42,61 +37,72 @@ export type Docs = {
   errors: ErrorCode[]
 }
 
-export type Spec<Params extends Schema, Query extends Schema, Body extends Schema> = {
+export type Spec<
+  Known extends Caller,
+  Params extends Schema,
+  Query extends Schema,
+  Body extends Schema,
+> = InputSpec<Params, Query, Body> & {
   path: string
-  credits: number
-  /** Gives credits of another call back, so that what is left is not told. */
-  refunds?: boolean
+  /** How a caller is known, and what the call costs him. */
+  caller: Door<Known>
   /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
   keepsKeys?: boolean
-  params: Params
-  query: Query
-  body: Body
   docs: Docs
 }
 
 /** An endpoint as it is mounted and described. */
 export type Route = {
   method: 'get' | 'post'
-  spec: Spec<Schema, Schema, Schema>
+  spec: Spec<Caller, Schema, Schema, Schema>
   mount(services: Services, router: Router): void
 }
 
-/** The row that an endpoint reads first; its admission finds it by the way. */
+/** The row that an endpoint reads first; its admission finds it in the same statement. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
 
-type ReadSpec<Params extends Schema, Query extends Schema, Row> = Omit<
-  Spec<Params, Query, Schema>,
-  'body'
+type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
+  Spec<Known, Params, Query, Schema>,
+  'body' | 'keepsKeys'
 > & { search?: RowSearch<z.infer<Params>, Row> }
 
-type Reader<Params, Query, Row> = (
+type Reader<Known, Params, Query, Row> = (
   services: Services,
-  call: Call<Params, Query, undefined> & { found: Row },
+  call: Call<Known, Params, Query, undefined> & { found: Row },
 ) => Answer | Promise<Answer>
 
 /** An endpoint that reads. It is charged when it is admitted, and gets that back unless it ends in 2xx. */
-export function readRoute<Params extends Schema, Query extends Schema, Row = undefined>(
-  { search, ...spec }: ReadSpec<Params, Query, Row>,
-  handler: Reader<z.infer<Params>, z.infer<Query>, Row>,
+export function readRoute<
+  Known extends Caller,
+  Params extends Schema,
+  Query extends Schema,
+  Row = undefined,
+>(
+  { search, ...read }: ReadSpec<Known, Params, Query, Row>,
+  handler: Reader<Known, z.infer<Params>, z.infer<Query>, Row>,
 ): Route {
-  const tariff: Tariff = { name: `GET ${spec.path}`, credits: spec.credits, scope: 'read' }
+  const spec = { ...read, body: z.undefined() }
+  const { path, caller: door } = spec
+  const purpose: Purpose = { route: `GET ${path}`, scope: 'read' }
   return {
     method: 'get',
-    spec: { ...spec, body: z.undefined() },
+    spec,
     mount(services, router) {
-      router.get(spec.path, async (request, response) => {
-        const sought = search && seek(search, spec.params, request)
-        const account = await admitRequest(services, tariff, request, response, sought)
+      router.get(path, async (request, response) => {
+        const visit = toVisit(services, response, purpose)
+        const caller = await enter(door, visit, search && seek(search, spec.params, request))
         try {
-          const input = inputOf(account, request, response, spec)
-          const found = search ? search.lookup.orThrow(account.found) : (undefined as Row)
-          const answer = await handler(services, { ...input, found, body: undefined })
+          const input = parseInput(spec, request)
+          const found = search
+            ? search.lookup.orThrow(caller.found, search.by(input.params))
+            : (undefined as Row)
+          const { requestId } = visit
+          const answer = await handler(services, { caller, requestId, found, ...input })
           // The time limit has answered for us, with an error: those are free.
-          if (response.headersSent) await refundRequest(services, response)
+          if (response.headersSent) await door.refund(visit)
           else send(response, { status: answer.status, text: JSON.stringify(answer.body) })
         } catch (error) {
-          if (spec.credits > 0) await refundRequest(services, response)
+          await door.refund(visit)
           throw error
         }
       })
@@ -114,9 +120,9 @@ function seek<Params extends Schema, Row>(
   return parsed.success ? { lookup, key: by(parsed.data) } : undefined
 }
 
-type Writer<Params, Query, Body> = (
+type Writer<Known, Params, Query, Body> = (
   services: Services,
-  call: Call<Params, Query, Body>,
+  call: Call<Known, Params, Query, Body>,
   commit: Commit,
 ) => Promise<Answer>
 
@@ -124,65 +130,41 @@ type Writer<Params, Query, Body> = (
  * An endpoint that creates. What it does in `commit`, its charge and the answer that an Idempotency-Key
  * replays are one transaction. An answer without a commit is neither charged nor kept.
  */
-export function writeRoute<Params extends Schema, Query extends Schema, Body extends Schema>(
-  spec: Spec<Params, Query, Body>,
-  handler: Writer<z.infer<Params>, z.infer<Query>, z.infer<Body>>,
+export function writeRoute<
+  Known extends Caller,
+  Params extends Schema,
+  Query extends Schema,
+  Body extends Schema,
+>(
+  spec: Spec<Known, Params, Query, Body>,
+  handler: Writer<Known, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
 ): Route {
-  const tariff: Tariff = { name: `POST ${spec.path}`, credits: spec.credits, scope: 'write' }
+  const { path, caller: door } = spec
+  const purpose: Purpose = { route: `POST ${path}`, scope: 'write' }
   return {
     method: 'post',
     spec,
     mount(services, router) {
-      router.post(spec.path, async (request, response) => {
-        const account = await admitRequest(services, tariff, request, response)
-        if (!isOptional(spec.body) || hasBody(request)) await readJson(request, response)
-        const input = {
-          ...inputOf(account, request, response, spec),
-          body: parse(spec.body, request.body),
-        }
-        const key = readIdempotencyKey(request.get('idempotency-key'))
-        const idempotency = key && {
-          accountId: account.accountId,
-          endpoint: request.originalUrl.split('?')[0] ?? spec.path,
-          key,
-          fingerprint: fingerprintOf({ body: input.body, query: input.query }),
-          expires: !spec.keepsKeys,
-        }
-        const { requestId } = input
-        const { db } = services
-        let committed = false
+      router.post(path, async (request, response) => {
+        const visit = toVisit(services, response, purpose)
+        const caller = await enter(door, visit)
+        await readJson(spec, request, response)
+        const input = parseInput(spec, request)
+        const { requestId, route } = visit
+        const { accountId } = caller
+        const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
+        const idempotency = readIdempotencyKey(request, named)
         const sent = await answerOnce(
-          { db, admission: account, requestId, tariff, idempotency: idempotency || undefined },
-          (commit) =>
-            handler(services, input, async (work) => {
-              const answer = await commit(work)
-              committed = true
-              return answer
-            }),
+          { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
+          (commit) => handler(services, { caller, requestId, ...input }, commit),
         )
         // An answer that came too late has been given already, with its headers.
         if (response.headersSent) return
-        const charged = committed ? sent.charged : 0
-        setCredits(response, charged, account.balance - BigInt(charged))
-        if (spec.refunds) response.removeHeader('X-Credits-Remaining')
+        door.settle(visit, caller, sent.charged)
         if (sent.replayed) response.set('Idempotent-Replayed', 'true')
         send(response, sent)
       })
     },
-  }
-}
-
-function inputOf<Params extends Schema, Query extends Schema>(
-  account: Admission,
-  request: Request,
-  response: Response,
-  spec: { params: Params; query: Query },
-) {
-  return {
-    account,
-    requestId: String(response.locals.requestId),
-    params: parse(spec.params, request.params),
-    query: parse(spec.query, request.query),
   }
 }
 
@@ -194,50 +176,4 @@ function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)
-}
-
-const parseJson = express.json({ limit: '16kb' })
-
-async function readJson(request: Request, response: Response): Promise<void> {
-  if (!request.is('application/json')) {
-    const message = 'Send the body as `Content-Type: application/json`.'
-    throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
-  }
-  await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: Error) => {
-      if (error === undefined) resolve()
-      // The error handler knows the parser's errors by their type, whatever their class.
-      else reject(error)
-    })
-  })
-}
-
-/** The input of an endpoint that takes none of a kind. */
-export const noParams = z.object({})
-export const noQuery = z.strictObject({})
-/** Absent or an empty object. */
-export const noBody = z.strictObject({}).default({})
-
-const isOptional = (body: Schema) => body === noBody
-
-const hasBody = (request: Request) =>
-  request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
-
-function parse<S extends Schema>(schema: S, value: unknown): z.infer<S> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.flatMap(toIssues)
-  const [first] = issues
-  const message = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'Invalid.')
-  throw new ServiceError('INVALID_REQUEST', message, { issues })
-}
-
-/** Each field that is too much is an issue of its own, by its own path. */
-function toIssues(issue: z.core.$ZodIssue): { path: string; message: string }[] {
-  const path = issue.path.join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: [...issue.path, key].join('.'),
-    message: 'is not a field of this request',
-  }))
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
-import type { Attestations } from '../../protocols/bridges/cctp/attestations.js'
+import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'

@@ -1,4 +1,5 @@
 import { keyDigest } from '../../db/tenants/accounts.js'
+import type { Window } from './window.js'
 
 /**
  * Requests without a valid key share this many a minute per address. It spares the database, and gives
@@ -8,8 +9,6 @@ const SHIELD_LIMIT = 600
 /** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
 const SHIELD_SIZE = 10_000
 const WINDOW_MS = 60_000
-
-export type Window = { limit: number; used: number; resetAt: number; retryAfter: number }
 
 /**
  * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the

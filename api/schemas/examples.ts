@@ -1,11 +1,11 @@
 /** Requests and answers of the published document, taken from a running service. */
 
-const walletId = 'svc_wallet_01m7y67meyf8887pvj8zyn62fz'
+const WALLET_ID = 'svc_wallet_01m7y67meyf8887pvj8zyn62fz'
 
 export const createWalletRequest = { userId: 'alice', metadata: { tier: 'gold' } }
 
 export const walletAnswer = {
-  id: walletId,
+  id: WALLET_ID,
   ...createWalletRequest,
   address: '0x69ea9668481236855282F21d38F1d078064EF099',
   chainType: 'ethereum',
@@ -13,11 +13,11 @@ export const walletAnswer = {
   createdAt: '2026-11-21T04:36:02.789Z',
 }
 
-export const fundRequest = { walletId }
+export const fundRequest = { walletId: WALLET_ID }
 
 export const fundingAnswer = {
   id: 'fund_01m7y67mmweazs7w67b97ns8t6',
-  walletId,
+  walletId: WALLET_ID,
   status: 'pending',
   chain: 'arbitrum-sepolia',
   asset: 'USDC',
@@ -25,11 +25,19 @@ export const fundingAnswer = {
   createdAt: '2026-11-21T04:36:02.845Z',
 }
 
-export const lendRequest = { walletId, action: 'lend', amount: 1 }
-export const withdrawRequest = { walletId, action: 'withdraw', amount: 'max', chain: 'base' }
+export const lendRequest = { walletId: WALLET_ID, action: 'lend', amount: 1 }
+export const withdrawRequest = {
+  walletId: WALLET_ID,
+  action: 'withdraw',
+  amount: 'max',
+  chain: 'base',
+}
 export const bridgeRequest = {
-  ...{ walletId, action: 'bridge', amount: 1 },
-  ...{ fromChain: 'arbitrum-sepolia', toChain: 'base-sepolia' },
+  walletId: WALLET_ID,
+  action: 'bridge',
+  amount: 1,
+  fromChain: 'arbitrum-sepolia',
+  toChain: 'base-sepolia',
 }
 
 const executionPlan = {
@@ -67,7 +75,7 @@ const executionPlan = {
 
 export const plannedIntent = {
   id: 'intent_01m7y67v14e52t225qv2zm6kz4',
-  walletId,
+  walletId: WALLET_ID,
   status: 'planning',
   action: 'lend',
   amount: 1,
@@ -133,7 +141,7 @@ export const failedIntent = {
 }
 
 export const balancesAnswer = {
-  walletId,
+  walletId: WALLET_ID,
   address: walletAnswer.address,
   chains: [
     { chain: 'ethereum-sepolia', tokens: [] },
@@ -177,7 +185,7 @@ export const yieldHistoryAnswer = {
 }
 
 export const positionsAnswer = {
-  walletId,
+  walletId: WALLET_ID,
   address: walletAnswer.address,
   positions: [
     { ...rateAnswer, deposited: '100', withdrawn: '0', currentValue: '100.25', earned: '0.25' },

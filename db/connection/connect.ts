@@ -8,7 +8,13 @@ export type Db = Knex
 
 /** Any number; all migrators of one database take the same one. */
 const MIGRATION_LOCK = 7_702_001
-const roles = ['steward_api', 'steward_worker', 'steward_signer'] as const
+/** Each service has a role of its own. */
+const services = ['api', 'worker', 'lanes', 'signer'] as const
+const roleOf = (service: (typeof services)[number]) => `steward_${service}`
+const roles = services.map(roleOf)
+
+/** Login passwords of the services' roles. */
+export type Passwords = Record<(typeof services)[number], string>
 
 /** bigint columns as JavaScript bigint: block numbers and ids never pass through a float. */
 const types = new pg.TypeOverrides()
@@ -115,12 +121,9 @@ export const isLedElsewhere = (error: unknown): boolean => error instanceof LedE
  * Brings the schema up to date; several processes may do so at once.
  *
  * @param url - A role that may create roles and tables: the owner of the database.
- * @param passwords - When given, the login passwords of the three service roles.
+ * @param passwords - When given, the services' roles get them.
  */
-export async function migrate(
-  url: string,
-  passwords?: { api: string; worker: string; signer: string },
-): Promise<void> {
+export async function migrate(url: string, passwords?: Passwords): Promise<void> {
   // A migration, or the wait for another migrator, may be silent for long.
   const db = open({ url, limits: [ABANDONED_LIMIT], pool: { min: 0, max: 1 } })
   try {
@@ -135,7 +138,7 @@ export async function migrate(
         await trx('migration').insert({ name })
       }
       await trx.raw(`grant select on migration to ${roles.join(', ')}`)
-      if (passwords) await setPasswords(trx, Object.values(passwords))
+      if (passwords) await setPasswords(trx, passwords)
     })
   } finally {
     await db.destroy()
@@ -154,11 +157,11 @@ async function createRoles(trx: Knex.Transaction): Promise<void> {
   }
 }
 
-async function setPasswords(trx: Knex.Transaction, passwords: string[]): Promise<void> {
-  for (const [index, role] of roles.entries()) {
+async function setPasswords(trx: Knex.Transaction, passwords: Passwords): Promise<void> {
+  for (const service of services) {
     const { rows } = await trx.raw<{ rows: { text: string }[] }>(
       `select format('alter role %I password %L', ?::text, ?::text) as text`,
-      [role, passwords[index] ?? ''],
+      [roleOf(service), passwords[service]],
     )
     await trx.raw(rows[0]?.text ?? '')
   }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-/** A change of an operation's row, as the database announces it. */
-export type OperationChange = { id: string; state: string; chainId: number }
+/** A change of an operation's row, as the database announces it; `attested`: its burn has got a message. */
+export type OperationChange = { id: string; state: string }
 
 /** Called for each change; with undefined when some may have been missed: look at the rows then. */
 export type OnChange = (change: OperationChange | undefined) => void

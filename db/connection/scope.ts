@@ -30,10 +30,11 @@ export type Lookup<Row> = {
   name: string
   /** SQL that joins to `call`, by its account and key, the row and `found`: all null where there is none. */
   join: string
+  find(db: Db, accountId: string, key: string): Promise<Row | undefined>
   /** @throws {ServiceError} Not found: the same for unknown and foreign rows. */
   get(db: Db, accountId: string, key: string): Promise<Row>
   /** What is found otherwise, such as by an admission. */
-  orThrow(row: Row | undefined): Row
+  orThrow(row: Row | undefined, key: string): Row
 }
 
 /**
@@ -41,11 +42,12 @@ export type Lookup<Row> = {
  * the setting is made anew before each, in the subquery that the row's own one depends on.
  *
  * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
+ * @param notFound - Knows the key only: the error is the same for unknown and foreign rows.
  */
 export function createLookup<Row extends object>(
   name: string,
   select: string,
-  notFound: () => ServiceError,
+  notFound: (key: string) => ServiceError,
 ): Lookup<Row> {
   const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
@@ -60,13 +62,14 @@ export function createLookup<Row extends object>(
       return calls.map((_, at) => found.get(at + 1))
     }),
   )
-  const orThrow = (row: Row | undefined) => {
+  const orThrow = (row: Row | undefined, key: string) => {
     if (row) return row
-    throw notFound()
+    throw notFound(key)
   }
+  const find = (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
   const get = async (db: Db, accountId: string, key: string) =>
-    orThrow(await of(db)({ accountId, key }))
-  return { name, join, get, orThrow }
+    orThrow(await find(db, accountId, key), key)
+  return { name, join, find, get, orThrow }
 }
 
 /** The columns that a look-up joins. */

@@ -1,37 +1,32 @@
 import type { Db } from '../connection/connect.js'
-import type { Delay, ExecutionPlan, IntentError, IntentStatus } from '../../domain/intent.js'
+import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent.js'
 
 export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise<void> {
-  await updateOne(trx, id, ['pending'], { status: 'planning', plan: JSON.stringify(plan) })
+  await move(trx, id, { event: 'planned', value: plan })
 }
 
-/** From the first operation on the intent reads `executing`. A later call changes nothing. */
+/** From the first operation on the intent reads `executing`. */
 export async function setExecuting(trx: Db, id: string): Promise<void> {
-  await trx('intent').where({ id, status: 'planning' }).update({ status: 'executing' })
+  await move(trx, id, { event: 'executing' })
 }
 
 export async function setCompleted(trx: Db, id: string): Promise<void> {
-  await updateOne(trx, id, ['planning', 'executing'], {
-    status: 'completed',
-    completed_at: trx.raw('clock_timestamp()'),
-  })
+  await move(trx, id, { event: 'completed' })
 }
 
 export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {
-  await updateOne(trx, id, ['pending', 'planning', 'executing'], {
-    status: 'failed',
-    error: JSON.stringify(error),
-  })
+  await move(trx, id, { event: 'failed', value: error })
 }
 
-async function updateOne(
-  trx: Db,
-  id: string,
-  from: IntentStatus[],
-  values: Record<string, unknown>,
-): Promise<void> {
-  const changed = await trx('intent').where({ id }).whereIn('status', from).update(values)
-  if (changed !== 1) throw new Error(`Intent ${id} is none of ${from.join(', ')}.`)
+type Move =
+  | { event: 'planned'; value: ExecutionPlan }
+  | { event: 'failed'; value: IntentError }
+  | { event: 'executing' | 'completed'; value?: never }
+
+/** Changes the status and tells it in one statement. Throws where `intent_edge` names no way from the present one. */
+async function move(trx: Db, id: string, { event, value }: Move): Promise<void> {
+  const json = value === undefined ? null : JSON.stringify(value)
+  await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
 }
 
 /** Says that the workflow of an intent or a funding was started. */
@@ -41,28 +36,19 @@ export async function setDispatched(db: Db, id: string): Promise<void> {
 
 /** Says why a running intent is late, once: what was told first stays. Null: it is late no longer. */
 export async function setDelay(db: Db, id: string, delay: Delay | null): Promise<void> {
-  const running = db('intent').where({ id }).whereNotIn('status', ['completed', 'failed'])
-  if (delay) await running.whereNull('delay').update({ delay: JSON.stringify(delay) })
-  else await running.whereNotNull('delay').update({ delay: null })
+  await db.raw('select delay_intent(?, ?)', [id, delay && JSON.stringify(delay)])
 }
 
-/** Says that money came out of the bridge after its intent had been told to have failed. */
+/** Says that money came out of the bridge after its intent had been marked as failed. */
 export async function setRecovery(
   db: Db,
   id: string,
   recovery: Omit<NonNullable<IntentError['recovery']>, 'at'>,
 ): Promise<void> {
   const { chain, asset, amount } = recovery
-  await db('intent')
-    .where({ id, status: 'failed' })
-    .whereRaw(`error ->> 'code' = 'BRIDGE_TIMEOUT' and error -> 'recovery' is null`)
-    .update({
-      delay: null,
-      error: db.raw('(error::jsonb || ?::jsonb)::json', [
-        JSON.stringify({
-          recovery: { ...recovery, at: new Date().toISOString() },
-          funds: [{ chain, asset, amount }],
-        }),
-      ]),
-    })
+  const recovered: Pick<IntentError, 'recovery' | 'funds'> = {
+    recovery: { ...recovery, at: new Date().toISOString() },
+    funds: [{ chain, asset, amount }],
+  }
+  await db.raw('select recover_intent(?, ?)', [id, JSON.stringify(recovered)])
 }

@@ -1,3 +1,4 @@
+import { closeBurn } from './burns.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
@@ -111,7 +112,7 @@ export type MinedOperation = {
   gasUsed: bigint
   gasCostUsd: number
   units: bigint | undefined
-  /** The CCTP message that a burn emitted. */
+  /** The bridge's message that a burn emitted. */
   messageSent: string | undefined
   /** Why the call inside was reverted, as far as anybody knows. */
   refusal: string | undefined
@@ -208,8 +209,6 @@ async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
       code: 'BRIDGE_TIMEOUT',
       message: 'The mint was reverted. It is tried again.',
       retry_after: trx.raw(`clock_timestamp() + interval '2 seconds'`),
-      payload: null,
-      tx_id: null,
     })
   await trx('operation')
     .whereIn('tx_id', txIds)
@@ -256,12 +255,9 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
     .where({ chain_id: chainId, state: 'confirmed' })
     .where('block_number', '<=', upTo)
     .update({ state: 'final' })
-    .returning<{ intent_id: string; sequence: number; success: boolean }[]>([
-      'intent_id',
-      'sequence',
-      'success',
-    ])
-  for (const { intent_id, sequence, success } of done) {
+    .returning<(StepRow & { success: boolean })[]>(['intent_id', 'sequence', 'kind', 'success'])
+  for (const { intent_id, sequence, kind, success } of done) {
+    if (success && kind === 'mint') await closeBurn(trx, { intent_id, sequence })
     if (success) continue
     await trx('reservation')
       .where({ intent_id, sequence })

@@ -75,6 +75,40 @@ export async function setAttested(
   if (changed !== 1) throw new Error(`There is no burn ${operationId}.`)
 }
 
+/** A burn that is in a block, and that of its operation. */
+export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string }
+
+/**
+ * Confirmed burns whose money is not on its way out yet: without a message, or with one that nobody has signed a
+ * mint of. Of the latter few need anything.
+ */
+export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
+  return db('burn')
+    .join('operation as b', 'b.id', 'burn.operation_id')
+    .leftJoin('operation as m', (on) => {
+      on.on('m.intent_id', 'b.intent_id')
+        .andOn('m.sequence', 'b.sequence')
+        .andOnVal('m.kind', 'mint')
+    })
+    .whereNotNull('burn.sent')
+    .where({ 'burn.minted': false, 'b.success': true })
+    .whereIn('b.state', ['confirmed', 'final'])
+    .whereRaw(`(burn.message is null or m.id is null or m.state in ('queued', 'deferred'))`)
+    .orderBy('burn.burned_at')
+    .select<OpenBurn[]>([
+      ...returning.map((column) => `burn.${column}`),
+      ...['b.chain_id as chainId', 'b.tx_hash as txHash'],
+    ])
+}
+
+/** What was burned in a step has come out for good. */
+export async function closeBurn(trx: Db, step: { intent_id: string; sequence: number }) {
+  const burn = trx('operation')
+    .where({ ...step, kind: 'bridge' })
+    .select('id')
+  await trx('burn').whereIn('operation_id', burn).update({ minted: true })
+}
+
 /** A mint whose nonce is used, though none of our transactions used it. */
 export type ForeignMint = { nonce: string; fromBlock: bigint }
 

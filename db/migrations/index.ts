@@ -1,9 +1,12 @@
 import { accounts } from './0001_accounts.js'
 import { dispatch } from './0009_dispatch.js'
+import { events } from './0014_events.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
+import { lanesRole } from './0013_lanes_role.js'
 import { steps } from './0011_steps.js'
+import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
@@ -24,5 +27,8 @@ export const migrations = [
   { name: '0009_dispatch', sql: dispatch },
   { name: '0010_admission', sql: admission },
   { name: '0011_steps', sql: steps },
+  { name: '0012_suspension', sql: suspension },
+  { name: '0013_lanes_role', sql: lanesRole },
+  { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
 ]

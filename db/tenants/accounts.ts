@@ -116,37 +116,48 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
   if (changed !== 1) throw noLiveKey(id)
 }
 
+type Rolled = Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> & { accountId: string }
+
+type RollOptions = {
+  graceHours?: number
+  /** When the successor ends; null: never; absent: when the old key would have. */
+  expiresAt?: Date | null
+}
+
 /**
- * Makes a successor with the same name and scopes; it ends only if `expiresAt` says so. The old key goes on
- * for a while, so that it can be replaced without a gap.
+ * Makes a successor with the same name and scopes. The old key goes on for a while, so that it can be replaced
+ * without a gap.
  *
  * @throws {ServiceError} NOT_FOUND for a key that is unknown, revoked or expired.
  */
 export async function rollApiKey(
   db: Db,
   id: string,
-  { graceHours = ROLL_GRACE_HOURS, expiresAt }: { graceHours?: number; expiresAt?: Date } = {},
-): Promise<{ key: string; oldEndsAt: Date }> {
+  { graceHours = ROLL_GRACE_HOURS, ...options }: RollOptions = {},
+): Promise<{ key: string; expiresAt: Date | null; oldEndsAt: Date }> {
   return db.transaction(async (trx) => {
     const [old] = await trx('api_key')
       .where({ id })
       .whereNull('revoked_at')
       .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
-      .update({
-        expires_at: trx.raw(`least(expires_at, clock_timestamp() + ? * interval '1 hour')`, [
-          graceHours,
-        ]),
-      })
-      .returning<{ accountId: string; name: string; scopes: Scope[]; oldEndsAt: Date }[]>([
-        'account_id as accountId',
-        'name',
-        'scopes',
-        'expires_at as oldEndsAt',
-      ])
+      .forUpdate()
+      .select<Rolled[]>(...['account_id as accountId', 'name', 'scopes', 'expires_at as expiresAt'])
     if (!old) throw noLiveKey(id)
-    const { accountId, name, scopes, oldEndsAt } = old
-    const options = { scopes, ...(expiresAt && { expiresAt }) }
-    return { key: await createApiKey(trx, accountId, name, options), oldEndsAt }
+    const grace = trx.raw(`least(expires_at, clock_timestamp() + ? * interval '1 hour')`, [
+      graceHours,
+    ])
+    const [ended] = await trx('api_key')
+      .where({ id })
+      .update({ expires_at: grace })
+      .returning<{ oldEndsAt: Date }[]>('expires_at as oldEndsAt')
+    if (!ended) throw noLiveKey(id)
+    const { expiresAt = old.expiresAt } = options
+    const { accountId, name, scopes } = old
+    const key = await createApiKey(trx, accountId, name, {
+      scopes,
+      ...(expiresAt && { expiresAt }),
+    })
+    return { key, expiresAt, ...ended }
   })
 }
 
@@ -191,6 +202,8 @@ export type AccountRow = {
   maxWallets: number | null
   monthlyCredits: bigint
   createdAt: Date
+  /** Null: its keys are admitted. */
+  suspendedAt: Date | null
 }
 
 const accountColumns = [
@@ -201,6 +214,7 @@ const accountColumns = [
   'max_wallets as maxWallets',
   'monthly_credits as monthlyCredits',
   'created_at as createdAt',
+  'suspended_at as suspendedAt',
 ]
 
 /** All accounts, oldest first. */
@@ -213,4 +227,47 @@ export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   const row = await db('account').where({ id }).first<AccountRow | undefined>(accountColumns)
   if (!row) throw noAccount(id)
   return row
+}
+
+/**
+ * Sets a plan with its limits. More credits a month are there at once, fewer from the next month on.
+ *
+ * @throws {ServiceError} NOT_FOUND for an unknown account.
+ */
+export async function changePlan(db: Db, id: string, plan: Tier): Promise<void> {
+  const { requestsPerMinute, maxWallets = null, creditsPerMonth } = limitsOf[plan]
+  const { rows } = await db.raw<{ rows: { isThere: boolean }[] }>(
+    'select change_plan(?, ?, ?, ?, ?, ?) as "isThere"',
+    [id, newId('op_'), plan, requestsPerMinute, maxWallets, creditsPerMonth],
+  )
+  if (!rows[0]?.isThere) throw noAccount(id)
+}
+
+/**
+ * Has every key of an account refused from its next request on. What runs goes on.
+ *
+ * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is suspended already.
+ */
+export async function suspendAccount(db: Db, id: string): Promise<void> {
+  const suspended_at = db.raw('clock_timestamp()')
+  const changed = await db('account')
+    .where({ id })
+    .whereNull('suspended_at')
+    .update({ suspended_at })
+  if (changed === 1) return
+  await getAccount(db, id)
+  throw new ServiceError('INVALID_REQUEST', `The account ${id} is suspended already.`)
+}
+
+/**
+ * Has the keys of a suspended account admitted again.
+ *
+ * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is not suspended.
+ */
+export async function resumeAccount(db: Db, id: string): Promise<void> {
+  const resumed = { suspended_at: null }
+  const changed = await db('account').where({ id }).whereNotNull('suspended_at').update(resumed)
+  if (changed === 1) return
+  await getAccount(db, id)
+  throw new ServiceError('INVALID_REQUEST', `The account ${id} is not suspended.`)
 }

@@ -22,7 +22,7 @@ export type Admission = {
   retryAfter: number
   /** Credits left after this request's charge. */
   balance: bigint
-  verdict: 'admitted' | 'rateLimited' | 'outOfScope' | 'outOfCredits'
+  verdict: 'admitted' | 'rateLimited' | 'outOfScope' | 'outOfCredits' | 'suspended'
 }
 
 /** Columns of a call, named so that no column of a looked-up row can hide them. */
@@ -43,6 +43,7 @@ const verdicts = {
   200: 'admitted',
   402: 'outOfCredits',
   403: 'outOfScope',
+  423: 'suspended',
   429: 'rateLimited',
 } as const
 /** Another transaction holds the account: the call was neither counted nor charged. */
@@ -60,7 +61,7 @@ export type Search<Row> = { lookup: Lookup<Row>; key: string }
  * together are admitted by one statement.
  *
  * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
- * @param search - Looked up by the way, for a request that is admitted.
+ * @param search - Looked up in the same statement, for a request that is admitted.
  * @returns undefined when no live key has this text.
  */
 export async function admit<Row>(

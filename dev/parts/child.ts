@@ -2,8 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rootFolder } from '../state/state.js'
-import { Explained } from '../terminal.js'
-import { type Hooks, type Running } from './supervise.js'
+import { StartFailure, type Hooks, type Running } from './supervise.js'
 
 type Spec = {
   name: string
@@ -25,7 +24,7 @@ const readyTimeoutMs = 60_000
  *
  * `detached`: a Ctrl-C in the terminal reaches only this process, which then ends its children in their turn.
  *
- * @throws {Explained} with the last line of the log when the program ends or is not ready in time.
+ * @throws {StartFailure} with the last line of the log when the program ends or is not ready in time.
  */
 export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promise<Running> {
   const isNode = spec.ready === 'message'
@@ -51,7 +50,7 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
   waiting.abort()
   if (failure !== 'ready') {
     child.kill('SIGKILL')
-    throw new Explained(`${spec.name} did not start (${failure}). See ${spec.logFile}`)
+    throw new StartFailure(spec.name, failure, spec.logFile)
   }
 
   let isStopping = false

@@ -2,7 +2,8 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { chainNames, type ChainName } from '../../chains/registry.js'
 import { startEmbeddedPostgres } from './embeddedPostgres.js'
-import { anvilArguments, anvilBinary, devnetBlockSeconds } from '../../devnet/anvil.js'
+import { anvilArguments, anvilBinary } from '../../devnet/anvil.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { keepMining } from '../../devnet/mining.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../../devnet/state.js'
@@ -12,7 +13,7 @@ import { type Home } from '../state/state.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 
-export const services = ['api', 'worker', 'signer'] as const
+export const services = ['api', 'worker', 'signer', 'lanes'] as const
 export type Service = (typeof services)[number]
 
 /** Callers end before what they call, and the database, which all write to, last. */
@@ -27,18 +28,13 @@ const entryFiles: Record<Service, string> = {
   api: 'api/main.js',
   worker: 'worker/main.js',
   signer: 'signer/main.js',
+  lanes: 'lanes/main.js',
 }
 
 /** What is running may finish; what does not is done again after the restart. */
 const serviceStopMs = 8_000
 /** A chain writes its whole state at the end. */
 const serverStopMs = 8_000
-
-/** By what an operator finds an intent in the Temporal UI. A server from outside learns them from the worker. */
-const searchAttributes = [
-  ...['AccountId', 'WalletId', 'IntentAction'],
-  ...['SourceChain', 'TargetChain', 'IntentFailure'],
-]
 
 /**
  * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.
@@ -73,7 +69,7 @@ export function createPostgresPart(home: Home, port: number): PostgresPart {
   }
 }
 
-export type TemporalPorts = { temporal: number; ui: number; http: number; metrics: number }
+export type TemporalPorts = { temporal: number; ui: number }
 
 export function createTemporalPart(cli: TemporalCli, home: Home, ports: TemporalPorts): Part {
   const flags = [
@@ -81,15 +77,12 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
     ['--db-filename', home.temporalDb],
     ['--port', String(ports.temporal)],
     ['--ui-port', String(ports.ui)],
-    ['--http-port', String(ports.http)],
-    ['--metrics-port', String(ports.metrics)],
     ['--log-level', 'warn'],
     ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
     ...dynamicConfig.map((value) => ['--dynamic-config-value', value]),
-    ...searchAttributes.map((name) => ['--search-attribute', `${name}=Keyword`]),
   ]
-  // The port opens before the namespace is there.
-  const namespace = `http://127.0.0.1:${ports.http}/api/v1/namespaces/default`
+  // The port opens before the namespace is there; the UI asks for it at that port.
+  const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`
   return {
     name: 'temporal',
     start: (hooks) =>
@@ -113,7 +106,7 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
   const args = anvilArguments({
     chainId,
     port,
-    blockTimeSeconds: devnetBlockSeconds[name],
+    blockTimeSeconds: devnetTerms[name].blockSeconds,
     // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
     mining: 'tended',
     stateFile,
@@ -138,7 +131,7 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
       prepareState(stateFile)
       const node = await startChild(spec, hooks)
       const endCopies = keepStateCopies(stateFile)
-      const endMining = keepMining(url, devnetBlockSeconds[name])
+      const endMining = keepMining(url, devnetTerms[name].blockSeconds)
       endCare = () => {
         endCopies()
         endMining()

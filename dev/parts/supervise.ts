@@ -9,8 +9,18 @@ export type Running = { pid: number; stop(): Promise<void> }
 export type Hooks = {
   /** Must be called as soon as there is a process: it is noted for the case that this one is killed. */
   onSpawn(pid: number): void
-  /** To be called when a part that was up ends by itself. `how` says why, in a few words. */
+  /** To be called when a part that was up ends unasked. `how`: the signal's name, else why in a few words. */
   onExit(how: string): void
+}
+
+/** A process that ended before it was up, `how` being as in `onExit`. */
+export class StartFailure extends Explained {
+  readonly how: string
+
+  constructor(name: string, how: string, logFile: string) {
+    super(`${name} did not start (${how}). See ${logFile}`)
+    this.how = how
+  }
 }
 
 /** A process of the stack and how to bring it up; `start` resolves once it serves. */
@@ -23,9 +33,9 @@ type Options = {
   onPids(pids: Record<string, number>): void
   /** Called after a part is back up. */
   onBack?(name: string): void
-  /** Called once when a part does not stay up. */
+  /** Called when a part that was up does not come up again. Nothing starts it any more; the others go on. */
   onGiveUp(error: Explained): void
-  /** Wait before the first new start, doubled at each further one. */
+  /** Wait before a new start, doubled with each failure. */
   backoffMs?: number
 }
 
@@ -34,7 +44,11 @@ export type Supervisor = ReturnType<typeof createSupervisor>
 /** A part that stayed up this long is healthy: an end after it counts as the first one. */
 const healthyMs = 30_000
 const firstBackoffMs = 250
+/** What ends or fails by itself again and again costs little so, and is back soon once its reason is gone. */
 const longestBackoffMs = 5_000
+/** Whoever waits for the stack shall hear soon why it cannot be had. */
+const firstTries = 4
+/** Of a part that was up. Together 18 s at least, in which what it needs may come back. */
 const tries = 8
 const startingGraceMs = 500
 
@@ -48,7 +62,10 @@ type Shared = {
   follow<T>(work: Promise<T>): Promise<T>
 }
 
-/** Keeps parts running: one that ends is started again, with a line that says so. */
+/**
+ * Keeps parts running: one that ends is started again, with a line that says so, however often it ends. Only
+ * what fails to come up, time after time and by itself, is given up.
+ */
 export function createSupervisor(options: Options) {
   const pids = new Map<string, number>()
   const running = new Map<string, Running>()
@@ -82,7 +99,7 @@ export function createSupervisor(options: Options) {
 
   const shared = { options, signal: stopping.signal, pids, running, follow }
   return {
-    /** Resolves when the part is up for the first time; it throws when it does not come up. */
+    /** Resolves when the part is up for the first time; throws the last reason when it does not come up. */
     start: (part: Part) => follow(keepUp(part, shared)),
     stop,
     kill,
@@ -99,11 +116,11 @@ async function endStarting(pid = 0): Promise<void> {
 function keepUp(part: Part, shared: Shared): Promise<Running> {
   const { options, signal, pids, running, follow } = shared
   let upSince = Number.NaN
-  let failures = 0
+  let ends = 0
 
   async function launch(): Promise<Running> {
     signal.throwIfAborted()
-    const up = await part.start({ onSpawn, onExit }).catch(explain)
+    const up = await part.start({ onSpawn, onExit })
     upSince = Date.now()
     running.set(part.name, up)
     if (signal.aborted) await up.stop()
@@ -117,35 +134,54 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
 
   function onExit(how: string): void {
     running.delete(part.name)
-    if (Date.now() - upSince > healthyMs) failures = 0
+    if (Date.now() - upSince > healthyMs) ends = 0
     void follow(bringBack(how))
   }
 
-  async function bringBack(how: string): Promise<void> {
-    for (let reason = how; !signal.aborted;) {
-      if (failures >= tries) {
-        options.onGiveUp(new Explained(`${part.name} does not stay up (${reason}).`))
-        return
-      }
-      say(`  ${sign.again} ${part.name} ended (${reason}); starting it again`)
-      const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** failures++
-      await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
-      const result = await launch().catch((error: unknown) => error as Error)
-      if (!(result instanceof Error)) {
-        sayBack(part.name, result.pid)
-        options.onBack?.(part.name)
-        return
-      }
-      reason = result.message
+  async function bringUp(tries: number): Promise<Running> {
+    for (let failures = 0; ;) {
+      const result = await launch().catch(explain)
+      if (!(result instanceof Explained)) return result
+      if (!(result instanceof StartFailure && isKill(result.how))) failures++
+      if (signal.aborted || failures >= tries) throw result
+      say(`  ${sign.again} ${result.message}; starting it again`)
+      await pause(failures, shared)
     }
   }
 
-  return launch()
+  async function bringBack(how: string): Promise<void> {
+    if (signal.aborted) return
+    say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
+    await pause(isKill(how) ? 0 : ends++, shared)
+    const result = await bringUp(tries).catch(explain)
+    if (signal.aborted) return
+    if (result instanceof Explained) return giveUp(result)
+    sayBack(part.name, result.pid)
+    options.onBack?.(part.name)
+  }
+
+  function giveUp({ message }: Explained): void {
+    pids.delete(part.name)
+    options.onPids(Object.fromEntries(pids))
+    const advice = `Given up after ${tries} tries; npm start brings it back. The other parts go on serving.`
+    options.onGiveUp(new Explained(`${message}\n${advice}`))
+  }
+
+  return bringUp(firstTries)
 }
 
+/** After the first failure as long as after a kill, then twice as long each time. */
+async function pause(failures: number, { options, signal }: Shared): Promise<void> {
+  const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** Math.max(0, failures - 1)
+  await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
+}
+
+/** Whoever kills a process says nothing about it: that counts as no failure, and it is back without delay. */
+const isKill = (how: string) => how === 'SIGKILL' || how === 'SIGTERM'
+
 /** Whatever keeps a part from coming up is about the user's machine, and its message says what. */
-function explain(error: Error): never {
-  throw error instanceof Explained ? error : new Explained(error.message, { cause: error })
+function explain(error: Error): Explained {
+  return error instanceof Explained ? error : new Explained(error.message, { cause: error })
 }
 
 function sayBack(name: string, pid: number): void {

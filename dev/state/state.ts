@@ -8,6 +8,7 @@ import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
 import { Explained } from '../terminal.js'
+import type { Passwords } from '../../db/connection/connect.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -35,7 +36,7 @@ export type Home = Record<keyof typeof names, string> & {
 }
 
 /** Passwords of the service roles, and the demo account's key: a restart keeps them. */
-export type Secrets = { api: string; worker: string; signer: string; apiKey?: string }
+export type Secrets = Passwords & { apiKey?: string }
 
 /** Where each part of a set is: `embedded`, or the address it was given from outside. */
 export type Places = { postgres: string; temporal: string } & Record<ChainName, string>
@@ -219,12 +220,12 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
   throw new Explained(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
 }
 
-/** The passwords of the set, made at its first use. */
+/** The passwords of the set, each made at its first use: a set may be older than a service. */
 export function openSecrets(home: Home): Secrets {
-  const kept = readJson<Secrets>(home.secrets)
-  if (kept) return kept
   const password = () => randomBytes(24).toString('hex')
-  const secrets = { api: password(), worker: password(), signer: password() }
-  writeJson(home.secrets, secrets)
+  const fresh = { api: password(), worker: password(), lanes: password(), signer: password() }
+  const kept = readJson<Partial<Secrets>>(home.secrets) ?? {}
+  const secrets = { ...fresh, ...kept }
+  if (Object.keys(secrets).length > Object.keys(kept).length) writeJson(home.secrets, secrets)
   return secrets
 }

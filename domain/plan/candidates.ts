@@ -1,7 +1,7 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
 import { findQuote, swapOf, type Swap } from './swap.js'
-import { findTransfer, refusalOf, type Transfer } from './transfer.js'
+import { findTransfer, refusalOf, type Move, type Transfer } from './transfer.js'
 import type { LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 import { isOpen, type Rate } from '../yields.js'
@@ -33,13 +33,18 @@ export function findCandidate(
   const target = state.chains.find(({ chain }) => chain === rate.chain)
   if (!target) return undefined
   if (target.availableUnits >= request.amountUnits) {
-    return [candidateOver(request, state, rate, target)].find(hasRoom)
+    return [candidateOver(request, state, { rate, target })].find(hasRoom)
   }
   return holders(request, state)
-    .flatMap(({ chain }) => findTransfer(state, chain, rate.chain, request.amountUnits) ?? [])
+    .flatMap(({ chain }) => findTransfer(state, moveTo(rate, request, chain)) ?? [])
     .sort((a, b) => compare(transferCost(a), transferCost(b)))
-    .map((transfer) => candidateOver(request, state, rate, target, transfer))
+    .map((transfer) => candidateOver(request, state, { rate, target, transfer }))
     .find(hasRoom)
+}
+
+/** The amount of a request on its way from a chain to that of a market. */
+function moveTo({ chain: to }: Rate, { asset, amountUnits }: LendRequest, from: string): Move {
+  return { asset, amountUnits, from, to }
 }
 
 /** The chains that alone have the amount. */
@@ -47,15 +52,16 @@ export function holders({ amountUnits }: LendRequest, { chains }: MarketState): 
   return chains.filter(({ availableUnits }) => availableUnits >= amountUnits)
 }
 
+/** A market, its chain, and how the money gets there if it is elsewhere. */
+type Way = { rate: Rate; target: ChainState; transfer?: Transfer }
+
 function candidateOver(
   { asset, amountUnits }: LendRequest,
   state: MarketState,
-  rate: Rate,
-  target: ChainState,
-  transfer?: Transfer,
+  { rate, target, transfer }: Way,
 ): Candidate | undefined {
   const isSwapped = rate.asset !== asset
-  const quote = isSwapped ? findQuote(state, rate.chain, asset, rate.asset) : undefined
+  const quote = isSwapped ? findSwap(state, rate, asset) : undefined
   if (isSwapped && !quote) return undefined
   const arrivesUnits = transfer?.arrivesUnits ?? amountUnits
   const swap = quote && swapOf(quote, arrivesUnits)
@@ -69,6 +75,10 @@ function candidateOver(
   const cost = costOf(amountUnits - depositUnits, effort)
   return { rate, transfer, swap, depositUnits, effort, cost }
 }
+
+/** The best swap of an asset into what a market takes. */
+const findSwap = (state: MarketState, { chain, asset: to }: Rate, from: string) =>
+  findQuote(state, { chain, from, to })
 
 function hasRoom(candidate?: Candidate): candidate is Candidate {
   if (!candidate) return false
@@ -114,29 +124,27 @@ function dailyInterest({ depositUnits, rate }: Candidate): bigint {
 
 /** Why `findCandidate` finds none: a clause that a sentence can end with. */
 export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate): string {
-  const { asset, amountUnits } = request
+  const { asset } = request
   if (!isOpen(rate)) return 'it takes no deposits now'
-  if (rate.asset !== asset && !findQuote(state, rate.chain, asset, rate.asset)) {
+  if (rate.asset !== asset && !findSwap(state, rate, asset)) {
     return `there is no swap from ${asset} to ${rate.asset}`
   }
   const sources = holders(request, state)
   if (sources.length === 0) return 'no chain alone has the amount'
   const isThere = sources.some(({ chain }) => chain === rate.chain)
-  if (isThere || sources.some(({ chain }) => findTransfer(state, chain, rate.chain, amountUnits))) {
+  const moves = sources.map(({ chain }) => moveTo(rate, request, chain))
+  if (isThere || moves.some((move) => findTransfer(state, move))) {
     return tightnessOf(request, state, rate)
   }
-  const refusals = sources.map(({ chain }) => refusalOf(request, state, chain, rate.chain))
+  const refusals = moves.map((move) => refusalOf(state, move))
   const telling = refusals.find(({ reason }) => reason !== 'no_route') ?? refusals[0]
   return telling?.clause ?? ''
 }
 
 /** Why nothing is deposited though the money gets there. */
-function tightnessOf(
-  { asset, amountUnits }: LendRequest,
-  state: MarketState,
-  { chain, asset: taken, roomUnits }: Rate,
-): string {
-  const quote = findQuote(state, chain, asset, taken)
+function tightnessOf({ asset, amountUnits }: LendRequest, state: MarketState, rate: Rate): string {
+  const { asset: taken, roomUnits } = rate
+  const quote = findSwap(state, rate, asset)
   const bringsNothing = quote && swapOf(quote, amountUnits).arrivesUnits === 0n
   if (bringsNothing || roomUnits === undefined) return 'the swap would bring nothing'
   return `it takes only ${assetText(roomUnits)} ${taken} more`

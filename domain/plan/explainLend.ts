@@ -5,23 +5,19 @@ import type { LendRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
 /**
- * Why the first of the candidates was taken, for a person to read.
- *
- * @param rates - Every market in question, whether or not it can be reached.
- * @param ranked - The markets that can be reached, the best one first.
+ * The markets in question, whether or not they can be reached, and those that can be, the best one first.
  */
-export function explainLend(
-  request: LendRequest,
-  state: MarketState,
-  rates: Rate[],
-  ranked: [Candidate, ...Candidate[]],
-): string {
+type Choice = { rates: Rate[]; ranked: [Candidate, ...Candidate[]] }
+
+/** Why the first of the candidates was taken, for a person to read. */
+export function explainLend(request: LendRequest, state: MarketState, choice: Choice): string {
+  const { ranked } = choice
   const [best, next] = ranked
   const sentences = [
     `${nameOf(best.rate)} pays ${percentOf(best.rate)} on ${best.rate.asset}${merit(request, ranked)}.`,
     ...(best.transfer ? explainMove(request, ranked) : []),
     ...(next ? [explainNext(request, best, next)] : []),
-    ...explainMissed(request, state, rates, ranked),
+    ...explainMissed(request, state, choice),
   ]
   return sentences.join(' ')
 }
@@ -71,8 +67,7 @@ function explainNext({ netOverDays }: LendRequest, best: Candidate, next: Candid
 function explainMissed(
   request: LendRequest,
   state: MarketState,
-  rates: Rate[],
-  ranked: [Candidate, ...Candidate[]],
+  { rates, ranked }: Choice,
 ): string[] {
   const [{ rate: taken }] = ranked
   const missed = bestRate(

@@ -15,6 +15,7 @@ export type GasKind = 'deposit' | 'withdraw' | 'swap' | 'burn' | 'mint'
 
 /** A way over a bridge. Of several for one pair of chains the first one that can carry the amount is taken. */
 export type BridgeRoute = {
+  protocol: string
   from: string
   to: string
   speed: BridgeSpeed

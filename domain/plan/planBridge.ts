@@ -1,5 +1,5 @@
 import { timeText } from './effort.js'
-import { ServiceError } from '../errors.js'
+import { invalidRequest, type ServiceError } from '../errors.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
@@ -15,8 +15,9 @@ import type { MarketState } from './market.js'
  */
 export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
   const { asset, amountUnits, fromChain, toChain } = request
-  const transfer = findTransfer(state, fromChain, toChain, amountUnits)
-  if (!transfer) throw refused(refusalOf(request, state, fromChain, toChain))
+  const move = { asset, amountUnits, from: fromChain, to: toChain }
+  const transfer = findTransfer(state, move)
+  if (!transfer) throw refused(refusalOf(state, move))
   const source = state.chains.filter(({ chain }) => chain === fromChain)
   if (source.every(({ availableUnits }) => availableUnits < amountUnits)) {
     throw insufficientFunds(request, state, source)
@@ -38,9 +39,5 @@ export function planBridge(request: BridgeRequest, state: MarketState): Executio
 
 function refused({ reason, clause }: Refusal): ServiceError {
   const path = reason === 'no_route' ? 'toChain' : 'amount'
-  const message = `The amount cannot be bridged: ${clause}.`
-  return new ServiceError('INVALID_REQUEST', message, {
-    reason,
-    issues: [{ path, message: clause }],
-  })
+  return invalidRequest(path, `The amount cannot be bridged: ${clause}.`, reason)
 }

@@ -1,5 +1,5 @@
 import { effortOf, sumEfforts, timeText } from './effort.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, invalidRequest } from '../errors.js'
 import { assetText } from '../money.js'
 import {
   canBeEmptied,
@@ -64,10 +64,10 @@ function swapBefore(
   state: MarketState,
 ): Swap | undefined {
   if (!unswapped) return undefined
-  const quote = findQuote(state, chain, unswapped.asset, asset)
+  const quote = findQuote(state, { chain, from: unswapped.asset, to: asset })
   if (quote) return swapOf(quote, unswapped.units)
   const message = `There is no swap from ${unswapped.asset} to ${asset} on ${chain} now.`
-  throw new ServiceError('INVALID_REQUEST', message, { reason: 'no_swap' })
+  throw invalidRequest('intentId', message, 'no_swap')
 }
 
 /** What is still to be taken out of markets; undefined when the swap brings it, but for dust. */
@@ -85,24 +85,24 @@ function lessBrought(
 function choose(request: WithdrawRequest, state: MarketState, sources: Source[]): Choice {
   const { amountUnits } = request
   const held = sources.filter(({ worthUnits }) => worthUnits > 0n)
-  const total = held.reduce((sum, { worthUnits }) => sum + worthUnits, 0n)
-  const payable = held.reduce((sum, { payableUnits }) => sum + payableUnits, 0n)
+  const totalUnits = held.reduce((sum, source) => sum + source.worthUnits, 0n)
+  const payableUnits = held.reduce((sum, source) => sum + source.payableUnits, 0n)
   if (amountUnits === 'max') {
     // Also where nothing is left: what another intent takes out may come back.
     const busy = sources.find(({ position }) => position.isBusy)
     if (busy) throw marketBusy(busy)
-    if (!held.every(canBeEmptied)) throw noLiquidity(request, state, total, payable)
-    return takeAll(held)
+    if (held.every(canBeEmptied)) return takeAll(held)
+    throw noLiquidity(request, state, { requiredUnits: totalUnits, payableUnits })
   }
-  if (total === 0n || amountUnits > total + ROUNDING_UNITS) {
-    throw tooLittle(request, state, amountUnits, total)
+  if (totalUnits === 0n || amountUnits > totalUnits + ROUNDING_UNITS) {
+    throw tooLittle(request, state, { requiredUnits: amountUnits, totalUnits })
   }
-  const isNearly = total - amountUnits <= dustOf(total)
+  const isNearly = totalUnits - amountUnits <= dustOf(totalUnits)
   if (isNearly && held.every(canBeEmptied)) return takeAll(held)
-  if (amountUnits <= payable) return takePart(amountUnits, held)
+  if (amountUnits <= payableUnits) return takePart(amountUnits, held)
   const busy = held.find(({ position }) => position.isBusy)
-  if (busy && payable === total) throw marketBusy(busy)
-  throw noLiquidity(request, state, amountUnits, payable)
+  if (busy && payableUnits === totalUnits) throw marketBusy(busy)
+  throw noLiquidity(request, state, { requiredUnits: amountUnits, payableUnits })
 }
 
 function stepsOf({ source: { position, quote }, units, isEverything }: Taking) {
@@ -124,34 +124,31 @@ const nameOf = ({ position: { protocol, chain } }: Source) => `${protocol} on ${
 function marketBusy(source: Source): ServiceError {
   const message =
     `Another intent is taking money out of ${nameOf(source)}. ` +
-    'Ask again when it is over, or ask for less.'
-  const issues = [{ path: 'chain', message }]
-  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy', issues })
+    'Try again when it is over, or ask for less.'
+  return invalidRequest('chain', message, 'market_busy')
 }
 
 function noLiquidity(
   { asset, chain }: WithdrawRequest,
   state: MarketState,
-  requiredUnits: bigint,
-  payableUnits: bigint,
+  { requiredUnits, payableUnits }: { requiredUnits: bigint; payableUnits: bigint },
 ): ServiceError {
   const available = assetText(payableUnits)
   const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
   const required = assetText(requiredUnits)
-  return new ServiceError('INSUFFICIENT_FUNDS', message, {
-    ...{ reason: 'no_liquidity', required, available, funds: lentFunds(state) },
-  })
+  const funds = lentFunds(state)
+  const details = { reason: 'no_liquidity' as const, required, available, funds }
+  return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }
 
 function tooLittle(
   { asset, chain }: WithdrawRequest,
   state: MarketState,
-  requiredUnits: bigint,
-  totalUnits: bigint,
+  { requiredUnits, totalUnits }: { requiredUnits: bigint; totalUnits: bigint },
 ): ServiceError {
   const required = assetText(requiredUnits)
   const available = assetText(totalUnits)
-  const message = `There are ${available} ${asset} to withdraw on ${chain}, ${required} are asked for.`
+  const message = `The intent needs ${required} ${asset} lent on ${chain}, ${available} is available.`
   const details = { required, available, funds: lentFunds(state) }
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }
@@ -165,7 +162,9 @@ function nothingThere({ chain }: WithdrawRequest, state: MarketState): ServiceEr
 /** What is lent where, on all chains. */
 function lentFunds({ positions }: MarketState): Funds[] {
   return positions.map(({ chain, protocol, asset, availableUnits }) => ({
-    ...{ chain, protocol, asset },
+    chain,
+    protocol,
+    asset,
     amount: assetText(availableUnits),
   }))
 }

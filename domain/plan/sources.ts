@@ -27,7 +27,7 @@ export function findSources({ asset, chain }: WithdrawRequest, state: MarketStat
   const swapped = positions
     .filter((position) => position.asset !== asset)
     .flatMap((position) => {
-      const quote = findQuote(state, chain, position.asset, asset)
+      const quote = findQuote(state, { chain, from: position.asset, to: asset })
       return quote ? [sourceOf(state, position, quote)] : []
     })
   return [...own.sort(byPayable), ...swapped.sort(byPayable)]
@@ -49,7 +49,8 @@ function sourceOf(
   const payable = availableUnits < liquidityUnits ? availableUnits : liquidityUnits
   const brought = (units: bigint) => (quote ? broughtBy(quote, units) : units)
   return {
-    ...{ position, quote },
+    position,
+    quote,
     // A market that tells no rate is the first one to leave.
     apyPercent: rate?.apyPercent ?? 0,
     worthUnits: brought(availableUnits),
@@ -63,9 +64,9 @@ function byPayable(a: Source, b: Source): number {
 }
 
 export function takeAll(sources: Source[]): Choice {
-  const takings = sources.map((source) => ({
-    ...{ source, units: source.position.availableUnits, isEverything: true },
-  }))
+  const takings = sources.map((source) => {
+    return { source, units: source.position.availableUnits, isEverything: true }
+  })
   return { takings, why: 'everything is taken' }
 }
 

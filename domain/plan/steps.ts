@@ -29,10 +29,15 @@ export function withdrawStep(
 
 export function bridgeStep(
   asset: string,
-  { route: { from, to, speed }, amountUnits, maxFeeUnits, arrivesUnits }: Transfer,
+  { route: { protocol, from, to, speed }, amountUnits, maxFeeUnits, arrivesUnits }: Transfer,
 ): Unnumbered<BridgeStep> {
   return {
-    ...{ type: 'bridge', from, to, protocol: 'cctp', speed, asset },
+    type: 'bridge',
+    from,
+    to,
+    protocol,
+    speed,
+    asset,
     amount: assetText(amountUnits),
     maxFee: assetText(maxFeeUnits),
     arrives: assetText(arrivesUnits),
@@ -47,7 +52,11 @@ export function swapStep({
 }: Swap): Unnumbered<SwapStep> {
   const { chain, protocol, from, to } = quote
   return {
-    ...{ type: 'swap', chain, protocol, asset: from, toAsset: to },
+    type: 'swap',
+    chain,
+    protocol,
+    asset: from,
+    toAsset: to,
     amount: assetText(amountUnits),
     arrives: assetText(arrivesUnits),
     minimum: assetText(minimumUnits),

@@ -18,9 +18,7 @@ const SLIPPAGE_BPS = 50n
 /** The quote that brings most on the chain, undefined when there is none. Among equals the first one. */
 export function findQuote(
   { swaps }: MarketState,
-  chain: string,
-  from: string,
-  to: string,
+  { chain, from, to }: Pick<SwapQuote, 'chain' | 'from' | 'to'>,
 ): SwapQuote | undefined {
   return swaps
     .filter((quote) => quote.chain === chain && quote.from === from && quote.to === to)

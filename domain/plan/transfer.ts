@@ -16,17 +16,18 @@ export type Transfer = {
 export type Refusal = { reason: 'no_route' | 'above_maximum' | 'below_fee'; clause: string }
 
 /**
- * The fee may rise between plan and burn. CCTP does not refuse a burn that allows less than the fee: it
- * makes a standard transfer of a fast one.
+ * The fee may rise between plan and burn. A burn that allows less than the fee is not refused: what was to be
+ * a fast transfer becomes a standard one.
  */
 const MAX_FEE_PERCENT = 120n
+
+/** An amount that is to get from one chain to another. */
+export type Move = { asset: string; amountUnits: bigint; from: string; to: string }
 
 /** Over the first route that can carry the amount and leave something of it, undefined when none can. */
 export function findTransfer(
   state: MarketState,
-  from: string,
-  to: string,
-  amountUnits: bigint,
+  { amountUnits, from, to }: Move,
 ): Transfer | undefined {
   const source = state.chains.find(({ chain }) => chain === from)
   const target = state.chains.find(({ chain }) => chain === to)
@@ -36,22 +37,21 @@ export function findTransfer(
   if (!source || !target || !route) return undefined
   const feeUnits = feeOf(route, amountUnits)
   const allowedUnits = divideUp(feeUnits * MAX_FEE_PERCENT, 100n)
-  // CCTP refuses a burn whose maximum fee is the whole amount.
+  // A bridge refuses a burn whose maximum fee is the whole amount.
   const maxFeeUnits = allowedUnits < amountUnits ? allowedUnits : amountUnits - 1n
   const way: Effort = { gasUsd: 0, seconds: route.seconds }
   return {
-    ...{ route, amountUnits, feeUnits, maxFeeUnits, arrivesUnits: amountUnits - feeUnits },
+    route,
+    amountUnits,
+    feeUnits,
+    maxFeeUnits,
+    arrivesUnits: amountUnits - feeUnits,
     effort: sumEfforts([effortOf(source, 'burn'), way, effortOf(target, 'mint')]),
   }
 }
 
 /** Why `findTransfer` finds none: a clause that a sentence can end with. */
-export function refusalOf(
-  { asset, amountUnits }: { asset: string; amountUnits: bigint },
-  state: MarketState,
-  from: string,
-  to: string,
-): Refusal {
+export function refusalOf(state: MarketState, { asset, amountUnits, from, to }: Move): Refusal {
   const routes = routesOf(state, from, to)
   const isKnown = [from, to].every((name) => state.chains.some(({ chain }) => chain === name))
   if (routes.length === 0 || !isKnown) {

@@ -35,31 +35,37 @@ const pool = new Interface([
 
 const token = new Interface(['function totalSupply() view returns (uint256)'])
 
-type Reserve = { configuration: bigint; liquidityIndex: bigint; accruedToTreasury: bigint }
+type Reserve = {
+  configuration: bigint
+  liquidityIndex: bigint
+  currentLiquidityRate: bigint
+  accruedToTreasury: bigint
+}
 
 const isActive = ({ configuration }: Reserve) =>
   (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
 
 export const aaveV3: LendingProtocol = {
-  async readApy(client, market) {
-    return checkedApy(client, await readSupplyRate(client, market.address, market.underlying))
+  async readApy(client, { address, underlying }) {
+    const place = { pool: address, asset: underlying }
+    return checkedApy(client, await readSupplyRate(client, place))
   },
 
   readRoom(client, { address, underlying, receiptToken }) {
-    return readSupplyRoom(client, address, underlying, receiptToken)
+    return readSupplyRoom(client, { pool: address, asset: underlying, aToken: receiptToken })
   },
 
   // An aToken is worth one unit of its underlying; its balance grows by the interest.
-  readPosition(client, market, wallet, block) {
-    return readBalance(client, market.receiptToken, wallet, block)
+  readPosition(client, { receiptToken }, { wallet, block }) {
+    return readBalance(client, { token: receiptToken, owner: wallet, block })
   },
 
   async readLiquidity(client, { address, underlying, receiptToken }) {
-    const [[data], held] = await Promise.all([
-      readContract(client, address, pool, 'getReserveData', [underlying]),
-      readBalance(client, underlying, receiptToken, 'latest'),
+    const [reserve, held] = await Promise.all([
+      readReserve(client, { pool: address, asset: underlying }),
+      readBalance(client, { token: underlying, owner: receiptToken }),
     ])
-    return isActive(data as Reserve) ? held : 0n
+    return isActive(reserve) ? held : 0n
   },
 
   encodeDeposit(market, wallet, units) {
@@ -87,29 +93,30 @@ export const aaveV3: LendingProtocol = {
   },
 }
 
+/** An asset in a pool. */
+type Place = { pool: string; asset: string }
+
+async function readReserve(client: ChainClient, { pool: to, asset }: Place): Promise<Reserve> {
+  const call = { to, abi: pool, name: 'getReserveData', args: [asset] }
+  const [reserve] = await readContract(client, call)
+  return reserve as Reserve
+}
+
 /** What a pool pays on an asset per second, as a fraction. */
-export async function readSupplyRate(
-  client: ChainClient,
-  poolAddress: string,
-  asset: string,
-): Promise<number> {
-  const [reserve] = await readContract(client, poolAddress, pool, 'getReserveData', [asset])
-  const { currentLiquidityRate } = reserve as { currentLiquidityRate: bigint }
+export async function readSupplyRate(client: ChainClient, place: Place): Promise<number> {
+  const { currentLiquidityRate } = await readReserve(client, place)
   return Number(currentLiquidityRate) / Number(RAY) / SECONDS_PER_YEAR
 }
 
 /** Base units of an asset that a pool takes in. Its cap counts what it owes to its treasury. */
 export async function readSupplyRoom(
   client: ChainClient,
-  poolAddress: string,
-  asset: string,
-  aToken: string,
+  { aToken, ...place }: Place & { aToken: string },
 ): Promise<bigint> {
-  const [[data], [supplied]] = await Promise.all([
-    readContract(client, poolAddress, pool, 'getReserveData', [asset]),
-    readContract(client, aToken, token, 'totalSupply', []),
+  const [reserve, [supplied]] = await Promise.all([
+    readReserve(client, place),
+    readContract(client, { to: aToken, abi: token, name: 'totalSupply' }),
   ])
-  const reserve = data as Reserve
   const { configuration, accruedToTreasury, liquidityIndex } = reserve
   if (!isActive(reserve) || (configuration & FROZEN) !== 0n) return 0n
   const cap = bits(configuration, SUPPLY_CAP_AT, 36)

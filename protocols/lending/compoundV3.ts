@@ -22,26 +22,27 @@ const comet = new Interface([
 
 /** Lending of the base token of a Comet. */
 export const compoundV3: LendingProtocol = {
-  async readApy(client, { address }) {
-    const utilization = await readContract(client, address, comet, 'getUtilization', [])
-    const [rate] = await readContract(client, address, comet, 'getSupplyRate', [...utilization])
+  async readApy(client, { address: to }) {
+    const utilization = await readContract(client, { to, abi: comet, name: 'getUtilization' })
+    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
+    const [rate] = await readContract(client, call)
     return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
   },
 
-  async readRoom(client, { address }) {
-    const [paused] = await readContract(client, address, comet, 'isSupplyPaused', [])
+  async readRoom(client, { address: to }) {
+    const [paused] = await readContract(client, { to, abi: comet, name: 'isSupplyPaused' })
     return paused === true ? 0n : MaxUint256
   },
 
   // A Comet is its own receipt token: the balance is the base units lent, interest included.
-  readPosition(client, market, wallet, block) {
-    return readBalance(client, market.address, wallet, block)
+  readPosition(client, { address: token }, { wallet, block }) {
+    return readBalance(client, { token, owner: wallet, block })
   },
 
-  async readLiquidity(client, { address, underlying }) {
+  async readLiquidity(client, { address: to, underlying }) {
     const [[paused], held] = await Promise.all([
-      readContract(client, address, comet, 'isWithdrawPaused', []),
-      readBalance(client, underlying, address, 'latest'),
+      readContract(client, { to, abi: comet, name: 'isWithdrawPaused' }),
+      readBalance(client, { token: underlying, owner: to }),
     ])
     return paused === true ? 0n : held
   },

@@ -30,9 +30,9 @@ export const erc4626: LendingProtocol = {
   async readApy(client, { address, underlying, lendsTo }) {
     if (!lendsTo) throw new Error(`Where the vault ${address} lends is not known.`)
     const [rate, lent, [total]] = await Promise.all([
-      readSupplyRate(client, lendsTo.pool, underlying),
-      readBalance(client, lendsTo.aToken, address, 'latest'),
-      readContract(client, address, vault, 'totalAssets', []),
+      readSupplyRate(client, { pool: lendsTo.pool, asset: underlying }),
+      readBalance(client, { token: lendsTo.aToken, owner: address }),
+      readContract(client, { to: address, abi: vault, name: 'totalAssets' }),
     ])
     const totalUnits = Number(total as bigint)
     const lentPart = totalUnits === 0 ? 1 : Number(lent) / totalUnits
@@ -42,20 +42,22 @@ export const erc4626: LendingProtocol = {
   // Vaults bound what they take in as a whole: the receiver makes no difference to those that are listed.
   async readRoom(client, { address, underlying, lendsTo }) {
     const [[units], below] = await Promise.all([
-      readContract(client, address, vault, 'maxDeposit', [address]),
-      lendsTo ? readSupplyRoom(client, lendsTo.pool, underlying, lendsTo.aToken) : MaxUint256,
+      readContract(client, { to: address, abi: vault, name: 'maxDeposit', args: [address] }),
+      lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }) : MaxUint256,
     ])
     return below < (units as bigint) ? below : (units as bigint)
   },
 
-  async readPosition(client, { address }, wallet, block) {
-    const shares = await readBalance(client, address, wallet, block)
-    const [units] = await readContract(client, address, vault, 'previewRedeem', [shares], block)
+  async readPosition(client, { address: to }, { wallet, block }) {
+    const shares = await readBalance(client, { token: to, owner: wallet, block })
+    const call = { to, abi: vault, name: 'previewRedeem', args: [shares], block }
+    const [units] = await readContract(client, call)
     return units as bigint
   },
 
-  async readLiquidity(client, { address }, wallet) {
-    const [units] = await readContract(client, address, vault, 'maxWithdraw', [wallet])
+  async readLiquidity(client, { address: to }, wallet) {
+    const call = { to, abi: vault, name: 'maxWithdraw', args: [wallet] }
+    const [units] = await readContract(client, call)
     return units as bigint
   },
 

@@ -20,8 +20,7 @@ export type LendingProtocol = {
   readPosition(
     client: ChainClient,
     market: Market,
-    wallet: string,
-    block: BlockRef,
+    at: { wallet: string; block: BlockRef },
   ): Promise<bigint>
   /**
    * Base units of the underlying that the market can pay out to the wallet at the head of the

@@ -8,7 +8,7 @@ import type { Call } from '../../domain/operation.js'
 export const swapProtocol = 'uniswap-v3'
 
 /** Tiers of pools between tokens of the same worth, millionths. */
-const FEES = [100, 500]
+const fees = [100, 500]
 
 /** @see https://docs.uniswap.org/contracts/v3/reference/periphery/interfaces/IQuoterV2 */
 const quoter = new Interface([
@@ -40,29 +40,28 @@ export async function readQuote(
   const { uniswap } = client.chain
   if (!uniswap) return undefined
   const quotes = await Promise.all(
-    FEES.map((fee) => readTier(client, uniswap.quoter, swap, fee, block)),
+    fees.map((fee) => readTier(client, swap, { quoter: uniswap.quoter, fee, block })),
   )
-  const best = quotes.reduce((a, b) => (b.unitsOut > a.unitsOut ? b : a), NO_QUOTE)
+  const best = quotes.reduce((a, b) => (b.unitsOut > a.unitsOut ? b : a), noQuote)
   return best.unitsOut > 0n ? best : undefined
 }
 
-const NO_QUOTE: Quote = { unitsOut: 0n, fee: 0 }
+const noQuote: Quote = { unitsOut: 0n, fee: 0 }
 
 /** A pool that does not exist, or cannot give as much, reverts. */
 async function readTier(
   client: ChainClient,
-  address: string,
   { from, to, unitsIn }: Swap,
-  fee: number,
-  block: BlockRef,
+  tier: { quoter: string; fee: number; block: BlockRef },
 ): Promise<Quote> {
-  const order = [from.address, to.address, unitsIn, fee, 0]
+  const { fee, block } = tier
+  const args = [[from.address, to.address, unitsIn, fee, 0]]
+  const call = { to: tier.quoter, abi: quoter, name: 'quoteExactInputSingle', args, block }
   try {
-    const name = 'quoteExactInputSingle'
-    const [unitsOut] = await readContract(client, address, quoter, name, [order], block)
+    const [unitsOut] = await readContract(client, call)
     return { unitsOut: unitsOut as bigint, fee }
   } catch (error) {
-    if (isRevert(error)) return NO_QUOTE
+    if (isRevert(error)) return noQuote
     throw error
   }
 }
@@ -70,9 +69,8 @@ async function readTier(
 /** The calls that swap the wallet's tokens in the pool of a tier for no less than `minimumUnits`. */
 export function encodeSwap(
   address: string,
-  wallet: string,
   { from, to, unitsIn }: Swap,
-  { fee, minimumUnits }: { fee: number; minimumUnits: bigint },
+  { wallet, fee, minimumUnits }: { wallet: string; fee: number; minimumUnits: bigint },
 ): Call[] {
   const order = [from.address, to.address, fee, wallet, unitsIn, minimumUnits, 0]
   return [

@@ -1,96 +1,88 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { concat, dataSlice, hexlify, randomBytes } from 'ethers'
 import { createActivities } from '../../activities/index.js'
+import { listenToOperations } from '../../db/connection/listen.js'
 import { findBurn } from '../../db/lanes/burns.js'
+import { watchOutcomes, type Outcomes } from '../../lanes/operations.js'
+import { silentChains } from '../planning/chains.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 import {
+  attest,
   insertCrossing,
   setBridgeFee,
+  store,
   submitBurn,
+  type Attested,
   type Crossing,
 } from '../lanes/bridge/crossing.js'
-import type { Attestations } from '../../protocols/bridges/cctp/attestations.js'
 
 let world: World
-/** What the attestation service answers about each transaction. */
-let messages: Map<string, Awaited<ReturnType<Attestations['readMessages']>>>
+let listening: AbortController
+let outcomes: Outcomes
 
 beforeAll(async () => {
   world = await createWorld({ lanes: 1 })
+  listening = new AbortController()
+  const url = world.database.urlAs('steward_worker')
+  outcomes = watchOutcomes(listenToOperations(url, listening.signal))
 })
-beforeEach(() => {
-  messages = new Map()
+afterAll(async () => {
+  listening.abort()
+  await world?.stop()
 })
-afterAll(() => world?.stop())
 
 type Burn = Crossing & { operationId: string }
 
-async function createBurn(wallet?: Crossing['wallet']): Promise<Burn> {
-  const holder = wallet ?? (await world.createWallet(2n * usdcUnits))
-  const crossing = await insertCrossing(world, holder, usdcUnits, 'arbitrum-sepolia')
+async function createBurn(): Promise<Burn> {
+  const wallet = await world.createWallet(usdcUnits)
+  const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
   return { ...crossing, ...(await submitBurn(world, crossing)) }
 }
 
-/** Waits for the attestation as the workflow does, without patience: one attempt. */
-async function awaitAttestation({ intentId, wallet, step }: Burn) {
+/** Waits for the attestation as the workflow does: one attempt, of a worker that stops after a while. */
+async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 1_000) {
   const stopping = new AbortController()
-  const attestations = {
-    readMessages: (_: number, hash: string) => Promise.resolve(messages.get(hash) ?? []),
-  } as Attestations
+  const { attestations } = silentChains()
   const { awaitAttestation: activity } = createActivities({
     ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry, attestations },
-    outcomes: { nextChange: () => sleep(20) },
-    ...{ bridgeGiveUpMs: 3_600_000, stopping: stopping.signal },
+    ...{ outcomes, bridgeGiveUpMs: 3_600_000, stopping: stopping.signal },
   })
   const { id: walletId, accountId } = wallet
   const input = { intentId, accountId, walletId, step, deadlineMs: Date.now() + 3_600_000 }
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
-  setTimeout(() => {
+  const limit = setTimeout(() => {
     stopping.abort()
-  }, 1_000)
-  return environment.run<[typeof input], { nonce: string }, typeof activity>(activity, input)
+  }, forMs)
+  try {
+    return await environment.run<[typeof input], { nonce: string }, typeof activity>(
+      activity,
+      input,
+    )
+  } finally {
+    clearTimeout(limit)
+  }
 }
 
-/** Has the service attest a burn under a new nonce; the nonce. */
-async function attest({ operationId }: Burn): Promise<string> {
-  const { sent } = (await findBurn(world.db, operationId)) ?? {}
-  const row = await world.row(operationId)
-  const nonce = hexlify(randomBytes(32))
-  const message = concat([dataSlice(sent ?? '0x', 0, 12), nonce, dataSlice(sent ?? '0x', 44)])
-  const known = messages.get(row?.tx_hash ?? '') ?? []
-  const attested = { eventNonce: nonce, message, attestation: '0x01', delayReason: undefined }
-  messages.set(row?.tx_hash ?? '', [...known, attested])
-  return nonce
-}
+const messageOf = ({ wallet, units }: Burn): Attested =>
+  attest(world, { recipient: wallet.address, units })
 
 describe('awaitAttestation', () => {
-  test('ends with the nonce of the message, which is stored', async () => {
+  test('ends with the nonce of the message that the lanes have stored', async () => {
     const burn = await createBurn()
     await world.round()
-    const nonce = await attest(burn)
-    expect(await awaitAttestation(burn)).toEqual({ nonce })
-    expect(await findBurn(world.db, burn.operationId)).toMatchObject({ eventNonce: nonce })
+    const attested = messageOf(burn)
+    await store(world, burn.operationId, attested)
+    expect(await awaitAttestation(burn)).toEqual({ nonce: attested.nonce })
   })
 
-  test('takes its own message out of a bundle', async () => {
-    const [one, two] = [await createBurn(), await createBurn()]
+  test('hears of a message that is stored while it waits', async () => {
+    const burn = await createBurn()
     await world.round()
-    const nonces = [await attest(two), await attest(one)]
-    expect(await awaitAttestation(one)).toEqual({ nonce: nonces[1] })
-    expect(await awaitAttestation(two)).toEqual({ nonce: nonces[0] })
-  })
-
-  test('gives each of two burns that are alike a message of its own', async () => {
-    const wallet = await world.createWallet(2n * usdcUnits)
-    const [one, two] = [await createBurn(wallet), await createBurn(wallet)]
-    await world.round()
-    const nonces = [await attest(one), await attest(two)]
-    const told = [await awaitAttestation(one), await awaitAttestation(two)]
-    expect(told.map(({ nonce }) => nonce)).toEqual(nonces)
-    expect((await awaitAttestation(one)).nonce).toBe(nonces[0])
+    const attested = messageOf(burn)
+    const waiting = awaitAttestation(burn, 30_000)
+    await store(world, burn.operationId, attested)
+    expect(await waiting).toEqual({ nonce: attested.nonce })
   })
 
   test('fails for good with BRIDGE_FAILED when the burn failed on the chain', async () => {
@@ -105,10 +97,9 @@ describe('awaitAttestation', () => {
     await expect(awaitAttestation(burn)).rejects.toMatchObject(told)
   })
 
-  test('waits on while the block of the burn is gone, though it was attested', async () => {
+  test('waits on while the block of the burn is gone', async () => {
     const burn = await createBurn()
     await world.round()
-    await attest(burn)
     await world.rpc('anvil_reorg', [1, []])
     await world.mine()
     await world.book()
@@ -116,12 +107,13 @@ describe('awaitAttestation', () => {
     await expect(awaitAttestation(burn)).rejects.toMatchObject(waits)
   })
 
-  test('waits on while the service knows nothing, and fails nothing', async () => {
+  test('waits on while there is no message, and fails nothing', async () => {
     const burn = await createBurn()
     await world.round()
     const waits = { type: 'WAITING', nonRetryable: false }
     await expect(awaitAttestation(burn)).rejects.toMatchObject(waits)
     const intent = await world.db('intent').where({ id: burn.intentId }).first<object>()
     expect(intent).toMatchObject({ status: 'executing', error: null })
+    expect(await findBurn(world.db, burn.operationId)).toMatchObject({ message: null })
   })
 })

@@ -19,19 +19,21 @@ const PRICE = 5
 let database: TestDatabase
 /** Each with the rights of its process only. */
 let worker: Db
+let signer: Db
 let api: Db
 let wallet: TestWallet
 
 beforeAll(async () => {
   database = await createDatabase()
   worker = connect(database.urlAs('steward_worker'), 8)
+  signer = connect(database.urlAs('steward_signer'), 8)
   api = connect(database.urlAs('steward_api'), 8)
 })
 beforeEach(async () => {
   wallet = await insertTestWallet(database.db)
 })
 afterAll(async () => {
-  await Promise.all([worker?.destroy(), api?.destroy()])
+  await Promise.all([worker?.destroy(), signer?.destroy(), api?.destroy()])
   await database?.drop()
 })
 
@@ -138,7 +140,7 @@ describe('an intent of which something was signed', () => {
     for (let i = 0; i < 10; i++) {
       const id = await paidIntent(queued)
       const before = await used()
-      const signing = worker.transaction(async (trx) => {
+      const signing = signer.transaction(async (trx) => {
         const [row] = await trx('operation')
           .where({ intent_id: id, state: 'queued' })
           .forUpdate()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { getEventListeners, once } from 'node:events'
 import { ApplicationFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { runStep, type Tools } from '../../activities/step.js'
+import { runStep, whileBeating, type Tools } from '../../activities/step.js'
 import { operationId } from '../../lanes/operationId.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
@@ -73,5 +74,28 @@ describe('runStep', () => {
     const refusal = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
     const failure = await failureOf(refusal, 0)
     expect(failure).toMatchObject({ type: 'DEPOSIT_FAILED', nonRetryable: true })
+  })
+})
+
+describe('whileBeating', () => {
+  const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
+
+  test('a wait ends when the worker stops', async () => {
+    const stopping = new AbortController()
+    const wait = (signal: AbortSignal) => {
+      setTimeout(() => stopping.abort())
+      return once(signal, 'abort')
+    }
+    const beating = () => whileBeating({ stopping: stopping.signal }, wait)
+    await new MockActivityEnvironment().run(beating)
+    expect(listeners(stopping.signal)).toBe(0)
+  })
+
+  test('a wait that is over leaves nothing behind at the signal by which the worker stops', async () => {
+    const stopping = new AbortController().signal
+    const during = () => Promise.resolve(listeners(stopping))
+    const beating = () => whileBeating({ stopping }, during)
+    expect(await new MockActivityEnvironment().run(beating)).toBe(1)
+    expect(listeners(stopping)).toBe(0)
   })
 })

@@ -32,7 +32,8 @@ afterAll(async () => {
 })
 
 const setCode = (address: string, code: string) => client.send('anvil_setCode', [address, code])
-const balanceOf = () => readContract(client, token, erc20, 'balanceOf', [ZeroAddress])
+const balanceOf = () =>
+  readContract(client, { to: token, abi: erc20, name: 'balanceOf', args: [ZeroAddress] })
 
 async function failure(reading: Promise<unknown>): Promise<ServiceError> {
   const error: unknown = await reading.catch((thrown: unknown) => thrown)
@@ -55,13 +56,13 @@ describe('readContract', () => {
   test('returns what the contract answers', async () => {
     await setCode(token, answersWord)
     expect((await balanceOf())[0]).toBe(42n)
-    expect(await readBalance(client, token, ZeroAddress, 'latest')).toBe(42n)
+    expect(await readBalance(client, { token, owner: ZeroAddress })).toBe(42n)
   })
 
   test('error: RPC_ERROR where there is no contract', async () => {
     await setCode(token, '0x')
     expectNoContract(await failure(balanceOf()))
-    expectNoContract(await failure(readBalance(client, token, ZeroAddress, 'latest')))
+    expectNoContract(await failure(readBalance(client, { token, owner: ZeroAddress })))
   })
 
   test('error: RPC_ERROR for an answer of another shape', async () => {
@@ -81,7 +82,7 @@ describe('what is asked together', () => {
   const at = (digit: string) => `0x${digit.repeat(40)}`
   const places = [token, at('1'), at('2'), at('3')]
   const ask = (to: string, block: BlockRef = 'latest') =>
-    readBalance(client, to, ZeroAddress, block)
+    readBalance(client, { token: to, owner: ZeroAddress, block })
   let calls: { to: string }[]
 
   beforeAll(async () => {
@@ -135,7 +136,7 @@ describe('what is asked together', () => {
 
   test('is bounded: more goes out as several calls', async () => {
     const owners = Array.from({ length: 250 }, (_, i) => toBeHex(i, 20))
-    const asked = owners.map((owner) => readBalance(client, token, owner, 'latest'))
+    const asked = owners.map((owner) => readBalance(client, { token, owner }))
     expect(new Set(await Promise.all(asked))).toEqual(new Set([42n]))
     expect(calls).toHaveLength(3)
   })

@@ -8,8 +8,10 @@ import { createRegistry, type Market } from '../../chains/registry.js'
 
 /** An address that is none of the others. */
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
-const { usdc, cctp, ...rest } = createRegistry('testnet').get('arbitrum-sepolia')
-const chain = { usdc, cctp, ...rest }
+const testnet = createRegistry('testnet')
+const chain = testnet.get('arbitrum-sepolia')
+const { usdc } = chain
+const destination = testnet.get('base-sepolia')
 const token = usdc.address
 
 export const units = 10_000_000n
@@ -75,16 +77,15 @@ function toWithdrawal(protocol: Market['protocol'], everything: boolean, shapes:
 
 function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
   const { tokenMessenger } = chain.cctp
-  const bounds = { maxFeeUnits, destinationDomain }
   const fee: Word = (value) => value <= maxFeeUnits
   const words = [amount, wordOf(destinationDomain), own, asset, wordOf(0), fee, wordOf(threshold)]
   const shape = { to: tokenMessenger, selector: '8e0250ee', words, moves: 0 }
   return {
     name: `${speed} burn`,
-    calls: encodeBurn(chain, { wallet, units, speed, ...bounds }),
+    calls: encodeBurn(chain, { wallet, units, maxFeeUnits, destination, speed }),
     allowance: {
       ...{ kind: 'bridge', wallet, token, contract: tokenMessenger, units },
-      ...{ finality: threshold, ...bounds },
+      ...{ finality: threshold, maxFeeUnits, destinationDomain },
     },
     shapes: [approval(tokenMessenger), shape],
   }
@@ -100,9 +101,8 @@ function toSwap(): Order {
     name: 'swap',
     calls: encodeSwap(
       contract,
-      wallet,
       { from: usdc, to, unitsIn: units },
-      { fee: 100, minimumUnits },
+      { wallet, fee: 100, minimumUnits },
     ),
     allowance: { kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
     shapes: [approval(contract), call('04e45aaf', words, 4)],

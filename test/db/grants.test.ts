@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { insertTestIntent, insertTestOperation, insertTestWallet, type TestWallet } from './rows.js'
 
-const roles = ['steward_api', 'steward_worker', 'steward_signer'] as const
+const roles = ['steward_api', 'steward_worker', 'steward_lanes', 'steward_signer'] as const
 type Role = (typeof roles)[number]
 
 let database: TestDatabase
@@ -36,6 +37,37 @@ const secrets = [
   'select * from lane',
   'select * from treasury',
   'copy wallet_secret to stdout',
+]
+
+/** What the chains say of an operation. Only the lanes read it there. */
+const outcomes = [
+  'update operation set units = 1',
+  'update operation set success = true',
+  "update operation set tx_hash = '0x'",
+  'update operation set block_number = 1',
+  "update operation set block_hash = '0x'",
+  'update operation set log_index = 0',
+  'update operation set gas_used = 0',
+  'update operation set gas_cost_usd = 0',
+]
+/** What is signed. Only the signer writes it. */
+const signatures = ["update operation set payload = '{}'", 'update operation set lost_leases = 0']
+const messages = [
+  "update burn set message = '0x'",
+  "update burn set attestation = '0x'",
+  "update burn set event_nonce = '0x'",
+  "update burn set sent = '0x'",
+  'update burn set burned_at = now()',
+  'update burn set minted = true',
+]
+const blocks = [
+  'insert into chain (id) values (null)',
+  'update chain set booked_block = 0',
+  "update chain set booked_hash = '0x'",
+  'insert into block_header (number) values (null)',
+  "update block_header set hash = '0x'",
+  'delete from block_header',
+  "update chain_tx set state = 'final'",
 ]
 
 /** What each role must not be able to do, whoever has taken the process over. */
@@ -93,8 +125,74 @@ const forbidden: Record<Role, string[]> = {
     'update yield_snapshot set apy_percent = 1',
     'delete from yield_snapshot',
     "select cancel_intent('', '')",
+    ...outcomes,
+    ...signatures,
+    ...messages,
+    ...blocks,
+    'update reservation set units = 1',
+    'update reservation set from_block = 1',
+    'update reservation set spent_block = 1',
+    "insert into operation (id, state) values ('x', 'signed')",
+    "insert into operation (id, units) values ('x', 1)",
+    "insert into burn (operation_id, message) values ('x', '0x')",
+    'update operation set min_block = 0',
+    "update operation set wallet_id = 'x'",
+    'select raw from chain_tx_send',
+    'select state from chain_tx',
+  ],
+  steward_lanes: [
+    ...secrets,
+    ...signatures,
+    'select * from wallet',
+    'select * from account',
+    'select * from intent',
+    'select * from funding',
+    'select * from api_key',
+    'select * from idempotency_key',
+    'select * from ledger',
+    'select * from lane',
+    'select * from kek',
+    'select * from yield_snapshot',
+    "select cancel_intent('', '')",
+    "select mark_dispatched('')",
+    'insert into operation (id) values (null)',
+    'update operation set input = null',
+    "update operation set chain_key = ''",
+    "update operation set wallet_id = ''",
+    'delete from operation',
+    'insert into burn (operation_id) values (null)',
+    'update burn set source_domain = 0',
+    'delete from burn',
+    'insert into reservation (intent_id) values (null)',
+    "update reservation set wallet_id = ''",
+    "update reservation set token = ''",
+    'delete from reservation',
+    "update intent set status = 'completed'",
+    'update intent set plan = null',
+    'update funding set completed_at = now()',
+    "update wallet set address = ''",
+    'insert into wallet (id) values (null)',
+    'insert into wallet_secret (wallet_id) values (null)',
+    'insert into kek values (null)',
+    'insert into lane (sender) values (null)',
+    'update lane set next_nonce = 0',
+    'insert into chain_tx (nonce) values (null)',
+    'update chain_tx set nonce = 0',
+    "update chain_tx set sender = ''",
+    'delete from chain_tx',
+    'insert into chain_tx_send (raw) values (null)',
+    "update chain_tx_send set raw = ''",
+    'delete from chain_tx_send',
+    'delete from chain',
+    'update deployment set network = null',
   ],
   steward_signer: [
+    ...outcomes,
+    ...messages,
+    ...blocks,
+    'update operation set input = null',
+    "update operation set chain_key = ''",
+    'update reservation set released_at = now()',
     'select * from yield_snapshot',
     "select cancel_intent('', '')",
     'insert into intent (id) values (null)',
@@ -142,9 +240,88 @@ describe('grants', () => {
     ['steward_api', 'select * from yield_snapshot'],
     ['steward_worker', 'select id from wallet for update'],
     ['steward_worker', 'select sender, next_nonce from lane'],
+    ['steward_lanes', 'select id, address from wallet'],
+    ['steward_lanes', 'select address from treasury'],
+    ['steward_lanes', 'select raw from chain_tx_send'],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {
     expect(await isAllowed(role, sql)).toBe(true)
+  })
+})
+
+describe('the state of an operation', () => {
+  let wallet: TestWallet
+  let intentId: string
+  beforeAll(async () => {
+    wallet = await insertTestWallet(database.db)
+    intentId = await insertTestIntent(database.db, wallet, 'executing')
+  })
+  let sequence = 0
+  const change = async (role: Role, from: string, to: string) => {
+    const values = { ...(needs[from] ?? {}), state: from, sequence: ++sequence }
+    const id = await insertTestOperation(database.db, wallet, intentId, values)
+    await pools
+      .get(role)?.('operation')
+      .where({ id })
+      .update({ state: to })
+      .catch((error: unknown) => {
+        expect(error).toMatchObject({ code: expect.stringMatching(/^42501|^23514/) })
+      })
+    const row = await database.db('operation').where({ id }).first<{ state: string }>('state')
+    return row.state === to
+  }
+
+  const all = [
+    ...['queued', 'deferred', 'signed', 'mined', 'confirmed', 'final', 'rejected', 'cancelled'],
+  ]
+  const block = {
+    ...{ block_hash: '0x01', block_number: 1, tx_hash: '0x02', log_index: 0, payload: '{}' },
+    ...{ gas_used: 0, gas_cost_usd: 0, success: true },
+  }
+  const needs: Record<string, object> = {
+    deferred: { code: 'RPC_ERROR', retry_after: new Date() },
+    signed: { payload: '{}' },
+    ...{ mined: block, confirmed: block, final: block },
+  }
+  /** What a role can make of an operation, from each state. A change of nothing counts. */
+  const reach = async (role: Role) => {
+    const pairs: string[] = []
+    for (const from of all) {
+      for (const to of all.filter((state) => state !== from)) {
+        if (await change(role, from, to)) pairs.push(`${from} -> ${to}`)
+      }
+    }
+    return pairs
+  }
+
+  test('the worker makes queued or cancelled, of what is not signed', async () => {
+    expect(await reach('steward_worker')).toEqual([
+      ...['queued -> cancelled', 'deferred -> queued', 'deferred -> cancelled'],
+    ])
+  })
+
+  test('the signer makes what it takes signed, or refuses it', async () => {
+    const wanted = ['queued -> signed', 'queued -> rejected', 'signed -> queued']
+    expect(await reach('steward_signer')).toEqual([...wanted, 'signed -> rejected'])
+  })
+
+  test('the API changes none', async () => {
+    expect(await reach('steward_api')).toEqual([])
+  })
+
+  test('the lanes reject and cancel none', async () => {
+    const ends = (await reach('steward_lanes')).map((pair) => pair.split(' -> ')[1])
+    expect(ends).not.toContain('rejected')
+    expect(ends).not.toContain('cancelled')
+  })
+
+  test('whoever defers what was signed leaves nothing signed behind', async () => {
+    const values = { state: 'signed', payload: '{}', kind: 'mint', sequence: ++sequence }
+    const id = await insertTestOperation(database.db, wallet, intentId, values)
+    const later = { state: 'deferred', code: 'BRIDGE_TIMEOUT', retry_after: new Date() }
+    await pools.get('steward_lanes')?.('operation').where({ id }).update(later)
+    const row = await database.db('operation').where({ id }).first<object>()
+    expect(row).toMatchObject({ state: 'deferred', payload: null, tx_id: null })
   })
 })

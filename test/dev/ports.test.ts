@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import { choosePorts, readPort } from '../../dev/ports.js'
+import { choosePorts, findFreePorts, readPort } from '../../dev/ports.js'
 
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-async function occupy(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
+async function occupy(host: string, wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, host)
   servers.push(server)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
@@ -42,6 +42,19 @@ describe('choosePorts', () => {
     expect(one).toBeGreaterThan(0)
     expect(two).toBeGreaterThan(0)
     expect(one).not.toBe(two)
+  })
+})
+
+describe('findFreePorts', () => {
+  test('what it found is given to nobody who asks for any port, and to whoever asks for it', async () => {
+    const found = await findFreePorts(20)
+    const given = new Set<number>()
+    for (let i = 0; i < 10_000; i++) {
+      given.add(await occupy('127.0.0.1'))
+      servers.pop()?.close()
+    }
+    expect(found.filter((port) => given.has(port))).toEqual([])
+    for (const port of found) expect(await occupy('127.0.0.1', port)).toBe(port)
   })
 })
 

@@ -1,8 +1,8 @@
 import { Interface, ZeroAddress, zeroPadValue } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readBalance } from '../../chains/read.js'
-import { type Faults } from '../../devnet/attestation.js'
-import { startIris } from '../../devnet/iris.js'
+import { type Faults } from '../../devnet/iris/attestation.js'
+import { startIris } from '../../devnet/iris/iris.js'
 import { mine, startChains } from '../planning/chains.js'
 import { sendFrom, users } from './send.js'
 
@@ -150,4 +150,4 @@ export async function refusal(client: ChainClient, from: string, call: object): 
 }
 
 export const held = (client: ChainClient, owner: string) =>
-  readBalance(client, client.chain.usdc.address, owner, 'latest')
+  readBalance(client, { token: client.chain.usdc.address, owner })

@@ -38,14 +38,14 @@ const burn = (order: Partial<Order> = {}) => bridge.burn({ from: arbitrum, to: b
 async function read(client: ChainClient, abi: Interface, name: string, parameters: unknown[]) {
   const { tokenMessenger, messageTransmitter } = client.chain.cctp
   const to = abi === messenger ? tokenMessenger : messageTransmitter
-  const [value] = await readContract(client, to, abi, name, parameters)
+  const [value] = await readContract(client, { to, abi, name, args: parameters })
   return value as unknown
 }
 
 async function totalSupply(client: ChainClient): Promise<bigint> {
   const token = new Interface(['function totalSupply() view returns (uint256)'])
   const { address } = client.chain.usdc
-  return (await readContract(client, address, token, 'totalSupply', []))[0] as bigint
+  return (await readContract(client, { to: address, abi: token, name: 'totalSupply' }))[0] as bigint
 }
 
 describe('a transfer', () => {

@@ -54,7 +54,7 @@ function swapCall(tokenIn: string, tokenOut: string, amountIn: bigint, amountOut
   return { to: uniswap.router, data: router.encodeFunctionData('exactInputSingle', parameters) }
 }
 
-const held = (token: string) => readBalance(client, token, wallet, 'latest')
+const held = (token: string) => readBalance(client, { token, owner: wallet })
 
 describe('the pool of USDC and the test dollar', () => {
   test('gives what it has quoted, both ways, for a hundredth of a percent', async () => {

@@ -223,10 +223,11 @@ async function withoutAave(): Promise<void> {
     JSON.stringify({ ...all, [base]: { ...all[base], testDollar: aToken, aaveAsset: aToken } }),
   )
   const { pids, hostUrl } = world.stack.readFacts()
-  for (const pid of [pids.api, pids.worker, pids.signer]) process.kill(pid, 'SIGKILL')
+  const services = ['api', 'worker', 'lanes', 'signer'] as const
+  for (const service of services) process.kill(pids[service], 'SIGKILL')
   await until(
     () => Promise.resolve(world.stack.readFacts().pids),
-    (now) => now.api !== pids.api && now.worker !== pids.worker && now.signer !== pids.signer,
+    (now) => services.every((service) => now[service] && now[service] !== pids[service]),
   )
   await until(
     () => fetch(`${hostUrl}/readyz`).catch(() => undefined),

@@ -166,17 +166,19 @@ describe('a wallet that holds no ETH', () => {
 })
 
 describe('parts that die', () => {
-  test('worker and signer killed in the middle: the money moves once, the intent completes', async () => {
+  test('worker, lanes and signer killed in the middle: the money moves once, the intent completes', async () => {
     const wallet = await createFundedWallet('frank')
     const before = stack.readFacts().pids
     const { body } = await lend(wallet.id, 1)
     process.kill(before.signer, 'SIGKILL')
+    process.kill(before.lanes, 'SIGKILL')
     process.kill(before.worker, 'SIGKILL')
     expect((await untilOver(body.id)).body.status).toBe('completed')
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
     expect(await db('operation').where({ intent_id: String(body.id) })).toHaveLength(1)
     const { pids } = stack.readFacts()
     expect(pids.worker).not.toBe(before.worker)
+    expect(pids.lanes).not.toBe(before.lanes)
     expect(pids.signer).not.toBe(before.signer)
   }, 120_000)
 

@@ -17,7 +17,7 @@ export type Facts = {
   databaseUrl: string
   rpcUrls: Record<string, string>
   attestationUrl: string
-  pids: Record<'api' | 'worker' | 'signer' | 'temporal' | 'postgres', number>
+  pids: Record<'api' | 'worker' | 'lanes' | 'signer' | 'temporal' | 'postgres', number>
 }
 
 export type Stack = {

@@ -6,7 +6,7 @@ import { connect } from '../../db/connection/connect.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
-import type { Faults } from '../../devnet/attestation.js'
+import type { Faults } from '../../devnet/iris/attestation.js'
 
 export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
 export type Wallet = { id: string; address: string }
@@ -66,10 +66,14 @@ const calls = new Interface([
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** A whole stack, and what its tests do with its API and its chains. */
-export async function startWorld() {
+/**
+ * A whole stack, and what its tests do with its API and its chains.
+ *
+ * @param env - Variables for it beside those of this process.
+ */
+export async function startWorld(env: NodeJS.ProcessEnv = {}) {
   const home = await createHome()
-  const stack = await startStack(home)
+  const stack = await startStack(home, env)
   const nodes = readNodes(stack)
   const db = connect(stack.facts.databaseUrl, 2)
   const call = createClient(stack.facts)
@@ -128,7 +132,7 @@ export async function startWorld() {
     untilTold,
 
     /** Stops or lets go on one of the stack's processes. */
-    signal(part: 'worker' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
+    signal(part: 'lanes' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
       process.kill(stack.readFacts().pids[part], signal)
     },
 

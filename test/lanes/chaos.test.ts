@@ -65,11 +65,14 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
     const { signal } = stopping
     const signerDb = connect(mortal(world.database.urlAs('steward_signer')))
     const signer = { ...world.createSigner(`life ${number}`), db: signerDb }
-    const driverUrl = mortal(world.database.urlAs('steward_worker'))
+    const driverUrl = mortal(world.database.urlAs('steward_lanes'))
     const listener = listenToOperations(driverUrl, signal)
     const running = [
       runSigner(signer, watchQueue(listener, signal, ['queued']), signal),
-      driveChain(driverUrl, world.createClient(), listener, world.log, signal),
+      driveChain(
+        { url: driverUrl, client: world.createClient(), listener, log: world.log },
+        signal,
+      ),
     ]
     return async () => {
       // Not gently: the connections go first, so that every write in progress fails.

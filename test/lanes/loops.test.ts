@@ -21,11 +21,11 @@ describe('signer and driver as loops', () => {
   beforeEach(() => {
     stopping = new AbortController()
     const { signal } = stopping
-    const url = world.database.urlAs('steward_worker')
+    const url = world.database.urlAs('steward_lanes')
     listener = listenToOperations(url, signal)
     running = Promise.all([
       runSigner(world.signer, watchQueue(listener, signal, ['queued']), signal),
-      driveChain(url, world.createClient(), listener, world.log, signal),
+      driveChain({ url, client: world.createClient(), listener, log: world.log }, signal),
     ])
   })
   afterEach(async () => {
@@ -82,7 +82,7 @@ describe('a queue', () => {
   const listenerOf = () => {
     const subscribers = new Set<Parameters<Listener['subscribe']>[0]>()
     const publish = (state: string) => {
-      for (const tell of subscribers) tell({ id: '1', state, chainId: 1 })
+      for (const tell of subscribers) tell({ id: '1', state })
     }
     return {
       publish,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/markets.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { createWorld, finalityBlocks, owner, usdcUnits, type World } from './world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from './world/planned.js'
 import type { SwapStep } from '../../domain/intent.js'
@@ -31,7 +31,8 @@ const send = (to: string, abi: Interface, name: string, parameters: unknown[]) =
   world.rpc('eth_sendTransaction', [
     { from: owner, to, data: abi.encodeFunctionData(name, parameters), gas: '0xf4240' },
   ])
-const dollarsOf = (address: string) => readBalance(world.driver().client, dollar, address, 'latest')
+const dollarsOf = (address: string) =>
+  readBalance(world.driver().client, { token: dollar, owner: address })
 
 /** A withdrawal whose money has come and waits to be swapped. */
 async function withdrawn(units = 3n * usdcUnits) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { readBalance } from '../../chains/read.js'
-import { devnetTerms } from '../../devnet/markets.js'
+import { devnetTerms } from '../../devnet/chains.js'
 import { lendingProtocol } from '../../protocols/lending/markets.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from './world/fixture.js'
 import { setPaused } from './world/freeze.js'
@@ -33,9 +33,12 @@ async function lender(units: bigint, protocol: Market['protocol'] = 'aave-v3') {
 }
 const client = () => world.driver().client
 const worth = (market: Market) =>
-  lendingProtocol(market).readPosition(client(), market, wallet.address, 'latest')
+  lendingProtocol(market).readPosition(client(), market, {
+    wallet: wallet.address,
+    block: 'latest',
+  })
 const receipts = ({ receiptToken }: Market) =>
-  readBalance(client(), receiptToken, wallet.address, 'latest')
+  readBalance(client(), { token: receiptToken, owner: wallet.address })
 const usdc = () => world.usdcOf(wallet.address)
 const withdrawal = (units: bigint | 'max') => planWithdrawal(world, wallet, units)
 const stepOf = ({ plan }: Intent) => plan?.steps[0]

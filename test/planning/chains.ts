@@ -13,14 +13,12 @@ import {
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { deployChain } from '../../devnet/deploy.js'
-import { devnetTerms, type Terms } from '../../devnet/markets.js'
+import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { startIris } from '../../devnet/iris.js'
-import {
-  connectAttestations,
-  type Attestations,
-} from '../../protocols/bridges/cctp/attestations.js'
+import { startIris } from '../../devnet/iris/iris.js'
+import { connectAttestations } from '../../protocols/bridges/bridges.js'
+import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** anvil answers before it has mined. */

@@ -66,7 +66,7 @@ async function createIntent(
   const market = await readMarket(tools, owner.address, request)
   return tools.db.transaction(async (trx) => {
     await scopeTransaction(trx, owner.accountId)
-    return storeIntent(tools, trx, owner, request, market)
+    return storeIntent({ ...tools, db: trx }, owner, { request, market })
   })
 }
 
@@ -116,9 +116,9 @@ describe('createIntent', () => {
       refused,
     )
     const market = await readMarket(tools, wallet.address, request)
-    await expect(previewPlan({ db: api, registry }, owner, request, market)).rejects.toMatchObject(
-      refused,
-    )
+    await expect(
+      previewPlan({ db: api, registry }, owner, { request, market }),
+    ).rejects.toMatchObject(refused)
     expect(await intentsOf(wallet)).toEqual([])
     await expect(createIntent(tools, owner, request)).resolves.toMatchObject({ status: 'planning' })
   })

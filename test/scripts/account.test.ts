@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
+import { createApiKey, type Scope } from '../../db/tenants/accounts.js'
 import { newId } from '../../db/connection/ids.js'
-import { admit } from '../../db/tenants/metering.js'
-import { readCommand } from '../../scripts/accountCommand.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { admitCall, createTestAccount, findKeyRow, keyIn } from './accounts.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const program = ['--import', 'tsx', join(root, 'scripts', 'account.ts')]
@@ -51,27 +49,16 @@ async function expectRefused(args: string[], message: string | RegExp, url?: str
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 }
 
-const keyIn = (text: string) => /svc_sk_[0-9a-f]{64}/.exec(text)?.[0] ?? ''
-const digestOf = (key: string) => createHash('sha256').update(key).digest()
-type KeyRow = Record<string, unknown> & { id: string; expires_at: Date | null }
-const rowOf = (key: string) =>
-  database
-    .db('api_key')
-    .where({ key_hash: digestOf(key) })
-    .first<KeyRow>()
-const call = (key: string, scope: 'read' | 'write' = 'read', cost = 0) =>
-  admit(database.db, { key, requestId: newId('req_'), cost, route: 'test', scope })
-
-async function newAccount(): Promise<{ id: string; key: string }> {
-  const { id } = await createAccount(database.db, { name: 'Acme Ltd', plan: 'pro' })
-  return { id, key: await createApiKey(database.db, id, 'first') }
-}
+const rowOf = (key: string) => findKeyRow(database.db, key)
+const call = (key: string, scope: Scope = 'read', cost = 0) =>
+  admitCall(database.db, key, { scope, cost })
+const newAccount = () => createTestAccount(database.db)
 
 describe('create', () => {
   test('makes an account whose key is shown once, works and is kept as a digest', async () => {
     const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
     const [id = '', key] = [/acct_\w+/.exec(made)?.[0], keyIn(made)]
-    expect(await call(key)).toMatchObject({ accountId: id, plan: 'pro', scopes: ['read', 'write'] })
+    expect(await call(key)).toMatchObject({ accountId: id, tier: 'pro', scopes: ['read', 'write'] })
     const row = await rowOf(key)
     expect(row).toMatchObject({
       ...{ account_id: id, name: 'first', expires_at: null, revoked_at: null },
@@ -94,10 +81,12 @@ describe('list and show', () => {
     const { id, key } = await newAccount()
     await call(key, 'read', 3)
     const list = await output('list')
-    expect(list).toMatch(/^ACCOUNT +NAME +PLAN +CREATED\n/)
-    expect(list).toMatch(new RegExp(`^${id}  Acme Ltd +pro +\\d{4}-\\d\\d-\\d\\dT[\\d:]+Z$`, 'm'))
+    expect(list).toMatch(/^ACCOUNT +NAME +PLAN +CREATED +SUSPENDED\n/)
+    expect(list).toMatch(
+      new RegExp(`^${id}  Acme Ltd +pro +\\d{4}-\\d\\d-\\d\\dT[\\d:]+Z  -$`, 'm'),
+    )
     const shown = await output('show', id)
-    expect(shown).toContain(`Account  ${id}\nName     Acme Ltd\nPlan     pro\n`)
+    expect(shown).toContain(`Account  ${id}\nName     Acme Ltd\nPlan     pro\nState    active\n`)
     expect(shown).toContain('Limits   1000 requests a minute, 10000 wallets\n')
     expect(shown).toContain('Credits  9997 left, 0 bought, 3 used\nMonthly  10000 credits,')
     expect(shown).toMatch(/^KEY_ID +NAME +KEY +SCOPES +CREATED +LAST USED +EXPIRES +REVOKED$/m)
@@ -220,56 +209,14 @@ describe('the database', () => {
 })
 
 describe('a wrong call', () => {
-  const none = 'acct_none'
-  const key = ['key', 'create', none, '--name', 'n']
-
-  test.each<[string, string[], string]>([
-    ['no command', [], 'Which command? Help: npm run account -- --help'],
-    ['an unknown command', ['remove', none], 'There is no command remove acct_none.'],
-    ['a name of JavaScript', ['constructor'], 'There is no command constructor.'],
-    ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
-    ['an option without its value', ['create', '--plan'], "Option '--plan <value>' argument"],
-    ['an option of another command', ['list', '--plan', 'pro'], 'list has no option --plan.'],
-    ['a missing argument', ['key', 'list'], 'key list: ACCOUNT is missing.'],
-    ['an empty argument', ['show', ''], 'show: ACCOUNT is missing.'],
-    ['an argument too many', ['show', none, 'x'], 'show: x is too much.'],
-    ['a bad plan', ['create', '--name', 'n', '--plan', 'gold'], '--plan must be one of free, pro,'],
-    ['no name', ['create', '--plan', 'pro'], '--name is missing.'],
-    ['a bad name', ['create', '--plan', 'pro', '--name', 'a\nb'], '--name must be a line of 1 to'],
-    ['a bad scope', [...key, '--scopes', 'admin'], '--scopes must be read, write or read,write.'],
-    ['no date', [...key, '--expires', '2027-02-30'], '--expires must be a date such as'],
-    ['a past date', [...key, '--expires', '2020-01-01'], '--expires 2020-01-01 has passed.'],
-    ['a bad grace', ['key', 'roll', 'k', '--grace', '-1'], "Option '--grace' argument is ambig"],
-    ['a long grace', ['key', 'roll', 'k', '--grace', '9999'], '--grace must be a whole number fr'],
-    ['a bad number', ['credits', 'grant', none, '1e3'], 'CREDITS must be a whole number from 1'],
-  ])('error: %s is refused in one line, before any database', (_title, argv, message) => {
-    const refused = expect.objectContaining({
-      ...{ code: 'INVALID_REQUEST', message: expect.stringMatching(/^.+$/) },
-    })
-    expect(() => readCommand(argv)).toThrow(refused)
-    expect(() => readCommand(argv)).toThrow(message)
-  })
-
-  test.each<[string, string[], string]>([
-    ['an unknown account', ['show', none], 'There is no account acct_none.'],
-    ['keys of an unknown account', ['key', 'list', none], 'There is no account acct_none.'],
-    ['a key for an unknown account', key, 'There is no account acct_none.'],
-    ['credits for it', ['credits', 'grant', none, '5'], 'There is no account acct_none.'],
-    ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no live key key_none.'],
-    ['a successor of it', ['key', 'roll', 'key_none'], 'There is no live key key_none.'],
-  ])('error: %s', async (_title, argv, message) => {
-    const done = readCommand(argv)?.(database.db)
-    await expect(done).rejects.toMatchObject({ code: 'NOT_FOUND', message })
-  })
-
   test('error: the program says it in one line and ends with 1', async () => {
     await expectRefused([], 'Which command? Help: npm run account -- --help')
-    await expectRefused(['show', none], 'There is no account acct_none.')
+    await expectRefused(['show', 'acct_none'], 'There is no account acct_none.')
   })
 
   test('--help tells all commands', async () => {
     const help = await output('--help')
-    for (const name of ['create', 'list', 'show', 'key roll', 'credits grant']) {
+    for (const name of ['create', 'list', 'show', 'plan', 'suspend', 'key roll', 'credits grant']) {
       expect(help).toContain(`\n  ${name}`)
     }
   })

@@ -36,7 +36,7 @@ export type TestDatabase = {
   url: string
   db: Db
   /** Connection with the rights of a service only. It has no session limits. */
-  urlAs(role: 'steward_api' | 'steward_worker' | 'steward_signer'): string
+  urlAs(role: `steward_${'api' | 'worker' | 'lanes' | 'signer'}`): string
   drop(): Promise<void>
 }
 

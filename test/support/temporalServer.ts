@@ -11,24 +11,31 @@ export type TemporalServer = { address: string; port: number; stop(): Promise<vo
 const ATTEMPTS = 3
 
 /**
- * A Temporal dev server of its own, which unlike the time-skipping one has lists and schedules. It keeps nothing:
- * a second one on the same port is empty. It ends with this process at the latest.
+ * A Temporal dev server of its own, which unlike the time-skipping one has lists and schedules. Without a file it
+ * keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
  */
-export async function startTemporalServer(port?: number): Promise<TemporalServer> {
+export async function startTemporalServer(port?: number, dbFile?: string): Promise<TemporalServer> {
   const { file } = await findTemporalCli()
   for (let attempt = 1; ; attempt++) {
     const ports = await findFreePorts(3)
-    const server = await tryToStart(file, port === undefined ? ports : [port, ...ports.slice(1)])
+    const chosen = port === undefined ? ports : [port, ...ports.slice(1)]
+    const server = await tryToStart(file, chosen, dbFile)
     if (server) return server
     if (attempt === ATTEMPTS) throw new Error('The Temporal server does not start.')
   }
 }
 
-async function tryToStart(file: string, ports: number[]): Promise<TemporalServer | undefined> {
+async function tryToStart(
+  file: string,
+  ports: number[],
+  dbFile: string | undefined,
+): Promise<TemporalServer | undefined> {
   const [port = 0, http, metrics] = ports
   const address = `127.0.0.1:${port}`
   const flags = `--headless --ip 127.0.0.1 --port ${port} --http-port ${http} --metrics-port ${metrics}`
-  const child = spawn(file, ['server', 'start-dev', ...flags.split(' ')], { stdio: 'ignore' })
+  const args = ['server', 'start-dev', ...flags.split(' ')]
+  if (dbFile) args.push('--db-filename', dbFile)
+  const child = spawn(file, args, { stdio: 'ignore' })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const exited = once(child, 'exit')

@@ -1,34 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../../domain/errors.js'
-import { finalityThreshold } from './contracts.js'
-import type { BridgeSpeed } from '../../../domain/intent.js'
-
-/** A message as the attestation service knows it. Without `attestation` it is not attested yet. */
-export type AttestedMessage = {
-  eventNonce: string
-  message: string | undefined
-  attestation: string | undefined
-  /** Why it takes longer than asked for, in the service's own words. */
-  delayReason: string | undefined
-}
-
-/** What a transfer costs: millionths of its amount. */
-export type BridgeFee = { speed: BridgeSpeed; feeMillionths: bigint }
-
-/**
- * Circle's attestation service. All of it throws NETWORK_ERROR when the service does not answer, or
- * answers what nobody can read.
- *
- * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v-2
- */
-export type Attestations = {
-  /** The messages of a burn transaction; none until the service has seen it. */
-  readMessages(domain: number, txHash: string): Promise<AttestedMessage[]>
-  /** Fees now, the fast one first. */
-  readFees(source: number, destination: number): Promise<BridgeFee[]>
-  /** Asks for a new attestation of a message that has expired. */
-  reattest(nonce: string): Promise<void>
-}
+import { createRouteReader } from './fees.js'
+import type { AttestedMessage, Attestations } from '../bridge.js'
 
 const TIMEOUT_MS = 5_000
 /** Fees and messages are small; an answer that is not is none of this service's. */
@@ -48,41 +21,25 @@ const messages = z.object({
     )
     .max(500),
 })
-/** `minimumFee` is in basis points, and may be a fraction of one. */
-const fees = z
-  .array(
-    z.object({
-      finalityThreshold: z.coerce.number(),
-      minimumFee: z.coerce.number().min(0).max(1_000),
-    }),
-  )
-  .max(20)
 
-export function connectAttestations(baseUrl: string): Attestations {
-  const ask = (path: string, method = 'GET') => request(new URL(path, baseUrl), method)
+/**
+ * Circle's attestation service.
+ *
+ * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v-2
+ */
+export function connectService(baseUrl: string): Omit<Attestations, 'bridge'> {
   return {
+    readRoutes: createRouteReader((path, schema) => ask(new URL(path, baseUrl), schema)),
     async readMessages(domain, txHash) {
-      const answer = await ask(`/v2/messages/${domain}?transactionHash=${txHash}`)
-      return answer === undefined ? [] : parse(messages, answer).messages.map(toAttested)
-    },
-    async readFees(source, destination) {
-      const answer = await ask(`/v2/burn/USDC/fees/${source}/${destination}`)
-      if (answer === undefined) return []
-      return parse(fees, answer)
-        .map(({ finalityThreshold: threshold, minimumFee }) => ({
-          speed: speedOf(threshold),
-          feeMillionths: BigInt(Math.ceil(minimumFee * 100)),
-        }))
-        .sort((a, b) => finalityThreshold[a.speed] - finalityThreshold[b.speed])
+      const url = new URL(`/v2/messages/${domain}?transactionHash=${txHash}`, baseUrl)
+      const answer = await ask(url, messages)
+      return answer?.messages.map(toAttested) ?? []
     },
     async reattest(nonce) {
-      await ask(`/v2/reattest/${nonce}`, 'POST')
+      await request(new URL(`/v2/reattest/${nonce}`, baseUrl), 'POST')
     },
   }
 }
-
-const speedOf = (threshold: number): BridgeSpeed =>
-  threshold <= finalityThreshold.fast ? 'fast' : 'standard'
 
 function toAttested(raw: z.infer<typeof messages>['messages'][number]): AttestedMessage {
   const { success, data } = z.object({ message: hex, attestation: hex }).safeParse(raw)
@@ -93,6 +50,15 @@ function toAttested(raw: z.infer<typeof messages>['messages'][number]): Attested
     attestation: isComplete ? data.attestation.toLowerCase() : undefined,
     delayReason: raw.delayReason ?? undefined,
   }
+}
+
+/** The answer of the service, undefined for a 404. */
+async function ask<S extends z.ZodType>(url: URL, schema: S): Promise<z.infer<S> | undefined> {
+  const answer = await request(url, 'GET')
+  if (answer === undefined) return undefined
+  const { success, data, error } = schema.safeParse(answer)
+  if (success) return data
+  throw silent({ cause: error })
 }
 
 /** The JSON of an answer, undefined for a 404. */
@@ -107,12 +73,6 @@ async function request(url: URL, method: string): Promise<unknown> {
   } catch (error) {
     throw silent({ cause: error })
   }
-}
-
-function parse<S extends z.ZodType>(schema: S, answer: unknown): z.infer<S> {
-  const { success, data, error } = schema.safeParse(answer)
-  if (success) return data
-  throw silent({ cause: error })
 }
 
 function silent(options: { cause: unknown }): ServiceError {

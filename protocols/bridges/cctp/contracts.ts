@@ -1,11 +1,13 @@
-import { Interface, dataLength, zeroPadValue } from 'ethers'
+import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../../../chains/address.js'
-import { cctpFields } from './message.js'
-import type { Log } from '../../../chains/read.js'
+import { readContract, type Log, type LogFilter } from '../../../chains/read.js'
 import { encodeApprove } from '../../approve.js'
-import type { Cctp, Chain } from '../../../chains/registry.js'
-import type { BridgeSpeed } from '../../../domain/intent.js'
+import { topicOf } from '../../events.js'
+import { finalityThreshold } from './speed.js'
+import type { ChainClient } from '../../../chains/connect.js'
+import type { Chain } from '../../../chains/registry.js'
 import type { Call } from '../../../domain/operation.js'
+import type { BurnBounds, BurnOrder, MintReceipt } from '../bridge.js'
 
 /** @see https://developers.circle.com/cctp/evm-smart-contracts TokenMessengerV2, MessageTransmitterV2 */
 const tokenMessenger = new Interface([
@@ -17,7 +19,7 @@ const tokenMessenger = new Interface([
   `event MintAndWithdraw(address indexed mintRecipient, uint256 amount, address indexed mintToken,
     uint256 feeCollected)`,
 ])
-export const messageTransmitter = new Interface([
+const messageTransmitter = new Interface([
   'function receiveMessage(bytes message, bytes attestation) returns (bool)',
   'function usedNonces(bytes32 nonce) view returns (uint256)',
   'event MessageSent(bytes message)',
@@ -25,24 +27,14 @@ export const messageTransmitter = new Interface([
     bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)`,
 ])
 
-/** A threshold above the first one asks for finality. */
-export const finalityThreshold: Record<BridgeSpeed, number> = { fast: 1_000, standard: 2_000 }
+const receivedTopic = topicOf(messageTransmitter, 'MessageReceived')
 
 /** Anybody may mint. */
 const ANY_CALLER = zeroPadValue('0x', 32)
 const toBytes32 = (address: string) => zeroPadValue(address, 32)
 
-export type BurnOrder = {
-  wallet: string
-  units: bigint
-  maxFeeUnits: bigint
-  destinationDomain: number
-  speed: BridgeSpeed
-}
-
-/** The calls that burn the wallet's USDC in favour of the same address on another chain. */
 export function encodeBurn({ usdc, cctp }: Chain, order: BurnOrder): Call[] {
-  const { wallet, units, maxFeeUnits, destinationDomain, speed } = order
+  const { wallet, units, maxFeeUnits, destination, speed } = order
   const messenger = cctp.tokenMessenger
   return [
     encodeApprove(usdc.address, messenger, units),
@@ -50,7 +42,7 @@ export function encodeBurn({ usdc, cctp }: Chain, order: BurnOrder): Call[] {
       to: messenger,
       data: tokenMessenger.encodeFunctionData('depositForBurn', [
         units,
-        destinationDomain,
+        destination.cctp.domain,
         toBytes32(wallet),
         usdc.address,
         ANY_CALLER,
@@ -61,29 +53,39 @@ export function encodeBurn({ usdc, cctp }: Chain, order: BurnOrder): Call[] {
   ]
 }
 
-/** The call that brings the money of an attested message out. Open to anyone, done once per nonce. */
-export const encodeMint = (cctp: Cctp, message: string, attestation: string): Call => ({
+export const burnBounds = ({ cctp }: Chain, { destination, speed }: BurnOrder): BurnBounds => ({
+  contract: cctp.tokenMessenger,
+  destinationDomain: destination.cctp.domain,
+  finality: finalityThreshold[speed],
+})
+
+export const encodeMint = (
+  { cctp }: Chain,
+  { message, attestation }: { message: string; attestation: string },
+): Call => ({
   to: cctp.messageTransmitter,
   data: messageTransmitter.encodeFunctionData('receiveMessage', [message, attestation]),
 })
 
-/** What the attester fills in. */
-const filledIn = ['nonce', 'finalityThresholdExecuted', 'feeExecuted', 'expirationBlock'] as const
-
-/** True when an attested message is the one that a burn has sent. */
-export function isSameMessage(sent: string, attested: string): boolean {
-  if (dataLength(sent) !== dataLength(attested)) return false
-  return blank(sent) === blank(attested)
+export async function isMinted(client: ChainClient, nonce: string): Promise<boolean> {
+  const { messageTransmitter: to } = client.chain.cctp
+  const call = { to, abi: messageTransmitter, name: 'usedNonces', args: [nonce] }
+  const [used] = await readContract(client, call)
+  return used !== 0n
 }
 
-function blank(message: string): string {
-  return filledIn.reduce((text, field) => {
-    const [start, size] = cctpFields[field]
-    return text.slice(0, 2 + start * 2) + '0'.repeat(size * 2) + text.slice(2 + (start + size) * 2)
-  }, message.toLowerCase())
+/** The nonce is the third topic, behind the caller, whoever that is. */
+export const mintLogs = ({ cctp }: Chain, nonce?: string): LogFilter => ({
+  emitters: [cctp.messageTransmitter],
+  topics: nonce === undefined ? [[receivedTopic]] : [[receivedTopic], null, [nonce]],
+})
+
+export function readMint({ cctp }: Chain, log: Log): string | undefined {
+  if (log.topics[0] !== receivedTopic) return undefined
+  if (!isSameAddress(log.address, cctp.messageTransmitter)) return undefined
+  return messageTransmitter.parseLog(log)?.args.nonce as string | undefined
 }
 
-/** The message and the base units of the burn among the logs of one operation. */
 export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
   const burns = logs
     .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))
@@ -99,15 +101,14 @@ export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
   }
 }
 
-/**
- * Base units that a mint brought to a wallet.
- *
- * @param logs - All logs of its transaction, which may receive other messages as well.
- * @param received - Its own MessageReceived log, which follows what the message did.
- */
-export function mintedUnits({ cctp }: Chain, wallet: string, logs: Log[], received: Log): bigint {
-  const before = logs.filter(({ logIndex }) => logIndex < received.logIndex)
-  const previous = before.findLast((log) => log.topics[0] === received.topics[0])
+/** The log of a received message follows what the message did. */
+export function mintedUnits(
+  { cctp }: Chain,
+  wallet: string,
+  { logs, minted }: MintReceipt,
+): bigint {
+  const before = logs.filter(({ logIndex }) => logIndex < minted.logIndex)
+  const previous = before.findLast((log) => log.topics[0] === receivedTopic)
   return before
     .filter((log) => log.logIndex > (previous?.logIndex ?? -1))
     .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))

@@ -1,5 +1,9 @@
 import { dataLength, dataSlice, getAddress } from 'ethers'
+import { isSameAddress } from '../../../chains/address.js'
 import { ServiceError } from '../../../domain/errors.js'
+import { speedOf } from './speed.js'
+import type { Chain } from '../../../chains/registry.js'
+import type { BridgeMessage } from '../bridge.js'
 
 /** A message of CCTP v2 that carries a burn. Amounts and fees are base units of USDC. */
 export type CctpMessage = {
@@ -26,7 +30,7 @@ export type CctpMessage = {
   hookData: string
 }
 
-const bodyAt = 148
+const BODY_AT = 148
 
 /**
  * First byte and size of each field. On chain the burn emits `nonce`, `finalityThresholdExecuted`,
@@ -43,16 +47,16 @@ export const cctpFields = {
   destinationCaller: [108, 32],
   minFinalityThreshold: [140, 4],
   finalityThresholdExecuted: [144, 4],
-  burnToken: [bodyAt + 4, 32],
-  mintRecipient: [bodyAt + 36, 32],
-  amount: [bodyAt + 68, 32],
-  messageSender: [bodyAt + 100, 32],
-  maxFee: [bodyAt + 132, 32],
-  feeExecuted: [bodyAt + 164, 32],
-  expirationBlock: [bodyAt + 196, 32],
+  burnToken: [BODY_AT + 4, 32],
+  mintRecipient: [BODY_AT + 36, 32],
+  amount: [BODY_AT + 68, 32],
+  messageSender: [BODY_AT + 100, 32],
+  maxFee: [BODY_AT + 132, 32],
+  feeExecuted: [BODY_AT + 164, 32],
+  expirationBlock: [BODY_AT + 196, 32],
 } as const
 
-const hookDataAt = bodyAt + 228
+const HOOK_DATA_AT = BODY_AT + 228
 
 /**
  * Reads the bytes of a burn message.
@@ -60,7 +64,7 @@ const hookDataAt = bodyAt + 228
  * @throws {ServiceError} INTERNAL when they are too short for one.
  */
 export function decodeCctpMessage(message: string): CctpMessage {
-  if (dataLength(message) < hookDataAt) {
+  if (dataLength(message) < HOOK_DATA_AT) {
     throw new ServiceError('INTERNAL', 'These bytes are no burn message of CCTP v2.')
   }
   const field = (name: keyof typeof cctpFields) => {
@@ -78,7 +82,7 @@ export function decodeCctpMessage(message: string): CctpMessage {
     destinationCaller: account('destinationCaller'),
     minFinalityThreshold: Number(field('minFinalityThreshold')),
     finalityThresholdExecuted: Number(field('finalityThresholdExecuted')),
-    messageBody: dataSlice(message, bodyAt),
+    messageBody: dataSlice(message, BODY_AT),
     burnToken: account('burnToken'),
     mintRecipient: account('mintRecipient'),
     amount: units('amount'),
@@ -86,6 +90,36 @@ export function decodeCctpMessage(message: string): CctpMessage {
     maxFee: units('maxFee'),
     feeExecuted: units('feeExecuted'),
     expirationBlock: units('expirationBlock'),
-    hookData: dataSlice(message, hookDataAt),
+    hookData: dataSlice(message, HOOK_DATA_AT),
   }
+}
+
+export function readMessage(message: string): BridgeMessage {
+  const decoded = decodeCctpMessage(message)
+  return {
+    nonce: decoded.nonce,
+    recipient: decoded.mintRecipient,
+    speed: speedOf(decoded.minFinalityThreshold),
+    expirationBlock: decoded.expirationBlock,
+  }
+}
+
+export function leadsTo({ cctp }: Chain, message: string): boolean {
+  const { destinationDomain, recipient } = decodeCctpMessage(message)
+  return destinationDomain === cctp.domain && isSameAddress(recipient, cctp.tokenMessenger)
+}
+
+/** What the attester fills in. */
+const filledIn = ['nonce', 'finalityThresholdExecuted', 'feeExecuted', 'expirationBlock'] as const
+
+export function isSameMessage(sent: string, attested: string): boolean {
+  if (dataLength(sent) !== dataLength(attested)) return false
+  return blank(sent) === blank(attested)
+}
+
+function blank(message: string): string {
+  return filledIn.reduce((text, field) => {
+    const [start, size] = cctpFields[field]
+    return text.slice(0, 2 + start * 2) + '0'.repeat(size * 2) + text.slice(2 + (start + size) * 2)
+  }, message.toLowerCase())
 }

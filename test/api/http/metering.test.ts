@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import {
+  createAccount,
+  createApiKey,
+  resumeAccount,
+  suspendAccount,
+} from '../../../db/tenants/accounts.js'
 import { connect } from '../../../db/connection/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type World } from '../api.js'
@@ -273,6 +278,22 @@ describe('error: WALLET_LIMIT_EXCEEDED', () => {
 })
 
 describe('error: FORBIDDEN', () => {
+  test('a suspended account is refused at its next request, free of charge, until it is resumed', async () => {
+    const { db } = world.database
+    expect((await createWallet('before')).status).toBe(201)
+    await suspendAccount(db, accountId)
+    for (const answer of [await createWallet('during'), await get('/v1/wallets/before')]) {
+      expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN'])
+      expect(answer.body.message).toContain('This account is suspended.')
+      expect(answer.headers.get('x-credits-charged')).toBe('0')
+      expectWindow(answer)
+    }
+    await resumeAccount(db, accountId)
+    expect((await get('/v1/wallets/before')).status).toBe(200)
+    expect((await get('/v1/wallets/during')).status).toBe(404)
+    expect(await used()).toBe(2)
+  })
+
   test('a key may do what its scopes say, and a refusal is free', async () => {
     const scoped = (scopes: ('read' | 'write')[]) =>
       createApiKey(world.database.db, accountId, 'scoped', { scopes })

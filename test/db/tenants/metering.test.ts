@@ -67,7 +67,7 @@ describe('windows', () => {
   test('each call counts, and tells the window that it counts in', async () => {
     const first = await call()
     const second = await call()
-    expect(first).toMatchObject({ verdict: 'admitted', limit: 100, used: 1, plan: 'free' })
+    expect(first).toMatchObject({ verdict: 'admitted', limit: 100, used: 1, tier: 'free' })
     expect(second?.resetAt).toBe(60 * Math.ceil((second?.resetAt ?? 0) / 60))
     // A window may end in between; then it begins at one again.
     expect(second?.used).toBe(second?.resetAt === first?.resetAt ? 2 : 1)

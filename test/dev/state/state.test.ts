@@ -12,6 +12,7 @@ import {
   lockHome,
   makeFolders,
   openHome,
+  openSecrets,
   openSet,
   reapOrphans,
   recordChildren,
@@ -104,6 +105,25 @@ describe('assertSameSet', () => {
   test('error: a part of another set, or one that lost its state', () => {
     expect(() => assertSameSet('The database', 'other', set)).toThrow('another set')
     expect(() => assertSameSet('The database', undefined, set)).toThrow('lost its state')
+  })
+})
+
+describe('openSecrets', () => {
+  test('makes a password for each service, and keeps it', () => {
+    const { api, worker, lanes, signer } = openSecrets(home)
+    const passwords = [api, worker, lanes, signer]
+    expect(new Set(passwords).size).toBe(4)
+    for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{48}$/)
+    expect(openSecrets(home)).toEqual({ api, worker, lanes, signer })
+  })
+
+  test('makes what a set lacks that is older than a service, and leaves the rest', () => {
+    const kept = { api: 'a', worker: 'w', signer: 's', apiKey: 'svc_sk_1' }
+    writeJson(home.secrets, kept)
+    const { lanes, ...rest } = openSecrets(home)
+    expect(rest).toEqual(kept)
+    expect(lanes).toMatch(/^[0-9a-f]{48}$/)
+    expect(openSecrets(home)).toEqual({ ...kept, lanes })
   })
 })
 

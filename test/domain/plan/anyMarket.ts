@@ -59,7 +59,7 @@ const rate = fc
   }))
 const route = fc
   .record({
-    ...{ from: chain, to: chain, seconds },
+    ...{ protocol: fc.constantFrom('cctp', 'other'), from: chain, to: chain, seconds },
     speed: fc.constantFrom('fast' as const, 'standard' as const),
     feeMillionths: fc.oneof(
       fc.constant(0n),

@@ -37,7 +37,8 @@ export const routeOf = (
   to: string,
   changes: Partial<BridgeRoute> = {},
 ): BridgeRoute => ({
-  ...{ from, to, speed: 'fast', feeMillionths: 100n, maxUnits: units('1000000') },
+  ...{ protocol: 'cctp', from, to },
+  ...{ speed: 'fast', feeMillionths: 100n, maxUnits: units('1000000') },
   seconds: [8, 20],
   ...changes,
 })

@@ -12,7 +12,7 @@ import { findBurn, insertBurn } from '../../../db/lanes/burns.js'
 import { connect } from '../../../db/connection/connect.js'
 import { listenToOperations } from '../../../db/connection/listen.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
-import { startIris } from '../../../devnet/iris.js'
+import { startIris } from '../../../devnet/iris/iris.js'
 import {
   feederOf,
   lastKind,
@@ -22,17 +22,18 @@ import {
   type Step,
 } from '../../../domain/intent.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
+import { runAttester } from '../../../lanes/attester.js'
 import { submitOperation } from '../../../lanes/operations.js'
 import { operationId } from '../../../lanes/operationId.js'
 import { watchOutcomes } from '../../../lanes/operations.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
-import { connectAttestations } from '../../../protocols/bridges/cctp/attestations.js'
+import { connectAttestations } from '../../../protocols/bridges/bridges.js'
 import { createDatabase } from '../../support/database.js'
 import { createSite, startSite, type Site, type StartedSite } from '../world/site.js'
 import { type PartLog } from '../../../log.js'
 import { startFront } from './attestationFront.js'
-import type { Faults } from '../../../devnet/attestation.js'
+import type { Faults } from '../../../devnet/iris/attestation.js'
 import type { Intent } from '../../../db/intents/intents.js'
 import type { OperationKind } from '../../../domain/operation.js'
 import type { Row } from '../world/fixture.js'
@@ -53,7 +54,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
 
 /**
  * Chains that mine on demand, with their lanes, one database, the bridge's attestations between them, and
- * planning as the API does it. A burn is attested by the block on top of its own.
+ * planning as the API does it. A burn is attested by the block on top of its own, and the attester runs.
  */
 export async function createBridgeWorld(
   names: ChainName[],
@@ -68,7 +69,7 @@ export async function createBridgeWorld(
   const signerDb = connect(database.urlAs('steward_signer'))
   const kek = await loadKek(signerDb, join(folder, 'kek'))
   const chainIds = names.map((name) => registry.get(name).chainId)
-  await ensureLanes(signerDb, kek, chainIds, 1)
+  await ensureLanes(signerDb, kek, { chainIds, perChain: 1 })
   const treasury = await ensureTreasury(signerDb, kek)
   const account = await createAccount(db, { name: 'test', plan: 'pro' })
 
@@ -102,6 +103,16 @@ export async function createBridgeWorld(
     ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
+  function startAttester(): () => Promise<void> {
+    const ending = new AbortController()
+    const url = database.urlAs('steward_lanes')
+    const running = runAttester({ url, attestations, registry, listener, log }, ending.signal)
+    return () => {
+      ending.abort()
+      return running
+    }
+  }
+  let stopAttester = startAttester()
   const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
@@ -127,7 +138,7 @@ export async function createBridgeWorld(
       const market = await readMarket(tools, wallet.address, request)
       const owner = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await db.transaction((trx) =>
-        storeIntent({ registry }, trx, owner, request, market),
+        storeIntent({ db: trx, registry }, owner, { request, market }),
       )
       if (!intent.plan) throw new Error('It was not planned.')
       return { ...intent, plan: intent.plan, wallet }
@@ -199,8 +210,15 @@ export async function createBridgeWorld(
       await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
     },
 
+    /** A process that begins asks about everything at once, however rarely the one before it did. */
+    async restartAttester(): Promise<void> {
+      await stopAttester()
+      stopAttester = startAttester()
+    },
+
     async stop(): Promise<void> {
       stopping.abort()
+      await stopAttester()
       await Promise.all(sites.map((site) => site.stop()))
       await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
       await database.drop()

@@ -36,7 +36,8 @@ export async function burned(
 export async function mintByStranger(world: BridgeWorld, intent: Planned): Promise<string> {
   const to = world.at(destination)
   const { message, attestation } = (await world.burn(intent)) ?? {}
-  return to.send(stranger, encodeMint(to.chain.cctp, message ?? '', attestation ?? ''))
+  const attested = { message: message ?? '', attestation: attestation ?? '' }
+  return to.send(stranger, encodeMint(to.chain, attested))
 }
 
 /** Has the chain refuse whatever the bridge brings meanwhile. */

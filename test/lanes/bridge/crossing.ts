@@ -126,9 +126,9 @@ export async function createArrival(
   }
 }
 
-/** Stores the attested message of a burn, as its activity does. */
+/** Stores the attested message of a burn, as the attester does. */
 export function store(world: World, burnId: string, { nonce, ...attested }: Attested) {
-  return setAttested(world.workerDb, burnId, { eventNonce: nonce, ...attested })
+  return setAttested(world.driver().db, burnId, { eventNonce: nonce, ...attested })
 }
 
 /** The money is there, once; what the deposit is to spend says where it comes from. */
@@ -149,9 +149,7 @@ export async function expectArrived(
 
 /** Somebody else brings messages to the chain, all in one transaction. Nothing is mined. */
 export async function mintAsStranger(world: World, ...messages: Attested[]): Promise<string> {
-  const calls = messages.map(({ message, attestation }) =>
-    encodeMint(world.chain.cctp, message, attestation),
-  )
+  const calls = messages.map((attested) => encodeMint(world.chain, attested))
   const [only] = calls
   const targets = calls.map(({ to, data }) => [to, false, data])
   const call =

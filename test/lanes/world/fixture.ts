@@ -14,7 +14,7 @@ import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
 import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../../devnet/deploy.js'
-import { devnetTerms, type Terms } from '../../../devnet/markets.js'
+import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../../domain/intent.js'
 import type { Tier } from '../../../domain/tiers.js'
@@ -22,7 +22,8 @@ import { demoFunding } from '../../../domain/funding.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
 import { submitOperation, type OperationOrder, type MintOrder } from '../../../lanes/operations.js'
-import { signOnce, type SignerTools } from '../../../signer/sign.js'
+import type { SignerTools } from '../../../signer/round.js'
+import { signOnce } from '../../../signer/sign.js'
 import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
@@ -74,7 +75,7 @@ export async function createWorld(
   const workerDb = connect(database.urlAs('steward_worker'))
 
   const kek = await loadKek(signerDb, join(folder, 'kek'))
-  await ensureLanes(signerDb, kek, [chainId], lanes)
+  await ensureLanes(signerDb, kek, { chainIds: [chainId], perChain: lanes })
   const treasury = await ensureTreasury(signerDb, kek)
   const senders = await database.db('lane').orderBy('sender').pluck<string[]>('sender')
   await fundOperators(node.url, contracts, { lanes: senders, treasury: treasury.address })
@@ -105,7 +106,7 @@ export async function createWorld(
 
   /** A driver's process: its session leads the chain from its first query on. */
   function createDriver(): DriverTools {
-    const db = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+    const db = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
     closers.push(() => db.destroy())
     return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
   }

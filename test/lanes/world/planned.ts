@@ -30,7 +30,9 @@ export async function planWithdrawal(
     wallet.address,
     request,
   )
-  return db.transaction((trx) => storeIntent({ registry }, trx, holderOf(wallet), request, market))
+  return db.transaction((trx) =>
+    storeIntent({ db: trx, registry }, holderOf(wallet), { request, market }),
+  )
 }
 
 /** Hands a step of a planned intent to the lanes, with what the step before it has brought. */

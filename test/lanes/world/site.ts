@@ -15,7 +15,8 @@ import { callRpc } from '../../../devnet/rpc.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
 import { bookForeignMints } from '../../../lanes/missed.js'
 import type { PartLog } from '../../../log.js'
-import { signOnce, type SignerTools } from '../../../signer/sign.js'
+import type { SignerTools } from '../../../signer/round.js'
+import { signOnce } from '../../../signer/sign.js'
 import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
@@ -50,7 +51,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   const lanes = await db('lane').where({ chain_id: chainId }).pluck<string[]>('sender')
   await fundOperators(node.url, contracts, { lanes })
   await callRpc(node.url, 'evm_setAutomine', [false])
-  const leader = connectAsLeader(database.urlAs('steward_worker'), driverLock, chainId)
+  const leader = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
   const driver: DriverTools = {
     ...{ db: leader, client, log, sentAt: new Map<string, number>(), seen: { head: '' } },
   }
@@ -102,8 +103,8 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
       await site.book()
     },
 
-    held: (contract: string, by: string) => readBalance(client, contract, by, 'latest'),
-    usdcOf: (by: string) => readBalance(client, chain.usdc.address, by, 'latest'),
+    held: (contract: string, by: string) => readBalance(client, { token: contract, owner: by }),
+    usdcOf: (by: string) => readBalance(client, { token: chain.usdc.address, owner: by }),
     transactions: () =>
       db('chain_tx')
         .where({ chain_id: chainId })

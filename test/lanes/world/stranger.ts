@@ -33,7 +33,12 @@ export async function spendSameKey(world: World, key: string): Promise<void> {
   const account = new Wallet(hexlify(randomBytes(32)))
   const payer = new Wallet(hexlify(randomBytes(32)))
   await world.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000'])
-  const draft = buildUserOperation(account.address, key, [], 100_000n)
+  const draft = buildUserOperation({
+    sender: account.address,
+    key,
+    calls: [],
+    callGas: 100_000n,
+  })
   const typed = typedUserOperation(chainId, draft)
   const signature = await account.signTypedData(typed.domain, typed.types, typed.message)
   const raw = await payer.signTransaction({

@@ -3,7 +3,7 @@ import { Interface } from 'ethers'
 import { type ChainClient } from '../../../chains/connect.js'
 import { readBalance, readContract } from '../../../chains/read.js'
 import { type ChainName, type Market } from '../../../chains/registry.js'
-import { devnetTerms } from '../../../devnet/markets.js'
+import { devnetTerms } from '../../../devnet/chains.js'
 import { lendingProtocol } from '../../../protocols/lending/markets.js'
 import { refusal } from '../../devnet/bridge.js'
 import { passTime, sendAll, sendFrom, users } from '../../devnet/send.js'
@@ -55,7 +55,7 @@ async function deposit({ client, market, protocol }: ReturnType<typeof find>, by
 }
 
 const held = (client: ChainClient, contract: string, by: string = wallet) =>
-  readBalance(client, contract, by, 'latest')
+  readBalance(client, { token: contract, owner: by })
 
 describe.each([
   ['ethereum-sepolia', 'aave-v3'],
@@ -66,7 +66,7 @@ describe.each([
 ] as const)('%s %s', (chain, name) => {
   const readPosition = () => {
     const { client, market, protocol } = find(chain, name)
-    return protocol.readPosition(client, market, wallet, 'latest')
+    return protocol.readPosition(client, market, { wallet, block: 'latest' })
   }
 
   test('takes exactly what is deposited', async () => {
@@ -141,15 +141,10 @@ describe('readRoom', () => {
 
   async function configure(method: string, value: bigint | boolean): Promise<void> {
     const { client, market } = pool()
-    const [provider] = await readContract(
-      client,
-      market.address,
-      addresses,
-      'ADDRESSES_PROVIDER',
-      [],
-    )
+    const name = 'ADDRESSES_PROVIDER'
+    const [provider] = await readContract(client, { to: market.address, abi: addresses, name })
     const at = provider as string
-    const [to] = await readContract(client, at, addresses, 'getPoolConfigurator', [])
+    const [to] = await readContract(client, { to: at, abi: addresses, name: 'getPoolConfigurator' })
     const data = configurator.encodeFunctionData(method, [market.underlying, value])
     await sendFrom(client, owner, { to: to as string, data })
   }
@@ -205,13 +200,13 @@ describe('readLiquidity', () => {
     const { client, market, protocol } = find('base-sepolia', 'aave-v3')
     const cash = await held(client, market.underlying, market.receiptToken)
     expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
-    const position = await protocol.readPosition(client, market, owner, 'latest')
+    const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThan(cash)
   })
 
   test('erc4626: what the vault can get for the wallet', async () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
-    const position = await protocol.readPosition(client, market, owner, 'latest')
+    const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThanOrEqual(100_000n * dollar)
     expect(await protocol.readLiquidity(client, market, owner)).toBe(position)
     expect(await protocol.readLiquidity(client, market, stranger)).toBe(0n)

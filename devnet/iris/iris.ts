@@ -12,7 +12,7 @@ import {
   type Faults,
   type SeenBurn,
 } from './attestation.js'
-import { deriveAttesterKey } from './cctp.js'
+import { deriveAttesterKey } from '../cctp.js'
 
 /** A block or two: what a fast transfer trusts. And about what the devnet calls final. */
 const usualConfirmations: Confirmations = { fast: 2, standard: 15 }

@@ -3,8 +3,8 @@ import {
   cctpFields,
   decodeCctpMessage,
   type CctpMessage,
-} from '../protocols/bridges/cctp/message.js'
-import { callRpc } from './rpc.js'
+} from '../../protocols/bridges/cctp/message.js'
+import { callRpc } from '../rpc.js'
 
 /** A chain between which money is moved. `transmitter` emits the messages of its burns. */
 export type BurnChain = { domain: number; rpcUrl: string; transmitter: string }

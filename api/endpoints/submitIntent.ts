@@ -1,0 +1,43 @@
+import { storeIntent } from '../../planning/intents.js'
+import { readMarket } from '../../planning/market.js'
+import { startIntent } from '../../temporal/start.js'
+import { intentBody } from './intentBody.js'
+import type { Intent, Owner } from '../../db/intents/intents.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
+import type { IntentRequest } from '../../domain/intent.js'
+import type { Tier } from '../../domain/tiers.js'
+import type { Answer, Commit } from '../http/commit.js'
+import type { Services } from '../http/services.js'
+
+/** What a new intent is to reach, with which wallet, and what is known of it besides. */
+export type Submission = {
+  wallet: Wallet
+  request: IntentRequest
+  owner: Owner
+  /** Of the account: whoever pays more is served first. */
+  tier: Tier
+}
+
+/** Plans and stores an intent in one transaction with its charge, and starts what is stored. */
+export async function submitIntent(
+  services: Services,
+  { wallet, request, owner, tier }: Submission,
+  commit: Commit,
+): Promise<Answer> {
+  const market = await readMarket(services, wallet.address, request)
+  let intent: Intent | undefined
+  const answer = await commit(async (trx) => {
+    intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
+    return { status: 201, body: intentBody(intent, [], undefined) }
+  })
+  if (intent) await start(services, intent, tier)
+  return answer
+}
+
+/** The row is durable: a start that fails or is late is the sweeper's. */
+async function start({ temporal, db, log }: Services, intent: Intent, tier: Tier): Promise<void> {
+  const { id, requestId } = intent
+  await startIntent(temporal, db, { intent, tier }).catch((error: unknown) => {
+    log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
+  })
+}

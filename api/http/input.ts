@@ -1,0 +1,55 @@
+import express, { type Request, type Response } from 'express'
+import { z } from 'zod'
+import { invalidRequest } from '../../domain/errors.js'
+import { parse } from './parse.js'
+
+export type Schema = z.ZodType
+
+/** The input of an endpoint that takes none of a kind. */
+export const noParams = z.object({})
+export const noQuery = z.strictObject({})
+/** Absent or an empty object. */
+export const noBody = z.strictObject({}).default({})
+
+/** What an endpoint takes: the segments of its path, its query and its body. */
+export type InputSpec<Params extends Schema, Query extends Schema, Body extends Schema> = {
+  params: Params
+  query: Query
+  body: Body
+}
+
+/** Reads the body into the request, where `parseInput` finds it. */
+export async function readJson(
+  { body }: { body: Schema },
+  request: Request,
+  response: Response,
+): Promise<void> {
+  if (body === noBody && !hasBody(request)) return
+  if (!request.is('application/json')) {
+    throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
+  }
+  await new Promise<void>((resolve, reject) => {
+    parseJson(request, response, (error?: Error) => {
+      if (error === undefined) resolve()
+      // The error handler knows the parser's errors by their type, whatever their class.
+      else reject(error)
+    })
+  })
+}
+
+const parseJson = express.json({ limit: '16kb' })
+
+const hasBody = (request: Request) =>
+  request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
+
+/** @throws {ServiceError} INVALID_REQUEST as `parse` does. */
+export function parseInput<Params extends Schema, Query extends Schema, Body extends Schema>(
+  { params, query, body }: InputSpec<Params, Query, Body>,
+  request: Request,
+) {
+  return {
+    params: parse(params, request.params),
+    query: parse(query, request.query),
+    body: parse(body, request.body),
+  }
+}

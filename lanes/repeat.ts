@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long a loop waits after a failure, and how often a process that does not lead tries to. */
+export const RETRY_MS = 1_000
+
+/** Runs rounds until the signal aborts. One that fails is followed by a pause. */
+export async function repeat(
+  round: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      await round()
+    } catch (error) {
+      if (stopping.aborted) return
+      onFailure(error)
+      await pause(RETRY_MS, stopping)
+    }
+  }
+}
+
+/** Waits, unless the signal aborts. */
+export async function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+}

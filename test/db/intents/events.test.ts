@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { scopeTransaction } from '../../../db/connection/scope.js'
+import { readEvents, type EventSlice } from '../../../db/intents/events.js'
+import { setExecuting, setFailed } from '../../../db/intents/status.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../rows.js'
+
+let database: TestDatabase
+/** Each with the rights of its process only. */
+let worker: Db
+let api: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  worker = connect(database.urlAs('steward_worker'), 4)
+  api = connect(database.urlAs('steward_api'), 4)
+  await database.db('chain').insert({
+    ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+    finalized_block: 1,
+  })
+})
+beforeEach(async () => {
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(async () => {
+  await Promise.all([worker?.destroy(), api?.destroy()])
+  await database?.drop()
+})
+
+const error = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
+const insert = () => insertTestIntent(database.db, wallet, 'planning')
+const read = (slice: Partial<EventSlice> = {}) =>
+  readEvents(api, wallet.accountId, { limit: 100, ...slice })
+
+/** Other databases of the server count transactions too: what they are about holds the news back. */
+async function readSettled(count: number, slice: Partial<EventSlice> = {}) {
+  for (;;) {
+    const events = await read(slice)
+    if (events.length >= count) return events
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** The id of the last of so many events. */
+async function lastId(count: number): Promise<bigint> {
+  const last = (await readSettled(count)).at(-1)
+  return last?.id ?? 0n
+}
+
+describe('readEvents', () => {
+  test('tells what happened, oldest first, in pages, of all intents or of one', async () => {
+    const [one, other] = [await insert(), await insert()]
+    await setExecuting(worker, one)
+    await setFailed(worker, one, error)
+    const events = await readSettled(6)
+    const { id: walletId } = wallet
+    const facts = { walletId, action: 'lend', asset: 'USDC', units: '1000000' }
+    const created = { type: 'created', data: { status: 'planning', ...facts } }
+    const planned = { type: 'planned', data: { status: 'planning', steps: 1 } }
+    const common = { id: expect.any(BigInt), at: expect.any(Date) }
+    expect(events).toEqual([
+      { ...common, intentId: one, ...created },
+      { ...common, intentId: one, ...planned },
+      { ...common, intentId: other, ...created },
+      { ...common, intentId: other, ...planned },
+      { ...common, intentId: one, type: 'executing', data: { status: 'executing' } },
+      { ...common, intentId: one, type: 'failed', data: { status: 'failed', error } },
+    ])
+    expect(await read({ intentId: other })).toEqual(events.slice(2, 4))
+    expect(await read({ limit: 4 })).toEqual(events.slice(0, 4))
+    expect(await read({ limit: 4, after: events[3]?.id ?? 0n })).toEqual(events.slice(4))
+    expect(await read({ after: events[5]?.id ?? 0n })).toEqual([])
+  })
+
+  test('passes by no event of a transaction that commits later, whose id is lower', async () => {
+    const [slow, quick] = [await insert(), await insert()]
+    const after = await lastId(4)
+    const [first, second] = [await worker.transaction(), await worker.transaction()]
+    await setExecuting(first, slow)
+    await setExecuting(second, quick)
+    await second.commit()
+    expect(await read({ after })).toEqual([])
+    await first.commit()
+    const events = await readSettled(2, { after })
+    expect(events.map(({ intentId }) => intentId)).toEqual([slow, quick])
+  })
+
+  test('passes by none of a transaction that began later and numbered its event first', async () => {
+    const [early, late] = [await insert(), await insert()]
+    const after = await lastId(4)
+    const [first, second] = [await worker.transaction(), await worker.transaction()]
+    await first.raw('select pg_current_xact_id()')
+    await setExecuting(second, late)
+    await setExecuting(first, early)
+    await first.commit()
+    const seen = await readSettled(1, { after })
+    expect(seen.map(({ intentId }) => intentId)).toEqual([early])
+    await second.commit()
+    const [{ id: cursor } = { id: 0n }] = seen
+    const rest = await readSettled(1, { after: cursor })
+    expect(rest.map(({ intentId }) => intentId)).toEqual([late])
+    expect(rest.every(({ id }) => id < cursor)).toBe(true)
+  })
+
+  test('forty writers at once, and a reader who goes on all the while: each event once', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, insert))
+    const work = Promise.all(
+      ids.map(async (id) => {
+        await setExecuting(worker, id)
+        await worker.transaction((trx) => setFailed(trx, id, error))
+      }),
+    )
+    const seen: bigint[] = []
+    while (seen.length < 4 * ids.length) {
+      const after = seen.at(-1)
+      const page = await read({ limit: 7, ...(after !== undefined && { after }) })
+      seen.push(...page.map(({ id }) => id))
+    }
+    await work
+    const all = database.db('intent_event').where({ account_id: wallet.accountId })
+    const known = await all.orderBy('id').pluck<bigint[]>('id')
+    expect([...seen].sort((a, b) => Number(a - b))).toEqual(known)
+  })
+
+  test('another account sees none, and nothing follows an id that is not its own', async () => {
+    await insert()
+    const foreign = await lastId(2)
+    wallet = await insertTestWallet(database.db)
+    expect(await read()).toEqual([])
+    await insert()
+    await lastId(2)
+    expect(await read({ after: foreign })).toEqual([])
+  })
+})
+
+describe('intent_event', () => {
+  test('a query of the API without any condition sees the own events only', async () => {
+    await insert()
+    const readAll = (db: Db) => db('intent_event').select<{ account_id: string }[]>()
+    expect(await readAll(api)).toEqual([])
+    const own = await api.transaction(async (trx) => {
+      await scopeTransaction(trx, wallet.accountId)
+      return readAll(trx)
+    })
+    const { accountId } = wallet
+    expect(own.map(({ account_id }) => account_id)).toEqual([accountId, accountId])
+  })
+
+  test.each([
+    "insert into intent_event (intent_id, account_id, type, data) values ('x', 'x', 'failed', '{}')",
+    'update intent_event set type = type',
+    'delete from intent_event',
+    'truncate intent_event',
+  ])('no service may: %s', async (sql) => {
+    for (const role of ['steward_api', 'steward_worker', 'steward_signer'] as const) {
+      const db = connect(database.urlAs(role), 1)
+      await expect(db.raw(sql)).rejects.toMatchObject({ code: '42501' })
+      await db.destroy()
+    }
+  })
+})
+
+describe('an operation', () => {
+  const inBlock = {
+    ...{ payload: '{}', tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
+    ...{ gas_used: '1', gas_cost_usd: '0' },
+  }
+  const vanished = { block_number: null, block_hash: null, log_index: null }
+  const step = { step: 1, kind: 'deposit', chain: 'arbitrum-sepolia' }
+  const mined = { state: 'mined', success: true, ...inBlock }
+  const deferred = { state: 'deferred', code: 'RPC_ERROR', retry_after: new Date() }
+
+  /** What is told of an operation that goes through these states, one after the other. */
+  async function tell(changes: object[], values: object = {}) {
+    const intentId = await insert()
+    const id = await insertTestOperation(database.db, wallet, intentId, { ...values })
+    for (const change of changes) await worker('operation').where({ id }).update(change)
+    return database
+      .db('intent_event')
+      .where({ intent_id: intentId })
+      .whereNotIn('type', ['created', 'planned'])
+      .orderBy('id')
+      .select<object[]>('type', 'data')
+  }
+  const started = { type: 'step_started', data: step }
+
+  test('starts its step, completes it at its confirmation, and is silent about the rest', async () => {
+    const changes = [deferred, { state: 'queued' }, { state: 'signed', payload: '{}' }, mined]
+    const end = [{ state: 'confirmed' }, { state: 'confirmed' }, { state: 'final' }]
+    const done = { type: 'step_completed', data: { ...step, txHash: '0x01' } }
+    expect(await tell([...changes, ...end])).toEqual([started, done])
+  })
+
+  test('whose call failed fails its step when that is confirmed', async () => {
+    const failed = { type: 'step_failed', data: { ...step, txHash: '0x01' } }
+    const changes = [{ ...mined, success: false }, { state: 'confirmed' }]
+    expect(await tell(changes)).toEqual([started, failed])
+  })
+
+  test.each([
+    ['is refused', 'rejected', 'DEPOSIT_FAILED'],
+    ['is given up', 'cancelled', 'NETWORK_ERROR'],
+  ])('that %s fails its step with its code', async (_title, state, code) => {
+    const failed = { type: 'step_failed', data: { ...step, code } }
+    expect(await tell([{ state, code }])).toEqual([started, failed])
+  })
+
+  test('that ends because its intent was cancelled has not failed', async () => {
+    expect(await tell([{ state: 'cancelled', code: 'CANCELLED' }])).toEqual([started])
+  })
+
+  test('takes back what was told when its block vanishes, and tells it anew', async () => {
+    const signed = { state: 'signed', ...vanished }
+    const changes = [mined, signed, mined, { state: 'confirmed' }, signed, mined]
+    const facts = { ...step, txHash: '0x01' }
+    expect(await tell([...changes, { state: 'confirmed' }])).toEqual([
+      started,
+      { type: 'step_completed', data: facts },
+      { type: 'step_reverted', data: facts },
+      { type: 'step_completed', data: facts },
+    ])
+  })
+
+  test('that burns is progress of its step; its mint starts none and completes it', async () => {
+    const [burn, mint] = [
+      { ...step, kind: 'bridge' },
+      { ...step, kind: 'mint' },
+    ]
+    const changes = [mined, { state: 'confirmed' }]
+    expect(await tell(changes, { kind: 'bridge' })).toEqual([
+      { type: 'step_started', data: burn },
+      { type: 'step_progressed', data: { ...burn, txHash: '0x01' } },
+    ])
+    const done = { type: 'step_completed', data: { ...mint, txHash: '0x01' } }
+    expect(await tell(changes, { kind: 'mint' })).toEqual([done])
+  })
+
+  test('of test money belongs to no intent and tells nothing', async () => {
+    expect(await tell([mined, { state: 'confirmed' }], { kind: 'fund' })).toEqual([])
+  })
+
+  test('tells nothing when what changed it is undone', async () => {
+    const intentId = await insert()
+    const id = await insertTestOperation(database.db, wallet, intentId, mined)
+    const undone = worker.transaction(async (trx) => {
+      await trx('operation').where({ id }).update({ state: 'confirmed' })
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    const told = database.db('intent_event').where({ intent_id: intentId }).orderBy('id')
+    expect(await told.pluck('type')).toEqual(['created', 'planned', 'step_started'])
+  })
+})

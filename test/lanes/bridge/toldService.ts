@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { concat, dataSlice, hexlify, randomBytes, toBeHex } from 'ethers'
+import { cctpFields } from '../../../protocols/bridges/cctp/message.js'
+
+const [expirationAt] = cctpFields.expirationBlock
+
+type Message = { eventNonce: string; message: string; attestation: string; status: string }
+/** `silent`: no answer comes until it is told otherwise. `broken`: HTTP 503. */
+type Mood = 'fine' | 'silent' | 'broken'
+
+/** An attestation service that knows what a test tells it. */
+export async function startToldService() {
+  const known = new Map<string, Message[]>()
+  const moods = new Map<string, Mood>()
+  const asked: string[] = []
+  const held = new Set<ServerResponse>()
+  let most = 0
+  let mood: Mood = 'fine'
+
+  const server = createServer(({ method, url = '/' }, response) => {
+    asked.push(`${method} ${url}`)
+    const hash = new URL(url, 'http://told').searchParams.get('transactionHash') ?? ''
+    const now = moods.get(hash) ?? mood
+    const messages = known.get(hash) ?? []
+    if (now === 'silent') {
+      held.add(response)
+      response.on('close', () => held.delete(response))
+      most = Math.max(most, held.size)
+      return
+    }
+    response.writeHead(now === 'broken' ? 503 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ messages }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Method and path of all questions. */
+    asked,
+    askedAbout: (hash: string) => asked.filter((question) => question.includes(hash)).length,
+    /** The most questions that were waiting for an answer at once. */
+    mostHeld: () => most,
+
+    /** Attests a message that was sent in a transaction, beside others there; its nonce. */
+    tell(hash: string, sent: string, { nonce = hexlify(randomBytes(32)), expiresAt = 0n } = {}) {
+      const parts = [dataSlice(sent, 0, 12), nonce, dataSlice(sent, 44, expirationAt)]
+      const message = concat([...parts, toBeHex(expiresAt, 32), dataSlice(sent, expirationAt + 32)])
+      const told = { eventNonce: nonce, message, attestation: '0x01', status: 'complete' }
+      const others = (known.get(hash) ?? []).filter(({ eventNonce }) => eventNonce !== nonce)
+      known.set(hash, [...others, told])
+      return nonce
+    },
+    /** How it answers from now on, about one transaction when one is named. */
+    turn(next: Mood, hash?: string): void {
+      if (hash) moods.set(hash, next)
+      else mood = next
+      for (const response of held) response.destroy()
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

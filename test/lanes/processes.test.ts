@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { claimNetwork } from '../../db/connection/connect.js'
+import { createWorld, type World } from './world/fixture.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+let world: World
+
+beforeAll(async () => {
+  world = await createWorld()
+  await claimNetwork(world.db, 'devnet')
+})
+afterAll(() => world?.stop())
+
+/** A process whose pooled sessions and whose own ones bear these names. */
+async function start(role: 'lanes' | 'signer'): Promise<ChildProcess> {
+  const url = (name: string) => {
+    const own = new URL(world.database.urlAs(`steward_${role}`))
+    own.searchParams.set('application_name', `${role} ${name}`)
+    return own.href
+  }
+  const { port } = new URL(world.proxy.url)
+  const rpcUrl = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, role, 'main.ts')], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), NODE_OPTIONS: '' },
+      ...{ DATABASE_URL: url('pooled'), DATABASE_URL_DIRECT: url('direct') },
+      // Chains that are away are waited for.
+      RPC_URL_ETHEREUM_SEPOLIA: 'http://127.0.0.1:9',
+      RPC_URL_ARBITRUM_SEPOLIA: rpcUrl,
+      RPC_URL_BASE_SEPOLIA: 'http://127.0.0.1:9',
+      ...{ ATTESTATION_URL: 'http://127.0.0.1:9', KEK_FILE: join(world.folder, 'kek') },
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  return child
+}
+
+async function sessions(where: string): Promise<string[]> {
+  const { rows } = await world.db.raw<{ rows: { name: string }[] }>(
+    `select distinct a.application_name as name from pg_stat_activity a
+     left join pg_locks l on l.pid = a.pid and l.locktype = 'advisory'
+     where a.datname = current_database() and a.application_name ~ '^(lanes|signer) ' and ${where}`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('whoever listens or leads does so past the pooler', async () => {
+  await world.driver().db.destroy()
+  const children = [await start('lanes'), await start('signer')]
+  try {
+    await world.waitUntil(async () => (await sessions("a.query = 'listen operation'")).length === 2)
+    const listening = await sessions("a.query = 'listen operation'")
+    expect(listening.sort()).toEqual(['lanes direct', 'signer direct'])
+    await world.waitUntil(async () => (await sessions('l.pid is not null')).length > 0)
+    expect(await sessions('l.pid is not null')).toEqual(['lanes direct'])
+    expect(await sessions('l.pid is null')).toContain('signer pooled')
+  } finally {
+    for (const child of children) child.kill('SIGTERM')
+    await Promise.all(children.map((child) => once(child, 'exit')))
+  }
+})

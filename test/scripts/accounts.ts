@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import { newId } from '../../db/connection/ids.js'
+import { createAccount, createApiKey, type Scope } from '../../db/tenants/accounts.js'
+import { admit } from '../../db/tenants/metering.js'
+import type { Db } from '../../db/connection/connect.js'
+
+export const keyIn = (text: string) => /svc_sk_[0-9a-f]{64}/.exec(text)?.[0] ?? ''
+
+type KeyRow = Record<string, unknown> & { id: string; expires_at: Date | null }
+
+export async function findKeyRow(db: Db, key: string): Promise<KeyRow> {
+  const key_hash = createHash('sha256').update(key).digest()
+  return db('api_key').where({ key_hash }).first<KeyRow>()
+}
+
+/** What the API decides about a call with the key. */
+export function admitCall(db: Db, key: string, call: { scope: Scope; cost: number }) {
+  return admit(db, { key, requestId: newId('req_'), route: 'test', ...call })
+}
+
+/** An account of the plan pro, and its key. */
+export async function createTestAccount(db: Db): Promise<{ id: string; key: string }> {
+  const { id } = await createAccount(db, { name: 'Acme Ltd', plan: 'pro' })
+  return { id, key: await createApiKey(db, id, 'first') }
+}
