@@ -3,8 +3,10 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
-/** A worker that ends at once shall not be made anew at once. */
-const AGAIN_MS = 5_000
+/** Before a worker is made anew; doubled each time that one has not lived as long as the longest wait. */
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+const LOOK_MS = 1_000
 
 type Service = { address: string; options: WorkerOptions; temporal: Presence; log: Log }
 
@@ -14,30 +16,41 @@ type Service = { address: string; options: WorkerOptions; temporal: Presence; lo
  */
 export async function serveTasks(service: Service, stopping: AbortSignal): Promise<void> {
   const { temporal, log } = service
-  for (;;) {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     await temporal.untilThere()
     if (stopping.aborted) return
+    const begun = Date.now()
     await runWorker(service, stopping).catch((error: unknown) => {
       log.error({ err: error }, 'the Temporal worker ended, another one follows')
     })
-    await sleep(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined)
+    if (Date.now() - begun > LONGEST_WAIT_MS) waitMs = FIRST_WAIT_MS
+    await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
 async function runWorker({ address, options }: Service, stopping: AbortSignal): Promise<void> {
   const connection = await NativeConnection.connect({ address })
+  const over = new AbortController()
   try {
     const worker = await Worker.create({ ...options, connection })
     const running = worker.run()
     const stop = () => {
       if (worker.getState() === 'RUNNING') worker.shutdown()
     }
-    stopping.addEventListener('abort', stop)
+    stopping.addEventListener('abort', stop, { signal: over.signal })
     if (stopping.aborted) stop()
-    await running.finally(() => {
-      stopping.removeEventListener('abort', stop)
-    })
+    await Promise.race([running, untilFailed(worker, over.signal)])
   } finally {
-    await connection.close()
+    over.abort()
+    // A worker that has failed does not give it back.
+    await connection.close().catch(() => undefined)
+  }
+}
+
+/** Throws when the worker has failed: SDK 1.24 then waits in `run` for ever for polls that have ended. */
+async function untilFailed(worker: Worker, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    if (worker.getState() === 'FAILED') throw new Error('Temporal refuses the worker.')
+    await sleep(LOOK_MS, undefined, { signal: over }).catch(() => undefined)
   }
 }

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import { createLog } from '../../log.js'
+import { findFreePorts } from '../../dev/ports.js'
+import { connectTemporal } from '../../temporal/connect.js'
+import { serveTasks } from '../../worker/serve.js'
+// The SDK says little then.
+import '../support/temporal.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+import { workflowBundle } from '../support/workflowBundle.js'
+
+const taskQueue = 'intents'
+const recorded = { recorded: 3, unavailable: [] }
+/** Says that all is well: what goes wrong, goes wrong for the worker. */
+const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
+
+let port: number
+let client: Client
+let server: TemporalServer | undefined
+
+beforeAll(async () => {
+  ;[port = 0] = await findFreePorts(1)
+  client = connectTemporal(`127.0.0.1:${port}`, 'default')
+})
+afterAll(async () => {
+  await client?.connection.close()
+  await server?.stop()
+})
+
+describe('serveTasks', () => {
+  test('a worker that ended is followed by another one, until the process stops', async () => {
+    let said = ''
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        said += String(chunk)
+        done()
+      },
+    })
+    const log = createLog('worker', 'info', destination)
+    const activities = { recordYields: () => Promise.resolve(recorded) }
+    const options = { taskQueue, activities, workflowBundle: workflowBundle() }
+    const stop = new AbortController()
+    const service = { address: `127.0.0.1:${port}`, options, temporal, log }
+    const serving = serveTasks(service, stop.signal)
+    while (!said.includes('the Temporal worker ended')) await sleep(20)
+
+    server = await startTemporalServer(port)
+    const run = { taskQueue, workflowId: 'one' }
+    expect(await client.workflow.execute('snapshotYields', run)).toEqual(recorded)
+    stop.abort()
+    expect(await serving).toBeUndefined()
+  })
+})
