@@ -39,6 +39,6 @@ describe('the testnet', () => {
   test('an alias names its chain', () => {
     const { resolve } = createRegistry('testnet')
     expect(resolve('base').name).toBe('base-sepolia')
-    expect(() => resolve('solana')).toThrow('unknown chain')
+    expect(() => resolve('solana')).toThrow('is not a known chain')
   })
 })

@@ -46,10 +46,13 @@ describe('startAnvil', () => {
   test.each(['node', 'tended'] as const)('mines on time (%s)', async (mining) => {
     const node = await startAnvil({ chainId, blockTimeSeconds: 0.25, mining })
     const { number } = await readHead(node)
+    const begun = performance.now()
     await sleep(2_000)
     const mined = (await readHead(node)).number - number
-    expect(mined).toBeGreaterThanOrEqual(5)
-    expect(mined).toBeLessThanOrEqual(10)
+    // A busy machine wakes up late: what counts are the blocks of the time that has really gone by.
+    const due = (performance.now() - begun) / 250
+    expect(mined).toBeGreaterThanOrEqual(Math.floor(due * 0.6))
+    expect(mined).toBeLessThanOrEqual(Math.ceil(due) + 2)
     await node.stop()
   })
 
