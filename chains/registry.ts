@@ -90,8 +90,8 @@ export type Chain = {
  * EntryPoint v0.8 and Simple7702Account v0.8 have the same address on every chain (CREATE2).
  * @see https://github.com/eth-infinitism/account-abstraction/releases/tag/v0.8.0
  */
-export const entryPointAddress = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
-export const delegateAddress = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
+export const ENTRY_POINT_ADDRESS = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
+export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 
 /**
  * `domain` is the number of the chain in CCTP, the same on test and main networks.
