@@ -46,7 +46,7 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
 
 /**
  * Waits until the lanes have got the message of a burn, for as long as it takes. What was burned is never
- * given up: when it is late the intent says so, when it is far too late the intent is told to have failed,
+ * given up: when it is late the intent says so, when it is far too late the intent is marked as failed,
  * and the wait goes on.
  *
  * @returns The nonce of the message.
@@ -99,7 +99,7 @@ async function readBurning({ db }: Tools, id: string): Promise<Burning> {
   return { row, burn }
 }
 
-/** Too late: the intent is told to have failed. */
+/** Too late: the intent is marked as failed. */
 type Lateness = 'inTime' | 'late' | 'tooLate'
 
 function latenessOf(
@@ -127,9 +127,9 @@ async function tellDelay(
 }
 
 const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
-  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It comes out on ${to} by itself.`
+  `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It arrives on ${to} by itself.`
 
-/** Tells that the intent has failed. What was burned is waited for all the same. */
+/** Marks the intent as failed. The wait for what was burned goes on. */
 async function giveUp(
   { db }: Pick<Tools, 'db'>,
   { intentId, step }: Pick<StepInput<BridgeStep>, 'intentId' | 'step'>,

@@ -13,6 +13,7 @@ import {
   type IntentError,
   type IntentStatus,
 } from '../domain/intent.js'
+import { toFailureCode } from '../domain/failures.js'
 import { locateFunds } from '../domain/funds.js'
 import { isSigned } from '../domain/operation.js'
 import { freeFailures } from '../domain/prices.js'
@@ -89,7 +90,8 @@ function toIntentError(
   failure: NonNullable<FinalizeInput['failure']>,
   effects: Effect[],
 ): IntentError {
+  const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
-  if (!plan || !step) return failure
-  return { ...failure, funds: locateFunds(plan, step, effects) }
+  if (!plan || !step) return error
+  return { ...error, funds: locateFunds(plan, step, effects) }
 }

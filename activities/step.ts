@@ -26,7 +26,7 @@ export type Tools = {
   registry: Registry
   attestations: Attestations
   outcomes: Outcomes
-  /** Age of a burn at which its intent is told to have failed. The money is waited for all the same. */
+  /** Age of a burn at which its intent is marked as failed. The wait for the money goes on. */
   bridgeGiveUpMs: number
   /** Aborts when the worker stops: waiting activities give their slot back at once. */
   stopping: AbortSignal
@@ -41,14 +41,17 @@ export type StepInput<Step> = {
   /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
-  /** A failure that the caller asked for, to try how he handles it. */
+  /** A failure that the caller has simulated, to test how he handles it. */
   simulate?: Fault
 }
 
-/** Ends a step of which nothing is sent yet, because its caller asked for its failure. */
+/** Ends a step of which nothing is sent yet, because its caller has its failure simulated. */
 export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
   if (!simulate || !isFaultOf(simulate, step)) return
-  throw finalFailure(simulate, `${simulate} was asked for. Nothing of the ${step.type} was sent.`)
+  throw finalFailure(
+    simulate,
+    `${simulate} was simulated, as metadata.simulate asks. No ${step.type} was sent.`,
+  )
 }
 
 /** What a step did. `units` are base units of what its own logs show as moved. */
@@ -77,7 +80,7 @@ export async function runStep(
   { order, deadlineMs, open }: StepRun,
 ): Promise<StepResult> {
   const row = await submitOperation(tools.db, order, open)
-  if (!row) throw finalFailure('CANCELLED', 'The intent is over, nothing was sent.')
+  if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
   const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
   return toStepResult(settled, failureCodes[order.kind])
@@ -97,7 +100,7 @@ export async function readSpending(
   if (!fedBy) return assetUnits(step.amount).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
   if (row?.units) return row.units
-  throw stillWaiting('What the step before has brought is not booked now.', SHORTEST_RETRY_MS)
+  throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
 }
 
 /** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */

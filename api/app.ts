@@ -12,10 +12,11 @@ import { ServiceError } from '../domain/errors.js'
 import { apiKey } from './http/apiKey.js'
 import { enter, toVisit, wasJudged, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
-import { answerNotFound, handleErrors } from './http/errors.js'
+import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
 import { endpoints } from './routes.js'
 import type { Log } from '../log.js'
+import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
 
 /** Above the limits of the database's own waits; a server that is frozen never answers. */
@@ -39,7 +40,7 @@ export function createApp(services: Services): Express {
   return app
 }
 
-/** What no endpoint answers is admitted all the same: a caller without a key learns nothing of the paths. */
+/** What no endpoint answers is admitted too: a caller without a key learns nothing of the paths. */
 const anyPath: Purpose = { route: 'unknown', scope: 'read' }
 const anyCaller = apiKey({ credits: 0 })
 
@@ -47,6 +48,7 @@ function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
+  refuseOtherMethods(services, router, endpoints.versioned)
   router.use(admitUnknown(services))
   router.use(admitUnread(services))
   return router
@@ -56,8 +58,21 @@ function versionOne(services: Services): Router {
 function beside(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
+  refuseOtherMethods(services, router, endpoints.unversioned)
   router.use('/dashboard', admitUnknown(services))
   return router
+}
+
+/** The paths of these endpoints, by a method that none of them has. */
+function refuseOtherMethods(services: Services, router: Router, routes: readonly Route[]): void {
+  for (const path of new Set(routes.map(({ spec }) => spec.path))) {
+    const own = routes.filter(({ spec }) => spec.path === path)
+    const allow = own.map(({ method }) => method.toUpperCase()).sort()
+    router.all(path, async (request, response) => {
+      await enter(anyCaller, toVisit(services, response, anyPath))
+      throw methodNotAllowed(request, allow)
+    })
+  }
 }
 
 function admitUnknown(services: Services): RequestHandler {

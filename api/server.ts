@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
+import { invalidRequest } from '../domain/errors.js'
 import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
+import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
@@ -35,6 +37,8 @@ export async function drain(server: Server): Promise<void> {
   })
 }
 
+const unreadable = invalidRequest('', 'The request is not readable HTTP/1.1.')
+
 /** What is no HTTP at all, or too slow, does not reach the app and gets the documented shape here. */
 function answerUnreadable({ shield }: Services) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
@@ -43,9 +47,7 @@ function answerUnreadable({ shield }: Services) {
       return
     }
     const requestId = newId('req_')
-    const message = 'The request is not readable HTTP/1.1.'
-    const details = { issues: [{ path: '', message }], requestId }
-    const body = JSON.stringify({ error: 'INVALID_REQUEST', message, details })
+    const body = JSON.stringify(errorBody(unreadable, requestId))
     const { remoteAddress = '' } = socket as Socket
     const headers = {
       'Content-Type': 'application/json; charset=utf-8',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { testnetCctp, testnetContracts, type Contracts, type Vault } from './addresses.js'
 import type { BridgeSpeed } from '../domain/intent.js'
 
@@ -226,11 +226,8 @@ export function createRegistry(network: Network, file?: string): Registry {
     resolve(name, field = 'chain') {
       const chain = chains.find((candidate) => candidate.name === name || candidate.alias === name)
       if (chain) return chain
-      const known = chains.map((candidate) => candidate.name)
-      const message = `Use one of: ${known.join(', ')}`
-      throw new ServiceError('INVALID_REQUEST', `${field}: unknown chain. ${message}.`, {
-        issues: [{ path: field, message }],
-      })
+      const known = chains.map((candidate) => candidate.name).join(', ')
+      throw invalidRequest(field, `${field} is not a known chain. Use one of: ${known}.`)
     },
   }
 }

@@ -41,26 +41,26 @@ const vocabulary = new Interface([
  * Decodes each call again and compares it with the plan: known contract, known function, nothing but its
  * parameters, money for the wallet itself, and all movements together within the plan.
  *
- * @throws {ServiceError} INTERNAL that names the rule which the first refused call breaks.
+ * @throws {ServiceError} INTERNAL that says what is required of the first call that is refused.
  */
 export function assertAllowed(calls: Call[], allowance: Allowance): void {
   let moved = 0n
   for (const call of calls) moved += allowedMovement(call, allowance)
-  if (moved === 0n) throw refusal('it moves no money.')
-  if (moved > allowance.units) throw refusal('the calls add up to more than the plan.')
+  if (moved === 0n) throw refusal('the calls must move money.')
+  if (moved > allowance.units) throw refusal('the calls together must move no more than the plan.')
 }
 
 /** Base units that the call moves. Throws when it is not in the plan. */
 function allowedMovement({ to, data }: Call, allowance: Allowance): bigint {
   const { signature, args } = decode(data)
   if (signature === 'approve(address,uint256)') {
-    if (allowance.kind === 'withdraw') throw refusal('a withdrawal approves nothing.')
-    same(to, allowance.token, 'approve goes to the token')
-    same(args[0], allowance.contract, 'the spender is the contract of the plan')
+    if (allowance.kind === 'withdraw') throw refusal('a withdrawal must not approve anything.')
+    same(to, allowance.token, 'the approval must be of the token')
+    same(args[0], allowance.contract, 'the spender must be the contract of the plan')
     within(args[1], allowance.units)
     return 0n
   }
-  same(to, allowance.contract, 'the call goes to the contract of the plan')
+  same(to, allowance.contract, 'the call must go to the contract of the plan')
   switch (allowance.kind) {
     case 'deposit':
       return deposited(signature, args, allowance)
@@ -76,15 +76,15 @@ function allowedMovement({ to, data }: Call, allowance: Allowance): bigint {
 function deposited(signature: string, args: unknown[], { wallet, token, units }: Allowance) {
   switch (signature) {
     case 'supply(address,uint256,address,uint16)':
-      same(args[0], token, 'the asset is the token')
-      same(args[2], wallet, 'the deposit belongs to the wallet')
-      if (args[3] !== 0n) throw refusal('the referral code is zero.')
+      same(args[0], token, 'the asset must be the token of the plan')
+      same(args[2], wallet, 'the deposit must belong to the wallet')
+      if (args[3] !== 0n) throw refusal('the referral code must be zero.')
       return within(args[1], units)
     case 'deposit(uint256,address)':
-      same(args[1], wallet, 'the deposit belongs to the wallet')
+      same(args[1], wallet, 'the deposit must belong to the wallet')
       return within(args[0], units)
     case 'supply(address,uint256)':
-      same(args[0], token, 'the asset is the token')
+      same(args[0], token, 'the asset must be the token of the plan')
       return within(args[1], units)
     default:
       throw unknown(signature)
@@ -98,20 +98,20 @@ function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'w
     everything && isPositive(value) ? units : within(value, units)
   switch (signature) {
     case 'withdraw(address,uint256,address)':
-      same(args[0], token, 'the asset is the token')
-      same(args[2], wallet, 'the money goes to the wallet')
+      same(args[0], token, 'the asset must be the token of the plan')
+      same(args[2], wallet, 'the money must go to the wallet')
       return amount(args[1])
     case 'withdraw(uint256,address,address)':
-      same(args[1], wallet, 'the money goes to the wallet')
-      same(args[2], wallet, 'the shares are of the wallet')
+      same(args[1], wallet, 'the money must go to the wallet')
+      same(args[2], wallet, 'the shares must be those of the wallet')
       return within(args[0], units)
     case 'redeem(uint256,address,address)':
-      if (!everything) throw refusal('shares are redeemed only when everything is withdrawn.')
-      same(args[1], wallet, 'the money goes to the wallet')
-      same(args[2], wallet, 'the shares are of the wallet')
+      if (!everything) throw refusal('shares must be redeemed only when everything is withdrawn.')
+      same(args[1], wallet, 'the money must go to the wallet')
+      same(args[2], wallet, 'the shares must be those of the wallet')
       return amount(args[0])
     case 'withdraw(address,uint256)':
-      same(args[0], token, 'the asset is the token')
+      same(args[0], token, 'the asset must be the token of the plan')
       return amount(args[1])
     default:
       throw unknown(signature)
@@ -122,14 +122,14 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
   if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
   const { wallet, token, units, destinationDomain, maxFeeUnits, finality } = allowance
   if (args[1] !== BigInt(destinationDomain))
-    throw refusal('the burn leads to the chain of the plan.')
-  same(args[2], zeroPadValue(wallet, 32), 'the burned money comes out in the wallet')
-  same(args[3], token, 'the burned token is the token')
-  same(args[4], zeroPadValue('0x', 32), 'anybody may mint')
+    throw refusal('the burn must lead to the chain of the plan.')
+  same(args[2], zeroPadValue(wallet, 32), 'the burned money must arrive in the wallet')
+  same(args[3], token, 'the burned token must be that of the plan')
+  same(args[4], zeroPadValue('0x', 32), 'anybody must be allowed to mint')
   if (typeof args[5] !== 'bigint' || args[5] > maxFeeUnits) {
-    throw refusal('the fee is within the plan.')
+    throw refusal('the fee must be within the plan.')
   }
-  if (args[6] !== BigInt(finality)) throw refusal('the speed is that of the plan.')
+  if (args[6] !== BigInt(finality)) throw refusal('the speed must be that of the plan.')
   return within(args[0], units)
 }
 
@@ -137,14 +137,14 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   if (!signature.startsWith('exactInputSingle(')) throw unknown(signature)
   const { wallet, token, units, tokenOut, minimumUnits } = allowance
   const [tokenIn, out, , recipient, unitsIn, minimum, priceLimit] = args[0] as unknown[]
-  same(tokenIn, token, 'the swapped token is the token')
-  same(out, tokenOut, 'the token received is that of the plan')
-  same(recipient, wallet, 'the money goes to the wallet')
+  same(tokenIn, token, 'the swapped token must be that of the plan')
+  same(out, tokenOut, 'the token received must be that of the plan')
+  same(recipient, wallet, 'the money must go to the wallet')
   if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
-    throw refusal('the swap brings at least what the plan says.')
+    throw refusal('the swap must bring at least what the plan says.')
   }
   // It would end the swap with a part of the money unswapped.
-  if (priceLimit !== 0n) throw refusal('the swap has no price limit.')
+  if (priceLimit !== 0n) throw refusal('the swap must have no price limit.')
   return within(unitsIn, units)
 }
 
@@ -155,11 +155,11 @@ function decode(data: string): { signature: string; args: unknown[] } {
     if (!parsed) return { signature: '', args: [] }
     const args = parsed.args.toArray(true) as unknown[]
     if (vocabulary.encodeFunctionData(parsed.fragment, args) !== data.toLowerCase()) {
-      throw refusal('the call carries more than its parameters.')
+      throw refusal('the call must carry its parameters and nothing else.')
     }
     return { signature: parsed.signature, args }
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal('the call cannot be decoded.')
+    throw error instanceof ServiceError ? error : refusal('the call must be decodable.')
   }
 }
 
@@ -172,11 +172,11 @@ const isPositive = (value: unknown) => typeof value === 'bigint' && value > 0n
 
 function within(actual: unknown, units: bigint): bigint {
   if (typeof actual === 'bigint' && actual > 0n && actual <= units) return actual
-  throw refusal('the amount is not within the plan.')
+  throw refusal('the amount must be within the plan.')
 }
 
 const unknown = (signature: string) =>
-  refusal(`${signature || 'this call'} is not an allowed function.`)
+  refusal(`the function must be an allowed one, not ${signature || 'an unknown one'}.`)
 
 function refusal(rule: string): ServiceError {
   return new ServiceError('INTERNAL', `Refused to sign: ${rule}`)

@@ -1,34 +1,137 @@
-/** Every code the service can answer or record, with its HTTP status and what the reader should do next. */
+import { retryAfterOf, type InsufficientFundsReason, type InvalidRequestReason } from './reasons.js'
+
+/** Of failed intents. */
+const retry = 'Retry the intent with `POST /v1/intents/:intentId/retry`.'
+
+/** Every code the service can answer or record: its HTTP status, what happened, and what to do next. */
 export const errorCatalog = {
-  INVALID_REQUEST: { status: 400, hint: 'Correct the request as the message and details say.' },
-  INSUFFICIENT_FUNDS: { status: 400, hint: 'Send money to the wallet, or ask for less.' },
+  INVALID_REQUEST: {
+    status: 400,
+    meaning:
+      'The request cannot be done as it was sent. `details.issues` names what is wrong; `details.reason`, where there is one, names the special case.',
+    hint: 'Correct the request as `message` and `details` say.',
+  },
+  INSUFFICIENT_FUNDS: {
+    status: 400,
+    meaning:
+      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, and in `funds` what lies where.',
+    hint: 'Send money to the wallet, or ask for less.',
+  },
   UNAUTHORIZED: {
     status: 401,
+    meaning: 'The API key is missing, malformed, unknown, revoked or expired.',
     hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.',
   },
-  FORBIDDEN: { status: 403, hint: 'Use a key with the scope that the call needs.' },
-  INSUFFICIENT_CREDITS: { status: 402, hint: 'Wait for the next month, or buy credits.' },
-  WALLET_LIMIT_EXCEEDED: { status: 403, hint: 'Use a plan with more wallets.' },
-  RATE_LIMITED: { status: 429, hint: 'Send the request again after `Retry-After` seconds.' },
-  WALLET_NOT_FOUND: { status: 404, hint: 'Use the id that POST /v1/wallets returned.' },
-  INTENT_NOT_FOUND: { status: 404, hint: 'Use the id that POST /v1/intents returned.' },
-  NOT_FOUND: { status: 404, hint: 'See the list of endpoints in the README.' },
-  BRIDGE_FAILED: { status: 500, hint: 'The money is in the wallet on the source chain.' },
-  BRIDGE_TIMEOUT: { status: 503, hint: 'The money is in the bridge. It comes out by itself.' },
-  SWAP_FAILED: { status: 500, hint: 'The money is in the wallet, not swapped.' },
-  WITHDRAW_FAILED: { status: 500, hint: 'The money is still in the market.' },
-  DEPOSIT_FAILED: { status: 500, hint: 'The money is in the wallet on the destination chain.' },
-  FUNDING_FAILED: { status: 500, hint: 'No money was sent. Ask for funding again.' },
-  NETWORK_ERROR: { status: 503, hint: 'Temporary. It is tried again.' },
-  RPC_ERROR: { status: 503, hint: 'Temporary. It is tried again.' },
-  CANCELLED: { status: 400, hint: 'Create a new intent.' },
-  UNAVAILABLE: { status: 503, hint: 'Temporary. Send the request again after `Retry-After`.' },
-  MISCONFIGURED: { status: 500, hint: 'Correct the settings and start the process again.' },
-  INTERNAL: { status: 500, hint: 'Report the request id.' },
+  INSUFFICIENT_CREDITS: {
+    status: 402,
+    meaning: 'The call costs more credits than the account has left.',
+    hint: 'Wait for the next month, or buy credits.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    meaning: 'The API key is valid, but lacks the scope that the call needs.',
+    hint: 'Use a key with the scope that the call needs.',
+  },
+  WALLET_LIMIT_EXCEEDED: {
+    status: 403,
+    meaning: 'The account has as many wallets as its plan allows.',
+    hint: 'Use a plan with more wallets.',
+  },
+  WALLET_NOT_FOUND: {
+    status: 404,
+    meaning: 'The account has no wallet with this id or userId.',
+    hint: 'Use the `id` that `POST /v1/wallets` returned, or the `userId` that you sent there.',
+  },
+  INTENT_NOT_FOUND: {
+    status: 404,
+    meaning: 'The account has no intent with this id.',
+    hint: 'Use the `id` that `POST /v1/intents` returned.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    meaning: 'There is no endpoint at this path.',
+    hint: 'See the list of endpoints at `/docs`.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: 'The endpoint exists, but does not support this HTTP method.',
+    hint: 'Use one of the methods in the header `Allow`.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    meaning: 'The account has sent more requests in this minute than its plan allows.',
+    hint: 'Send the request again after `Retry-After` seconds.',
+  },
+  INTERNAL: {
+    status: 500,
+    meaning: 'Something went wrong in the service.',
+    hint: 'Report `details.requestId`.',
+  },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'A part of the service, or every chain that was asked, does not answer now.',
+    hint: 'Send the request again after `Retry-After` seconds.',
+  },
+  BRIDGE_FAILED: {
+    status: 500,
+    meaning: 'The bridge refused the money, or the transaction that sends it there failed.',
+    hint: retry,
+  },
+  BRIDGE_TIMEOUT: {
+    status: 503,
+    meaning: 'The money left the source chain and takes far longer than usual to arrive.',
+    hint: 'Wait until the intent has `error.recovery`, then retry it.',
+  },
+  SWAP_FAILED: {
+    status: 500,
+    meaning: 'The swap failed, or would have brought less than the minimum of the plan.',
+    hint: retry,
+  },
+  WITHDRAW_FAILED: {
+    status: 500,
+    meaning: 'The market refused to pay the money out.',
+    hint: retry,
+  },
+  DEPOSIT_FAILED: {
+    status: 500,
+    meaning: 'The market refused the deposit.',
+    hint: retry,
+  },
+  FUNDING_FAILED: {
+    status: 500,
+    meaning: 'The test money of `POST /v1/demo/fund` could not be sent.',
+    hint: 'Ask for it again.',
+  },
+  NETWORK_ERROR: {
+    status: 503,
+    meaning: 'A step of the intent could not be attempted for a day.',
+    hint: retry,
+  },
+  RPC_ERROR: {
+    status: 503,
+    meaning: 'For a day the node of the chain did not answer, or answered with errors.',
+    hint: retry,
+  },
+  CANCELLED: {
+    status: 400,
+    meaning: 'The intent was cancelled before anything of it was signed.',
+    hint: 'Create a new intent.',
+  },
+  MISCONFIGURED: {
+    status: 500,
+    meaning: 'A process of the service did not start because its settings are wrong.',
+    hint: 'Correct the settings that its message names, and start it again.',
+  },
 } as const
 
 export type ErrorCode = keyof typeof errorCatalog
 export type ErrorDetails = Record<string, unknown>
+
+/** What is wrong with one part of a request. `path`: field or header; empty for the request as a whole. */
+export type Issue = { path: string; message: string }
+
+type Options = { cause?: unknown }
+type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS'
 
 /**
  * The one error class of the service. The code decides the HTTP status (`errorCatalog`); the message
@@ -38,15 +141,59 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
+  /** A reason that callers see is one of the catalog. */
   constructor(
-    code: ErrorCode,
+    code: 'INVALID_REQUEST',
     message: string,
-    details: ErrorDetails = {},
-    options?: { cause?: unknown },
-  ) {
+    details?: ErrorDetails & { reason?: InvalidRequestReason },
+    options?: Options,
+  )
+  constructor(
+    code: 'INSUFFICIENT_FUNDS',
+    message: string,
+    details?: ErrorDetails & { reason?: InsufficientFundsReason },
+    options?: Options,
+  )
+  constructor(
+    code: Exclude<ErrorCode, Reasoned>,
+    message: string,
+    details?: ErrorDetails,
+    options?: Options,
+  )
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: Options) {
     super(message, options)
     this.name = 'ServiceError'
     this.code = code
     this.details = details
   }
 }
+
+/**
+ * INVALID_REQUEST because of one part of the request.
+ *
+ * @param path - Field or header; empty for the request as a whole.
+ * @param message - A sentence that stands by itself: what is required, or what to do.
+ */
+export function invalidRequest(
+  path: string,
+  message: string,
+  reason?: InvalidRequestReason,
+): ServiceError {
+  const retryAfter = reason && retryAfterOf(reason)
+  return new ServiceError('INVALID_REQUEST', message, {
+    ...(reason && { reason }),
+    ...(retryAfter && { retryAfter }),
+    issues: [{ path, message }],
+  })
+}
+
+/** INVALID_REQUEST because of several parts of the request; the message tells the first few. */
+export function invalidFields(issues: Issue[]): ServiceError {
+  const sentences = issues.slice(0, MAX_SENTENCES).map(({ message }) => message)
+  const more = issues.length - sentences.length
+  if (more > 0) sentences.push(`${more} more: see details.issues.`)
+  return new ServiceError('INVALID_REQUEST', sentences.join(' '), { issues })
+}
+
+/** More is not read, and a body may hold thousands of unknown fields. */
+const MAX_SENTENCES = 5

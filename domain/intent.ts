@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { assetText, assetUnits } from './money.js'
+import type { FailureCode } from './failures.js'
 import type { OperationKind } from './operation.js'
 
 /** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
@@ -118,11 +119,11 @@ export const isTerminal = (status: IntentStatus) => rank[status] === 3
 export type Funds = { chain: string; asset: string; amount: string; protocol?: string }
 
 /**
- * Why an intent failed: `code` of the error catalog, the step, and where the money is. `recovery` is what
+ * Why an intent failed: a published code, the step, and where the money is. `recovery` is what
  * was done for the money after that: burned money that came out of the bridge too late.
  */
 export type IntentError = {
-  code: string
+  code: FailureCode
   message: string
   step?: number
   funds?: Funds[]
@@ -130,7 +131,7 @@ export type IntentError = {
 }
 
 /** Why an intent is late though nothing has failed, since when (ISO 8601), and where the money is. */
-export type Delay = { code: string; since: string; message: string; funds: Funds[] }
+export type Delay = { code: 'BRIDGE_TIMEOUT'; since: string; message: string; funds: Funds[] }
 
 /** How far a running workflow is, as its `progress` query tells. */
 export type Progress = { status: IntentStatus; completedSteps: number; waitingFor?: string }

@@ -1,10 +1,11 @@
-import { ServiceError } from './errors.js'
+import { invalidRequest, type ServiceError } from './errors.js'
 
 /** A double holds 15 significant decimal digits exactly; from the 16th on its text may lie. */
 const EXACT_DIGITS = 15
 /** The most that a token contract can count. */
 const MAX_UNITS = 2n ** 256n - 1n
 const decimalText = /^(0|[1-9]\d*)(\.\d+)?$/
+const exponentText = /^\d+(\.\d+)?e[+-]?\d+$/i
 
 /** Decimals of every asset of the service: USDC, and the dollars that it is swapped for. */
 export const ASSET_DECIMALS = 6
@@ -20,12 +21,12 @@ export const ASSET_DECIMALS = 6
  */
 export function toUnits(amount: number | string, decimals: number): bigint {
   const text = String(amount)
-  if (!decimalText.test(text)) throw invalidAmount('must be a plain positive decimal')
+  if (!decimalText.test(text)) throw invalidAmount(faultOf(amount, decimals))
   const [whole = '', fraction = ''] = text.split('.')
-  if (fraction.length > decimals) throw invalidAmount(`must have at most ${decimals} decimals`)
+  if (fraction.length > decimals) throw invalidAmount(atMost(decimals))
   const digits = (whole + fraction).replace(/^0+/, '')
   if (typeof amount === 'number' && digits.length > EXACT_DIGITS) {
-    throw invalidAmount(`must be sent as text when it has more than ${EXACT_DIGITS} digits`)
+    throw invalidAmount(asText)
   }
   const units = BigInt(whole + fraction.padEnd(decimals, '0'))
   if (units === 0n) throw invalidAmount('must be above zero')
@@ -81,8 +82,15 @@ export function sumUsd(values: number[]): number {
   return values.reduce((sum, value) => sum + Math.round(value * 1e6), 0) / 1e6
 }
 
-function invalidAmount(rule: string): ServiceError {
-  return new ServiceError('INVALID_REQUEST', `amount ${rule}.`, {
-    issues: [{ path: 'amount', message: `amount ${rule}` }],
-  })
+const atMost = (decimals: number) => `must have at most ${decimals} decimals`
+const asText = `must be sent as text when it has more than ${EXACT_DIGITS} digits`
+const invalidAmount = (rule: string): ServiceError => invalidRequest('amount', `amount ${rule}.`)
+
+/** Why an amount is no plain positive decimal. A JSON number has an exponent below 1e-6 and from 1e21 on. */
+function faultOf(amount: number | string, decimals: number): string {
+  const text = String(amount)
+  if (/^-\d/.test(text)) return 'must be above zero'
+  if (!exponentText.test(text)) return 'must be plain decimal digits, such as 12.5'
+  if (typeof amount === 'string') return 'must be written without an exponent'
+  return amount < 1 ? atMost(decimals) : asText
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from './errors.js'
+import { invalidRequest } from './errors.js'
 import {
   completionOf,
   feederOf,
@@ -28,7 +28,8 @@ export function remainingRequest({ request, plan, effects }: Failed): IntentRequ
   const last = done.at(-1)
   const units = last && completionOf(last, effects)?.units
   if (!last || units === undefined) return request
-  if (request.action === 'bridge') throw refusal('nothing_left', 'The money has arrived.')
+  if (request.action === 'bridge')
+    throw invalidRequest('intentId', 'The money has arrived.', 'nothing_left')
   return { action: 'lend', asset: assetOf(last), amountUnits: units, chain: plan.targetChain }
 }
 
@@ -45,7 +46,9 @@ function remainingWithdrawal(
     .filter((step) => !spent.includes(step.sequence) && assetOf(step) === request.asset)
     .reduce((sum, step) => sum + (completionOf(step, effects)?.units ?? 0n), 0n)
   const amountUnits = request.amountUnits - delivered
-  if (amountUnits <= 0n) throw refusal('nothing_left', 'The money has been withdrawn.')
+  if (amountUnits <= 0n) {
+    throw invalidRequest('intentId', 'The money has been withdrawn.', 'nothing_left')
+  }
   return { ...request, amountUnits, ...held }
 }
 
@@ -69,11 +72,6 @@ function assertNotInBridge(plan: ExecutionPlan, effects: Effect[]): void {
     (step) => step.type === 'bridge' && completionOf(step, effects) !== undefined,
   )
   if (burned.length <= minted.length) return
-  const message = 'The money is in the bridge. It comes out by itself: retry when it has.'
-  throw refusal('funds_in_bridge', message)
-}
-
-function refusal(reason: string, message: string): ServiceError {
-  const issues = [{ path: 'intentId', message }]
-  return new ServiceError('INVALID_REQUEST', message, { reason, issues })
+  const message = 'The money is in the bridge. It arrives by itself: retry when it has.'
+  throw invalidRequest('intentId', message, 'funds_in_bridge')
 }

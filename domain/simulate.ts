@@ -1,7 +1,7 @@
-import { ServiceError } from './errors.js'
+import { invalidRequest, type ServiceError } from './errors.js'
 import type { ExecutionPlan, Step } from './intent.js'
 
-/** Failures that an integrator may ask for on a test network, and the step at which each happens. */
+/** Failures that a caller may have simulated on a test network, and the step at which each happens. */
 const stepOfFault = {
   BRIDGE_FAILED: 'bridge',
   BRIDGE_TIMEOUT: 'bridge',
@@ -52,7 +52,7 @@ export function faultIn(metadata: Record<string, unknown> | null | undefined): F
 export function assertFaultPossible(fault: Fault, { steps }: ExecutionPlan): void {
   const type = stepOfFault[fault]
   if (type === undefined || steps.some((step) => step.type === type)) return
-  throw refusal(`${fault} cannot happen: the plan has no ${type} step`)
+  throw refusal(`cannot be ${fault}: the plan has no ${type} step`)
 }
 
 /** True when the step shall fail before anything of it is sent. */
@@ -66,8 +66,5 @@ export function isFaultOf(
   return failing === undefined ? sequence === 1 : failing === type
 }
 
-function refusal(message: string): ServiceError {
-  return new ServiceError('INVALID_REQUEST', `metadata.simulate: ${message}.`, {
-    issues: [{ path: 'metadata.simulate', message }],
-  })
-}
+const refusal = (rule: string): ServiceError =>
+  invalidRequest('metadata.simulate', `metadata.simulate ${rule}.`)

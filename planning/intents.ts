@@ -120,7 +120,10 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
     const intent = await lockIntent(trx, intentId)
     if (isSettled(intent)) return planOf(intent)
     if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
-      throw new ServiceError('INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS was asked for.')
+      throw new ServiceError(
+        'INSUFFICIENT_FUNDS',
+        'INSUFFICIENT_FUNDS was simulated, as metadata.simulate asks.',
+      )
     }
     const plan = await planWithReservations(trx, intent.walletId, { request, market })
     await setPlan(trx, intentId, plan)
@@ -133,7 +136,7 @@ const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(stat
 
 function planOf({ plan }: Intent): ExecutionPlan {
   if (plan) return plan
-  throw new ServiceError('CANCELLED', 'The intent is over.')
+  throw new ServiceError('CANCELLED', 'The intent has already ended.')
 }
 
 /** Every step of a plan spends its amount on its chain. */

@@ -7,7 +7,7 @@ import {
   readReserved,
   type BookedBlock,
 } from '../db/lanes/reservations.js'
-import { ServiceError } from '../domain/errors.js'
+import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import { assetOf, lendingProtocol, readRates } from '../protocols/lending/markets.js'
@@ -256,10 +256,7 @@ async function assertNotBusy(
     const { everything } = await readMarketUse(trx, { walletId, chainId, market: step.market })
     if (!everything) continue
     const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
-    throw new ServiceError('INVALID_REQUEST', message, {
-      reason: 'market_busy',
-      issues: [{ path: 'chain', message }],
-    })
+    throw invalidRequest('chain', message, 'market_busy')
   }
 }
 

@@ -1,27 +1,30 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { createErrorsMarkdown } from '../api/docs/errors.js'
 import { createOpenApi, toJson } from '../api/docs/openapi.js'
 import { endpoints } from '../api/routes.js'
 
-const file = path.join('docs', 'openapi.json')
-
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const document = toJson(createOpenApi(endpoints))
+/** What is published of the routes and the catalogs, as it is stored. */
+const documents: [file: string, content: string][] = [
+  [path.join('docs', 'openapi.json'), toJson(createOpenApi(endpoints))],
+  [path.join('docs', 'errors.md'), createErrorsMarkdown(endpoints)],
+]
+for (const [file, content] of documents) await (values.check ? check : write)(file, content)
 
-if (values.check) await check()
-else {
-  await writeFile(file, document)
+async function write(file: string, content: string): Promise<void> {
+  await writeFile(file, content)
   console.log(`Wrote ${file}.`)
 }
 
-/** Fails when the file is not what the routes say now. */
-async function check(): Promise<void> {
+/** Fails when the file is not what the code says now. */
+async function check(file: string, content: string): Promise<void> {
   const stored = await readFile(file, 'utf8').catch(() => '')
-  if (stored === document) {
+  if (stored === content) {
     console.log(`${file} is up to date.`)
     return
   }
-  console.error(`${file} is not what the routes say. Run \`npm run openapi\` and commit the file.`)
+  console.error(`${file} is not what the code says. Run \`npm run openapi\` and commit the file.`)
   process.exitCode = 1
 }

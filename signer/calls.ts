@@ -47,7 +47,7 @@ export async function rebuildCalls(
 ): Promise<Call[]> {
   const { plan, step } = await getPlanned(db, operation)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
   }
   const feeder = feederOf(plan, step)
   const most = feeder ? await broughtUnits(db, operation, feeder) : assetUnits(step.amount)
@@ -65,7 +65,7 @@ export async function getPlanned(
   const plan = await findPlan(db, intentId, walletId)
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (plan && step) return { plan, step }
-  throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+  throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
 }
 
 /** Base units that the step before has brought. Throws RPC_ERROR while that is not booked. */
@@ -73,7 +73,7 @@ async function broughtUnits(db: Db, { intentId }: Operation, feeder: Step): Prom
   const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
   const outcome = row && outcomeOf(row)
   if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
-  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked now.')
+  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked yet.')
 }
 
 function allowedCalls(place: Place, step: Step, spending: Spending): Promise<AllowedCalls> {
@@ -152,7 +152,10 @@ async function toSwap(
   const to = findToken(chain, step.toAsset)
   const contract = chain.uniswap?.router
   if (!from || !to || !contract) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the chain lists no such swap.')
+    throw new ServiceError(
+      'INTERNAL',
+      'Refused to sign: the chain must list the tokens of the swap.',
+    )
   }
   // Less may have arrived than was planned: the price is the bound.
   const minimumUnits = (assetUnits(step.minimum) * units) / assetUnits(step.amount)

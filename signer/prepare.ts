@@ -68,7 +68,7 @@ export async function prepare(
   const id = operationId(intentId, sequence, kind)
   // The key makes an effect happen once: it follows from the effect, not from what the row says.
   if (operation.id !== id || (kind !== 'mint' && chainKey !== chainKeyOf(kind, id))) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the key is not that of the effect.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the key must be that of the effect.')
   }
   if (kind === 'fund') return prepareFunding(tools, round, operation)
   if (kind === 'mint') return prepareMint(tools, round, operation)
@@ -162,11 +162,11 @@ async function prepareFunding(
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
     throw new ServiceError(
       'INTERNAL',
-      'Refused to sign: fundings are exactly 1 USDC on arbitrum-sepolia.',
+      'Refused to sign: a funding must be exactly 1 USDC on arbitrum-sepolia.',
     )
   }
   if (funding.walletId !== operation.walletId) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the funding is of another wallet.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
   const [used] = await readContract(client, {
     to: chain.usdc.address,
@@ -199,17 +199,17 @@ async function prepareMint(
     getWalletSecret(db, operation.walletId),
   ])
   if (step.type !== 'bridge' || step.to !== chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation is not in the plan.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
   }
   if (!burn?.message || !burn.attestation) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the message is not attested.')
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be attested.')
   }
   const { message, attestation } = burn
   const bridge = bridgeOf(step.protocol)
   const { nonce, recipient } = bridge.readMessage(message)
   const isOurs = recipient === wallet.address && nonce === chainKey
   if (!isOurs || !bridge.leadsTo(chain, message)) {
-    throw new ServiceError('INTERNAL', "Refused to sign: the message is not the burn's.")
+    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be that of the burn.')
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })

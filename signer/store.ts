@@ -71,7 +71,7 @@ export async function storeAgain(
 function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): void {
   const isFunding = call?.to === chain.usdc.address && authorizedTransfer.parseTransaction(call)
   if ((isFunding || (userOperation && !call)) && BigInt(gas) <= BUNDLE_GAS) return
-  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload is not one of ours.')
+  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload must be one of ours.')
 }
 
 /** `db` is the transaction in which the operations are locked. */

@@ -15,8 +15,8 @@ The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /doc
 - Send \`Authorization: Bearer svc_sk_…\` with every call. Keys belong on servers only.
 - Bodies are JSON with \`Content-Type: application/json\`. Unknown fields are refused.
 - Send an \`Idempotency-Key\` with every POST; a repeat gets the stored answer and costs nothing.
-- Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …}}\`. On 429 and 503 wait for
-  \`Retry-After\` seconds. Only 2xx answers cost credits.
+- Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …, "docs": …}}\`; /docs/errors says
+  what each code means and what to do. On 429 and 503 wait for \`Retry-After\` seconds. Only 2xx answers cost credits.
 - Poll an intent every 5 to 10 seconds until its status is \`completed\` or \`failed\`.
 
 ## Endpoints

@@ -31,9 +31,11 @@ intents that the service plans and executes.
 - **Authentication**: every call needs \`Authorization: Bearer svc_sk_…\`. Keep keys on servers.
 - **Retries**: send an \`Idempotency-Key\` with every POST. The same key and body get the stored answer again, and
   are not charged twice.
-- **Errors**: \`{ error, message, details }\`. A path or method that does not exist answers 404 \`NOT_FOUND\`.
+- **Errors**: \`{ error, message, details }\`, each explained at \`/docs/errors\`. A path that does not exist answers
+  404 \`NOT_FOUND\`; a method that a path does not support 405 \`METHOD_NOT_ALLOWED\`, with the header \`Allow\`.
 - **Credits**: only 2xx answers are charged.
-- **Compatibility**: answers may gain fields within v1. Ignore those that you do not know.`
+- **Compatibility**: within v1 answers may gain fields, and errors may gain codes and reasons. Ignore fields that you
+  do not know, and go by the HTTP status where you do not know a code.`
 
 /** What every endpoint may answer with. */
 const common: ErrorCode[] = [
@@ -57,7 +59,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
         title: 'Steward',
         version: '1',
         description: INTRODUCTION,
-        license: { name: 'Proprietary' },
+        license: { name: 'Apache-2.0' },
       },
       servers: [{ url: '/v1', description: 'This deployment' }],
       security: [{ apiKey: [] }],

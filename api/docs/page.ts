@@ -2,7 +2,10 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Router, type RequestHandler } from 'express'
 import { createOpenApi, toJson, type Endpoints } from './openapi.js'
+import { createErrorsPage } from './errors.js'
+import { answerHome, homePage } from './home.js'
 import { createLlmsText } from './llms.js'
+import { ERRORS_PAGE } from '../http/errors.js'
 
 const require = createRequire(import.meta.url)
 const swaggerUi = path.dirname(require.resolve('swagger-ui-dist/package.json'))
@@ -55,13 +58,15 @@ const SCRIPT = `window.ui = SwaggerUIBundle({
 })
 `
 
-/** The document, a page to read and try it, and a short text for language models. No key is needed. */
+/** The document, pages to read and try it, and a short text for language models. No key is needed. */
 export function docsRoutes(endpoints: Endpoints): Router {
   const router = Router()
   const document = createOpenApi(endpoints)
+  router.get('/', answerHome, answer('html', homePage))
   router.get('/openapi.json', answer('json', toJson(document)))
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
   router.get('/docs', answer('html', PAGE))
+  router.get(ERRORS_PAGE, answer('html', createErrorsPage(endpoints)))
   router.get('/docs/init.js', answer('js', SCRIPT))
   for (const name of assets) {
     router.get(`/docs/${name}`, (_request, response, next) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cancelIntent, getIntent } from '../../db/intents/intents.js'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import { prices } from '../../domain/prices.js'
 import { cancelledIntent } from '../schemas/examples.js'
 import { intentBody } from './intentBody.js'
@@ -11,8 +11,8 @@ import { writeRoute } from '../http/route.js'
 import { intent as intentResource } from '../schemas/intents.js'
 
 const refusals = {
-  already_signed: 'A transaction of this intent is signed already: it can no longer be cancelled.',
-  already_over: 'This intent is over already.',
+  already_signed: 'A transaction of this intent is already signed: it can no longer be cancelled.',
+  already_over: 'This intent has already ended.',
 }
 
 const cancel = writeRoute(
@@ -27,7 +27,7 @@ const cancel = writeRoute(
       tag: 'Intents',
       summary: 'Cancel an intent',
       description:
-        'Possible while nothing of it is signed; else 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are given back. Cancelling it again answers the same.',
+        'Possible while nothing of it is signed; else 400 with the reason `already_signed` or `already_over`. A cancelled intent is `failed` with the code CANCELLED, and its credits are given back. Cancelling it again returns the same answer.',
       responses: {
         200: {
           description: 'The intent is cancelled.',
@@ -41,7 +41,7 @@ const cancel = writeRoute(
   async (_services, { caller: { accountId }, params: { intentId } }, commit) =>
     commit(async (trx) => {
       const verdict = await cancelIntent(trx, accountId, intentId)
-      if (verdict !== 'cancelled') throw refused(verdict)
+      if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
       const { intent, effects } = await getIntent(trx, accountId, intentId)
       const body = intentBody(intent, effects, undefined)
       return { status: 200, body }
@@ -49,11 +49,3 @@ const cancel = writeRoute(
 )
 
 export const cancelRoutes = [cancel]
-
-function refused(reason: keyof typeof refusals): ServiceError {
-  const message = refusals[reason]
-  return new ServiceError('INVALID_REQUEST', message, {
-    reason,
-    issues: [{ path: 'intentId', message }],
-  })
-}

@@ -115,7 +115,7 @@ const listAllIntents = readRoute(
     query: z.strictObject({
       ...pageQuery,
       walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
-      status: z.enum(statuses).optional().meta({ description: 'Only those in this state.' }),
+      status: z.enum(statuses).optional().meta({ description: 'Only those with this status.' }),
       action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
     }),
     docs: {

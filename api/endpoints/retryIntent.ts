@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { findRetry, getIntent, requestOf, type Intent } from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { walletById } from '../../db/tenants/wallets.js'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
 import { prices } from '../../domain/prices.js'
 import { plannedIntent } from '../schemas/examples.js'
@@ -17,9 +17,6 @@ import type { Answer, Commit } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
 class RetriedMeanwhile extends Error {}
-
-/** A failure is final when no reorg can turn it round any more. */
-const NOT_FINAL_SECONDS = 30
 
 const retriedIntent = {
   ...plannedIntent,
@@ -39,10 +36,10 @@ const retry = writeRoute(
       tag: 'Intents',
       summary: 'Retry a failed intent',
       description:
-        "Creates a new intent that reaches the goal of the failed one from where the money is now. An intent is retried once: a second call answers with the first one's, at no charge; a retry that fails is retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still turn the failure round: see `retryAfter`), `funds_in_bridge` or `nothing_left`.",
+        'Creates a new intent that reaches the goal of the failed one from where the money is now. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
-          description: 'The intent was retried before: that retry.',
+          description: 'The intent has been retried already: its retry.',
           schema: intentResource,
           examples: { before: retriedIntent },
         },
@@ -89,13 +86,10 @@ const alreadyRetried = (retry: Intent): Answer => ({
 })
 
 async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
-  if (status !== 'failed') throw refused('not_failed', 'Only a failed intent is retried.')
+  if (status !== 'failed') {
+    throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
+  }
   if (!(await hasUnsettledOperations(db, accountId, id))) return
-  const message = 'The failure is not final yet: a reorg could still turn it round. Try again.'
-  throw refused('not_final', message, { retryAfter: NOT_FINAL_SECONDS })
-}
-
-function refused(reason: string, message: string, more: object = {}): ServiceError {
-  const issues = [{ path: 'intentId', message }]
-  return new ServiceError('INVALID_REQUEST', message, { reason, ...more, issues })
+  const message = 'The failure is not final yet: a reorg could still undo it. Try again later.'
+  throw invalidRequest('intentId', message, 'not_final')
 }

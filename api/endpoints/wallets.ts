@@ -9,7 +9,7 @@ import {
   type Wallet,
 } from '../../db/tenants/wallets.js'
 import { findActiveKek } from '../../db/keys.js'
-import { ServiceError } from '../../domain/errors.js'
+import { ServiceError, invalidRequest } from '../../domain/errors.js'
 import { safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { metadata } from '../schemas/metadata.js'
@@ -36,11 +36,11 @@ const createWallet = writeRoute(
       tag: 'Wallets',
       summary: 'Create a wallet',
       description:
-        'Makes the wallet of an end user on every supported chain. The same userId and metadata again answer with the same wallet.',
+        'Creates the wallet of an end user, on every supported chain. Sending the same userId and metadata again returns the same wallet.',
       requests: { wallet: createWalletRequest },
       responses: {
         200: {
-          description: 'This user has the wallet already.',
+          description: 'The user already has this wallet.',
           schema: wallet,
           examples: { existing: walletAnswer },
         },
@@ -103,7 +103,7 @@ const listAllWallets = readRoute(
     params: noParams,
     query: z.strictObject({
       ...pageQuery,
-      userId: safeText(128).optional().meta({ description: 'Only the one of this user.' }),
+      userId: safeText(128).optional().meta({ description: 'Only the wallet of this user.' }),
     }),
     docs: {
       operationId: 'listWallets',
@@ -143,9 +143,6 @@ function walletBody(wallet: Wallet, { chains }: Services['registry']) {
 }
 
 function userIdTaken(): ServiceError {
-  const message = 'This userId has a wallet with other metadata. Use another userId.'
-  return new ServiceError('INVALID_REQUEST', message, {
-    reason: 'user_id_taken',
-    issues: [{ path: 'userId', message }],
-  })
+  const message = 'This userId already has a wallet with other metadata. Use another userId.'
+  return invalidRequest('userId', message, 'user_id_taken')
 }

@@ -1,9 +1,9 @@
 import { admit, refund, type Admission, type Search } from '../../db/tenants/metering.js'
-import type { Scope } from '../../db/tenants/accounts.js'
+import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
 import { rateLimited, setWindow } from './window.js'
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { Door, Visit } from './door.js'
 
 const bearer = /^Bearer (\S+)$/i
@@ -51,7 +51,7 @@ async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>
   const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
   if (key === undefined || !admission) {
     setWindow(response, shield.count(address))
-    throw unauthorized(response)
+    throw unauthorized(visit)
   }
   shield.trust(admission.keyDigest)
   setWindow(response, admission)
@@ -77,8 +77,19 @@ function assertAdmitted(admission: Admission, scope: Scope, credits: number): vo
 
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
-function unauthorized(response: Response): ServiceError {
+/** Says no more of a key that looks like one than that it is not valid. */
+function unauthorized({ request, response }: Visit): ServiceError {
   response.setHeader('WWW-Authenticate', 'Bearer')
-  const message = 'The API key is missing or invalid. Send `Authorization: Bearer svc_sk_…`.'
-  return new ServiceError('UNAUTHORIZED', message)
+  const key = keyOf(request)
+  if (!request.get('authorization')) {
+    const message = 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  if (key === undefined || !keyDigest(key)) {
+    const message =
+      'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: ' +
+      '`svc_sk_` and 64 hexadecimal characters.'
+    return new ServiceError('UNAUTHORIZED', message)
+  }
+  return new ServiceError('UNAUTHORIZED', 'The API key is unknown, revoked or expired.')
 }

@@ -7,7 +7,7 @@ import {
 } from '../../db/tenants/idempotency.js'
 import { charge } from '../../db/tenants/metering.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
-import { ServiceError, errorCatalog } from '../../domain/errors.js'
+import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
 import type { Request } from 'express'
 import type { Db } from '../../db/connection/connect.js'
@@ -47,9 +47,7 @@ export function readIdempotencyKey(
   if (key === undefined) return undefined
   if (!printable.test(key)) {
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
-    throw new ServiceError('INVALID_REQUEST', message, {
-      issues: [{ path: 'Idempotency-Key', message }],
-    })
+    throw invalidRequest('Idempotency-Key', message)
   }
   const endpoint = request.originalUrl.split('?')[0] ?? request.path
   return { accountId, endpoint, key, fingerprint: fingerprintOf({ body, query }), expires }
@@ -117,10 +115,7 @@ async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefine
   if (!known) return undefined
   if (!known.fingerprint.equals(idempotency.fingerprint)) {
     const message = 'This Idempotency-Key was used for another request. Use a new one.'
-    throw new ServiceError('INVALID_REQUEST', message, {
-      reason: 'idempotency_key_reused',
-      issues: [{ path: 'Idempotency-Key', message }],
-    })
+    throw invalidRequest('Idempotency-Key', message, 'idempotency_key_reused')
   }
   return { status: known.status, text: known.body, charged: 0, replayed: true }
 }

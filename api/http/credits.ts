@@ -15,7 +15,8 @@ export function forgetCharge(response: Response): void {
 }
 
 export function outOfCredits(required: number, available: bigint): ServiceError {
-  const message = `This call costs ${required} credits, ${available} are left.`
+  const price = `${required} ${required === 1 ? 'credit' : 'credits'}`
+  const message = `This call costs ${price}; the account has ${available} left.`
   return new ServiceError('INSUFFICIENT_CREDITS', message, {
     required,
     available: Number(available),

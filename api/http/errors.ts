@@ -1,13 +1,35 @@
-import { ServiceError, errorCatalog } from '../../domain/errors.js'
+import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
+import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge } from './credits.js'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
+
+/** Has an anchor for each code and reason. */
+export const ERRORS_PAGE = '/docs/errors'
 
 /** Seconds after which a client may try again when a part of the service is away. */
 const RETRY_AFTER_S = 1
 
-export const answerNotFound: RequestHandler = (request) => {
-  throw new ServiceError('NOT_FOUND', `There is no ${request.method} on this path.`)
+export const answerNotFound: RequestHandler = () => {
+  throw new ServiceError('NOT_FOUND', 'There is no endpoint at this path. See /docs.')
+}
+
+/** On the path of an endpoint, for a method that it does not have. */
+export function methodNotAllowed({ method }: Request, allow: string[]): ServiceError {
+  const message = `This path does not support ${method}. Use ${allow.join(' or ')}.`
+  return new ServiceError('METHOD_NOT_ALLOWED', message, { allow })
+}
+
+/** An error in the documented shape. */
+export function errorBody(error: ServiceError, requestId: string) {
+  const { code, message, details } = error
+  return { error: code, message, details: { ...details, docs: docsOf(error), requestId } }
+}
+
+/** Where a reader finds what an error means: by its reason if it has one, else by its code. */
+function docsOf({ code, details: { reason } }: ServiceError): string {
+  const isPublished = typeof reason === 'string' && reason in reasonCatalog
+  return `${ERRORS_PAGE}#${isPublished ? reason : code}`
 }
 
 /** Answers every error in the documented shape. What is not ours is logged and told as INTERNAL. */
@@ -25,11 +47,8 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     forgetCharge(response)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
-    response.status(status).json({
-      error: known.code,
-      message: known.message,
-      details: { ...known.details, requestId },
-    })
+    if (status === 405) response.set('Allow', (known.details.allow as string[]).join(', '))
+    response.status(status).json(errorBody(known, requestId))
   }
 }
 
@@ -46,8 +65,7 @@ function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const { status, type } = (error ?? {}) as HttpError
   if (typeof status === 'number' && status >= 400 && status < 500) {
-    const message = bodyErrors[String(type)] ?? 'The request is malformed.'
-    return new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
+    return invalidRequest('', bodyErrors[String(type)] ?? 'The request is malformed.')
   }
   if (isUnavailable(error)) {
     return new ServiceError('UNAVAILABLE', 'The service is temporarily unavailable. Try again.')

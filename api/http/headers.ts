@@ -66,7 +66,7 @@ export const idempotencyKey = z
   .optional()
   .meta({
     description:
-      'A name of your own for this request, such as a UUID. Sent again with the same body it gets the same answer and nothing is done or charged twice; with another body it is refused. That of `POST /intents` is kept for ever, others for 30 days.',
+      'A name that you choose for this request, such as a UUID. Sent again with the same body, it gets the same answer, and nothing is done or charged twice; with another body it is refused. Keys of `POST /intents` are kept for ever, others for 30 days.',
     examples: ['6f9c2f0e-0d6c-4a4e-9b52-0c1f5f3f1c11'],
     param: { id: 'IdempotencyKey' },
   })

@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import { z } from 'zod'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import { parse } from './parse.js'
 
 export type Schema = z.ZodType
@@ -26,8 +26,7 @@ export async function readJson(
 ): Promise<void> {
   if (body === noBody && !hasBody(request)) return
   if (!request.is('application/json')) {
-    const message = 'Send the body as `Content-Type: application/json`.'
-    throw new ServiceError('INVALID_REQUEST', message, { issues: [{ path: '', message }] })
+    throw invalidRequest('', 'Send the body as `Content-Type: application/json`.')
   }
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error?: Error) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { safeText } from '../../domain/intent.js'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import type { Slice } from '../../db/connection/slice.js'
 
 const MAX_LIMIT = 100
@@ -10,9 +10,10 @@ const DEFAULT_LIMIT = 20
 export const pageQuery = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .regex(/^-?\d+$/, { error: 'must be a whole number', abort: true })
+    .refine((digits) => Number(digits) >= 1, 'must be at least 1')
+    .refine((digits) => Number(digits) <= MAX_LIMIT, `must be at most ${MAX_LIMIT}`)
     .transform(Number)
-    .pipe(z.number().min(1).max(MAX_LIMIT))
     .default(DEFAULT_LIMIT)
     .meta({
       description: 'Entries per page.',
@@ -33,10 +34,8 @@ export function toSlice(query: { limit: number; cursor?: string | undefined }, i
   if (cursor === undefined) return { limit }
   const before = Buffer.from(cursor, 'base64url').toString()
   if (ids.test(before) && cursorOf(before) === cursor) return { limit, before }
-  const message = 'is not a cursor of this list; send the `nextCursor` of its last answer'
-  throw new ServiceError('INVALID_REQUEST', `cursor: ${message}`, {
-    issues: [{ path: 'cursor', message }],
-  })
+  const message = 'cursor is not from this list. Send the `nextCursor` of its last answer.'
+  throw invalidRequest('cursor', message)
 }
 
 /**

@@ -58,7 +58,7 @@ export type Route = {
   mount(services: Services, router: Router): void
 }
 
-/** The row that an endpoint reads first; its admission finds it by the way. */
+/** The row that an endpoint reads first; its admission finds it in the same statement. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
@@ -93,7 +93,9 @@ export function readRoute<
         const caller = await enter(door, visit, search && seek(search, spec.params, request))
         try {
           const input = parseInput(spec, request)
-          const found = search ? search.lookup.orThrow(caller.found) : (undefined as Row)
+          const found = search
+            ? search.lookup.orThrow(caller.found, search.by(input.params))
+            : (undefined as Row)
           const { requestId } = visit
           const answer = await handler(services, { caller, requestId, found, ...input })
           // The time limit has answered for us, with an error: those are free.

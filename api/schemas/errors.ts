@@ -1,13 +1,23 @@
 import { z } from 'zod'
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
+import { reasonCatalog, reasonsOf } from '../../domain/reasons.js'
 
 const requestId = z
   .string()
   .regex(/^req_[0-9a-z]{26}$/)
   .meta({
     id: 'RequestId',
-    description: 'Name it when you ask for help. The same as in the header `X-Request-Id`.',
+    description: 'Quote it when you ask for help. The same as in the header `X-Request-Id`.',
     examples: ['req_01m7y67md0fp2a6jp2hqsp94hw'],
+  })
+
+const docs = z
+  .string()
+  .regex(/^\/docs\/errors#\w+$/)
+  .meta({
+    id: 'ErrorDocs',
+    description: 'Where this deployment says what the error means and what to do.',
+    examples: ['/docs/errors#INVALID_REQUEST'],
   })
 
 const decimalText = z.string().regex(/^\d+(\.\d+)?$/)
@@ -19,14 +29,25 @@ const issue = z
   })
   .meta({ id: 'Issue', description: 'What is wrong with one part of the request.' })
 
+/** `WalletNotFound` for WALLET_NOT_FOUND. */
+export const nameOf = (code: ErrorCode) =>
+  code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+
+/** The reasons of a code, with what each means. */
+function reasonSchema(code: ErrorCode) {
+  const names = reasonsOf(code)
+  const meanings = names.map((name) => `\`${name}\`: ${reasonCatalog[name].meaning}`)
+  return z.enum(names).meta({
+    id: `${nameOf(code)}Reason`,
+    description: ['Names a special case.', ...meanings].join(' '),
+  })
+}
+
 /** What `details` holds besides the request id, by code. */
 const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   INVALID_REQUEST: {
     issues: z.array(issue),
-    reason: z
-      .string()
-      .optional()
-      .meta({ description: 'Names a special case, such as `user_id_taken`.' }),
+    reason: reasonSchema('INVALID_REQUEST').optional(),
     retryAfter: z
       .int()
       .positive()
@@ -49,10 +70,7 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
         }),
       )
       .meta({ description: 'What lies where and is not reserved; of a withdrawal, what is lent.' }),
-    reason: z
-      .string()
-      .optional()
-      .meta({ description: '`no_liquidity`: the markets cannot pay it out now.' }),
+    reason: reasonSchema('INSUFFICIENT_FUNDS').optional(),
   },
   INSUFFICIENT_CREDITS: {
     required: z.int().meta({ description: 'Credits that the call costs.' }),
@@ -64,6 +82,9 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     window: z.literal('1 minute'),
     retryAfter: z.int().positive().meta({ description: 'Seconds until the window ends.' }),
   },
+  METHOD_NOT_ALLOWED: {
+    allow: z.array(z.string()).meta({ description: 'The methods that the path supports.' }),
+  },
   RPC_ERROR: {
     silent: z.array(z.string()).optional().meta({ description: 'Chains that do not answer.' }),
   },
@@ -74,8 +95,15 @@ type Example = { message: string; details?: Record<string, unknown> }
 /** Taken from answers of a running service. */
 const examples: Partial<Record<ErrorCode, Example>> = {
   INVALID_REQUEST: {
-    message: 'userId: is not a field of this request',
-    details: { issues: [{ path: 'userId', message: 'is not a field of this request' }] },
+    message: 'walletID is not a field of this request. Did you mean walletId?',
+    details: {
+      issues: [
+        {
+          path: 'walletID',
+          message: 'walletID is not a field of this request. Did you mean walletId?',
+        },
+      ],
+    },
   },
   INSUFFICIENT_FUNDS: {
     message: 'The intent needs 250 USDC on one chain, 1 is available.',
@@ -90,11 +118,11 @@ const examples: Partial<Record<ErrorCode, Example>> = {
     },
   },
   UNAUTHORIZED: {
-    message: 'The API key is missing or invalid. Send `Authorization: Bearer svc_sk_…`.',
+    message: 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.',
   },
   FORBIDDEN: { message: 'This key may not write. Use one with the scope write.' },
   INSUFFICIENT_CREDITS: {
-    message: 'This call costs 5 credits, 3 are left.',
+    message: 'This call costs 5 credits; the account has 3 left.',
     details: { required: 5, available: 3 },
   },
   WALLET_LIMIT_EXCEEDED: { message: 'This plan allows 100 wallets.', details: { limit: 100 } },
@@ -102,8 +130,8 @@ const examples: Partial<Record<ErrorCode, Example>> = {
     message: 'More than 100 requests in a minute. Try again in 12 s.',
     details: { limit: 100, window: '1 minute', retryAfter: 12 },
   },
-  WALLET_NOT_FOUND: { message: 'There is no such wallet. Create it first.' },
-  INTENT_NOT_FOUND: { message: 'There is no such intent.' },
+  WALLET_NOT_FOUND: { message: 'This userId has no wallet. Create one with POST /v1/wallets.' },
+  INTENT_NOT_FOUND: { message: 'There is no intent with this id.' },
   RPC_ERROR: {
     message: 'No answer from base-sepolia.',
     details: { silent: ['base-sepolia'] },
@@ -111,10 +139,6 @@ const examples: Partial<Record<ErrorCode, Example>> = {
   UNAVAILABLE: { message: 'The service is temporarily unavailable. Try again.' },
   INTERNAL: { message: 'Something went wrong. Report the request id.' },
 }
-
-/** `WalletNotFound` for WALLET_NOT_FOUND. */
-export const nameOf = (code: ErrorCode) =>
-  code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 
 const schemas = new Map<ErrorCode, z.ZodObject>()
 
@@ -126,8 +150,8 @@ export function errorSchema(code: ErrorCode): z.ZodObject {
   const schema = z
     .strictObject({
       error: z.literal(code),
-      message: z.string().meta({ description: 'The same for a person.' }),
-      details: z.strictObject({ ...detailsOf[code], requestId }),
+      message: z.string().meta({ description: 'The same in words.' }),
+      details: z.strictObject({ ...detailsOf[code], docs, requestId }),
     })
     .meta({ id: `${nameOf(code)}Error`, description: hint })
   schemas.set(code, schema)
@@ -140,6 +164,10 @@ export function errorExample(code: ErrorCode): unknown {
   return {
     error: code,
     message,
-    details: { ...details, requestId: 'req_01m7y67md0fp2a6jp2hqsp94hw' },
+    details: {
+      ...details,
+      docs: `/docs/errors#${code}`,
+      requestId: 'req_01m7y67md0fp2a6jp2hqsp94hw',
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ServiceError } from '../../domain/errors.js'
+import { invalidRequest } from '../../domain/errors.js'
 import { safeText, type IntentRequest } from '../../domain/intent.js'
 import { assetUnits } from '../../domain/money.js'
 import { metadata } from './metadata.js'
@@ -10,15 +10,18 @@ const numberOrText = {
   description: 'In whole tokens: a JSON number, or decimal text for more than 15 digits.',
   examples: [1, '0.5'],
 }
-const amount = z.union([z.number(), z.string().max(80)], 'must be a number or decimal text').meta({
-  ...numberOrText,
-  override: {
-    anyOf: [
-      { type: 'number', exclusiveMinimum: 0 },
-      { type: 'string', maxLength: 80, pattern: DECIMAL },
-    ],
-  },
-})
+const amount = z
+  .union([z.number(), z.string().max(80)], 'must be a number or decimal text')
+  .refine((value) => value !== 'max', 'must be a number or decimal text: `max` is for withdrawals')
+  .meta({
+    ...numberOrText,
+    override: {
+      anyOf: [
+        { type: 'number', exclusiveMinimum: 0 },
+        { type: 'string', maxLength: 80, pattern: DECIMAL },
+      ],
+    },
+  })
 const amountOrMax = z
   .union([z.number(), z.string().max(80)], 'must be a number, decimal text or `max`')
   .meta({
@@ -66,7 +69,7 @@ const lend = z
   })
   .meta({
     id: 'LendRequest',
-    description: 'Lends, where it pays most unless `chain` is named.',
+    description: 'Lends where it pays most, unless `chain` is named.',
   })
 const withdraw = z
   .strictObject({
@@ -115,7 +118,9 @@ export function toRequest(registry: Registry, body: IntentRequestBody): IntentRe
       const amountUnits = assetUnits(body.amount)
       const fromChain = registry.resolve(body.fromChain, 'fromChain').name
       const toChain = registry.resolve(body.toChain, 'toChain').name
-      if (fromChain === toChain) throw invalid('toChain', 'must be another chain than fromChain')
+      if (fromChain === toChain) {
+        throw invalidRequest('toChain', 'toChain must be another chain than fromChain.')
+      }
       return { action: 'bridge', asset, amountUnits, fromChain, toChain }
     }
   }
@@ -124,9 +129,5 @@ export function toRequest(registry: Registry, body: IntentRequestBody): IntentRe
 function netWish({ optimize, horizonDays }: z.infer<typeof lend>) {
   if (optimize === 'net') return { netOverDays: horizonDays ?? DEFAULT_HORIZON_DAYS }
   if (horizonDays === undefined) return {}
-  throw invalid('horizonDays', 'goes with `optimize` `net` only')
-}
-
-function invalid(path: string, message: string): ServiceError {
-  return new ServiceError('INVALID_REQUEST', `${path}: ${message}`, { issues: [{ path, message }] })
+  throw invalidRequest('horizonDays', 'horizonDays is only for optimize: "net".')
 }

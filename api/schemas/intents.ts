@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { explainFailure, intentFailureCodes } from '../../domain/failures.js'
 import { actions, statuses, strategies } from '../../domain/intent.js'
 import {
   text,
@@ -15,7 +16,7 @@ import {
   apy,
 } from './fields.js'
 
-/** Intents: what they are asked for, planned, doing, and how they end. */
+/** Intents: their plan, how far it is executed, and how they end. */
 
 const step = z
   .strictObject({
@@ -37,7 +38,10 @@ const step = z
     maxFee: decimalText('The most that a bridge keeps.', '0.00012').optional(),
     toAsset: asset.optional().meta({ description: 'What a swap brings.' }),
     arrives: decimalText('What a bridge or swap is expected to bring.', '0.9999').optional(),
-    minimum: decimalText('The least that a swap brings, or it is not made.', '0.995').optional(),
+    minimum: decimalText(
+      'The least that the swap must bring; otherwise it is not made.',
+      '0.995',
+    ).optional(),
   })
   .meta({ id: 'Step', description: 'One step of a plan.' })
 
@@ -52,7 +56,7 @@ const executionPlan = z
     steps: z.array(step).meta({ description: 'In the order of execution.' }),
     estimatedGasUsd: figure('Estimated cost in USD.', 0.760917),
     estimatedTime: text('Range for a person to read.', '1-5 seconds'),
-    reasoning: text('Why this plan.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
+    reasoning: text('Why this plan was chosen.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
   })
   .meta({ id: 'ExecutionPlan', description: 'What the service does for an intent.' })
 
@@ -97,13 +101,19 @@ const funds = z
   )
   .meta({ description: 'Where the money is now.' })
 
+const failures = intentFailureCodes.map((code) => {
+  const { meaning, money } = explainFailure(code)
+  return `\`${code}\`: ${meaning} Money: ${money}`
+})
+
 const intentError = z
   .strictObject({
-    code: text('Why it failed: a code such as DEPOSIT_FAILED or CANCELLED.', 'DEPOSIT_FAILED'),
-    message: text(
-      'The same for a person.',
-      'The deposit was reverted. The money is in the wallet.',
-    ),
+    code: z.enum(intentFailureCodes).meta({
+      id: 'IntentFailureCode',
+      description: `Why it failed. ${failures.join(' ')}`,
+      examples: ['DEPOSIT_FAILED'],
+    }),
+    message: text('The same in words.', 'The deposit was reverted. The money is in the wallet.'),
     step: z.int().positive().optional().meta({ description: 'Sequence of the failed step.' }),
     funds: funds.optional(),
     recovery: z
@@ -112,18 +122,18 @@ const intentError = z
         chain,
         asset,
         amount: decimalText('In whole tokens.', '0.9999'),
-        at: time('When it came out.'),
+        at: time('When it arrived.'),
       })
       .optional()
-      .meta({ description: 'Money that came out of the bridge after the failure was told.' }),
+      .meta({ description: 'Money that arrived from the bridge after the intent had failed.' }),
   })
   .meta({ id: 'IntentError', description: 'Why an intent failed.' })
 
 const delay = z
   .strictObject({
-    code: text('What it waits for.', 'BRIDGE_TIMEOUT'),
+    code: z.enum(['BRIDGE_TIMEOUT']).meta({ description: 'What it waits for.' }),
     since: time('Since when.'),
-    message: text('The same for a person.', '1 USDC was burned and waits to be attested.'),
+    message: text('The same in words.', '1 USDC was burned and waits to be attested.'),
     funds,
   })
   .meta({ id: 'Delay', description: 'Why an intent is late, and where its money is.' })
@@ -166,4 +176,4 @@ export const dryRun = z
     ...intended,
     executionPlan,
   })
-  .meta({ id: 'DryRun', description: 'What an intent would do now. It does not exist.' })
+  .meta({ id: 'DryRun', description: 'What an intent would do now. Nothing is stored.' })

@@ -6,7 +6,7 @@ const MAX_DEPTH = 5
 type Metadata = Record<string, unknown>
 
 /**
- * The free-form object of a wallet. It is checked and handed on as it is, never copied: a copy would lose
+ * The free-form object of a wallet or an intent. It is checked and handed on as it is, never copied: a copy would lose
  * a key like `__proto__`. Refused is what would not come back unchanged.
  */
 export const metadata = z

@@ -37,7 +37,7 @@ export const listOf = (item: z.ZodType, id: string, description: string) =>
 export const wallet = z
   .strictObject({
     id: walletId,
-    userId: text("The caller's own name of the end user.", 'alice'),
+    userId: text("The caller's own identifier for the end user.", 'alice'),
     address,
     chainType: text('Kind of address.', 'ethereum'),
     chains: z.array(chain).meta({ description: 'Chains that the wallet supports: all of them.' }),
@@ -115,7 +115,7 @@ export const positions = z
   .strictObject({
     walletId,
     address,
-    positions: z.array(position).meta({ description: 'Those that hold something.' }),
+    positions: z.array(position).meta({ description: 'Those that are not empty.' }),
     unavailable,
   })
   .meta({ id: 'Positions', description: 'What a wallet has lent.' })
@@ -132,7 +132,7 @@ export const funding = z
     chain,
     asset,
     amount: figure('In whole tokens: always 1.', 1),
-    createdAt: time('When it was asked for, UTC.'),
+    createdAt: time('When it was requested, UTC.'),
   })
   .meta({ id: 'Funding', description: 'Test money that is on its way to a wallet.' })
 

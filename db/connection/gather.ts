@@ -1,8 +1,8 @@
 import type { Db } from './connect.js'
 
 /**
- * Calls in one statement: half of those that wait, so that this process works on their answers while the
- * database works on the others. A few go all at once, and never more than these.
+ * How many calls share a statement: half of those that wait, so that this process works on their answers
+ * while the database works on the other half. Up to `FEW_CALLS` go together, and never more than `MAX_CALLS`.
  */
 const FEW_CALLS = 8
 const MAX_CALLS = 32

@@ -34,7 +34,7 @@ export type Lookup<Row> = {
   /** @throws {ServiceError} Not found: the same for unknown and foreign rows. */
   get(db: Db, accountId: string, key: string): Promise<Row>
   /** What is found otherwise, such as by an admission. */
-  orThrow(row: Row | undefined): Row
+  orThrow(row: Row | undefined, key: string): Row
 }
 
 /**
@@ -42,11 +42,12 @@ export type Lookup<Row> = {
  * the setting is made anew before each, in the subquery that the row's own one depends on.
  *
  * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
+ * @param notFound - Knows the key only: the error is the same for unknown and foreign rows.
  */
 export function createLookup<Row extends object>(
   name: string,
   select: string,
-  notFound: () => ServiceError,
+  notFound: (key: string) => ServiceError,
 ): Lookup<Row> {
   const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
@@ -61,13 +62,13 @@ export function createLookup<Row extends object>(
       return calls.map((_, at) => found.get(at + 1))
     }),
   )
-  const orThrow = (row: Row | undefined) => {
+  const orThrow = (row: Row | undefined, key: string) => {
     if (row) return row
-    throw notFound()
+    throw notFound(key)
   }
   const find = (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
   const get = async (db: Db, accountId: string, key: string) =>
-    orThrow(await find(db, accountId, key))
+    orThrow(await find(db, accountId, key), key)
   return { name, join, find, get, orThrow }
 }
 

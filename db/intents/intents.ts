@@ -156,7 +156,8 @@ const withEffects = (db: Db, accountId: string) =>
     .select(intentColumns.map((column) => `i.${column}`))
     .select(db.raw(`(${EFFECTS}) as effects`))
 
-const intentNotFound = () => new ServiceError('INTENT_NOT_FOUND', 'There is no such intent.')
+const intentNotFound = () =>
+  new ServiceError('INTENT_NOT_FOUND', 'There is no intent with this id.')
 
 export type CancelVerdict = 'cancelled' | 'already_signed' | 'already_over'
 

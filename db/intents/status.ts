@@ -39,7 +39,7 @@ export async function setDelay(db: Db, id: string, delay: Delay | null): Promise
   await db.raw('select delay_intent(?, ?)', [id, delay && JSON.stringify(delay)])
 }
 
-/** Says that money came out of the bridge after its intent had been told to have failed. */
+/** Says that money came out of the bridge after its intent had been marked as failed. */
 export async function setRecovery(
   db: Db,
   id: string,

@@ -114,7 +114,7 @@ export async function expireOperation(db: Db, id: string): Promise<void> {
     .update({
       state: 'cancelled',
       code: db.raw(`coalesce(code, 'NETWORK_ERROR')`),
-      message: db.raw(`coalesce(message, 'It was not tried in time.')`),
+      message: db.raw(`coalesce(message, 'It was not attempted in time.')`),
       taken_by: null,
       taken_until: null,
     })

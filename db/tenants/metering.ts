@@ -61,7 +61,7 @@ export type Search<Row> = { lookup: Lookup<Row>; key: string }
  * together are admitted by one statement.
  *
  * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
- * @param search - Looked up by the way, for a request that is admitted.
+ * @param search - Looked up in the same statement, for a request that is admitted.
  * @returns undefined when no live key has this text.
  */
 export async function admit<Row>(

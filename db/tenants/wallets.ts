@@ -22,7 +22,8 @@ const columns = {
   createdAt: 'created_at',
 }
 
-export const newWalletId = () => newId('svc_wallet_')
+const WALLET_PREFIX = 'svc_wallet_'
+export const newWalletId = () => newId(WALLET_PREFIX)
 
 /**
  * Stores a wallet and its sealed key. The caller's transaction holds the account, so that the count is exact.
@@ -74,20 +75,32 @@ const returning = Object.entries(columns).map(([name, column]) => `${column} as 
 
 const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
-const notFound = () =>
-  new ServiceError('WALLET_NOT_FOUND', 'There is no such wallet. Create it first.')
+const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)
+const notFound = (message: string) => new ServiceError('WALLET_NOT_FOUND', message)
+
+function noWalletOfUser(userId: string): ServiceError {
+  if (!isWalletId(userId))
+    return notFound('This userId has no wallet. Create one with POST /v1/wallets.')
+  return notFound('This is the id of a wallet. Send the userId that it was created with.')
+}
+
+function noWalletWithId(id: string): ServiceError {
+  const what = 'There is no wallet with this id. Use the id that POST /v1/wallets returned.'
+  const form = `This is not the id of a wallet: those begin with ${WALLET_PREFIX}.`
+  return notFound(isWalletId(id) ? what : `${form} Send the id, not the userId.`)
+}
 
 /** The wallet of a user of the account, by userId. */
 export const walletByUser = createLookup<Wallet>(
   'wallet by user',
   `${SELECT} and user_id = call.key`,
-  notFound,
+  noWalletOfUser,
 )
 /** The wallet of the account with this id. */
 export const walletById = createLookup<Wallet>(
   'wallet by id',
   `${SELECT} and id = call.key`,
-  notFound,
+  noWalletWithId,
 )
 
 /** Wallets of an account, those of one user only when it is named. */
@@ -106,5 +119,8 @@ export async function listWallets(
 
 /** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */
 export async function getWalletById(db: Db, id: string): Promise<Wallet> {
-  return walletById.orThrow(await db('wallet').where({ id }).first<Wallet | undefined>(returning))
+  return walletById.orThrow(
+    await db('wallet').where({ id }).first<Wallet | undefined>(returning),
+    id,
+  )
 }

@@ -36,12 +36,6 @@ const serviceStopMs = 8_000
 /** A chain writes its whole state at the end. */
 const serverStopMs = 8_000
 
-/** By what an operator finds an intent in the Temporal UI. A server from outside learns them from the worker. */
-const searchAttributes = [
-  ...['AccountId', 'WalletId', 'IntentAction'],
-  ...['SourceChain', 'TargetChain', 'IntentFailure'],
-]
-
 /**
  * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.
  * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
@@ -86,7 +80,6 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
     ['--log-level', 'warn'],
     ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
     ...dynamicConfig.map((value) => ['--dynamic-config-value', value]),
-    ...searchAttributes.map((name) => ['--search-attribute', `${name}=Keyword`]),
   ]
   // The port opens before the namespace is there; the UI asks for it at that port.
   const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`

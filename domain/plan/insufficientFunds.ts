@@ -18,7 +18,7 @@ export function insufficientFunds(
   const available = assetText(most)
   const where = counted.length === 1 && counted[0] ? counted[0].chain : 'one chain'
   const message = `The intent needs ${required} ${asset} on ${where}, ${available} is available.`
-  const spread = `It is ${assetText(total)} ${asset} on several chains together.`
+  const spread = `There are ${assetText(total)} ${asset} on several chains together.`
   const funds = chains.map(({ chain, availableUnits }): Funds => ({
     chain,
     asset,

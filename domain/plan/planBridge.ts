@@ -1,5 +1,5 @@
 import { timeText } from './effort.js'
-import { ServiceError } from '../errors.js'
+import { invalidRequest, type ServiceError } from '../errors.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { assetText } from '../money.js'
 import { bridgeStep, numbered } from './steps.js'
@@ -39,9 +39,5 @@ export function planBridge(request: BridgeRequest, state: MarketState): Executio
 
 function refused({ reason, clause }: Refusal): ServiceError {
   const path = reason === 'no_route' ? 'toChain' : 'amount'
-  const message = `The amount cannot be bridged: ${clause}.`
-  return new ServiceError('INVALID_REQUEST', message, {
-    reason,
-    issues: [{ path, message: clause }],
-  })
+  return invalidRequest(path, `The amount cannot be bridged: ${clause}.`, reason)
 }

@@ -1,6 +1,6 @@
 import { findCandidate, holders, obstacleOf, ranking, type Candidate } from './candidates.js'
 import { timeText } from './effort.js'
-import { ServiceError } from '../errors.js'
+import { invalidRequest, type ServiceError } from '../errors.js'
 import { explainLend } from './explainLend.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
@@ -54,9 +54,7 @@ function stepsOf({ transfer, swap, rate, depositUnits }: Candidate, asset: strin
 
 function noMarket({ asset, chain }: LendRequest): ServiceError {
   const where = chain ?? 'any chain'
-  return new ServiceError('INVALID_REQUEST', `There is no market for ${asset} on ${where}.`, {
-    issues: [{ path: 'chain', message: `no market for ${asset} on ${where}` }],
-  })
+  return invalidRequest('chain', `There is no market for ${asset} on ${where}.`)
 }
 
 /** Money on a chain from which no market is reached is shown in `funds`, but does not count. */
@@ -68,9 +66,7 @@ function outOfReach(request: LendRequest, state: MarketState, offers: Rate[]): S
   const stopped = bestRate(offers.filter((rate) => rich.some((chain) => counts(chain, rate))))
   if (!stopped) return insufficientFunds(request, state, counted)
   const obstacle = obstacleOf(request, state, stopped)
-  const message = `The amount cannot be lent on ${stopped.chain}: ${obstacle}.`
-  const issues = [{ path: 'amount', message: obstacle }]
-  return new ServiceError('INVALID_REQUEST', message, { issues })
+  return invalidRequest('amount', `The amount cannot be lent on ${stopped.chain}: ${obstacle}.`)
 }
 
 function isLinked({ chains, routes }: MarketState, from: string, to: string): boolean {

@@ -1,5 +1,5 @@
 import { effortOf, sumEfforts, timeText } from './effort.js'
-import { ServiceError } from '../errors.js'
+import { ServiceError, invalidRequest } from '../errors.js'
 import { assetText } from '../money.js'
 import {
   canBeEmptied,
@@ -67,7 +67,7 @@ function swapBefore(
   const quote = findQuote(state, { chain, from: unswapped.asset, to: asset })
   if (quote) return swapOf(quote, unswapped.units)
   const message = `There is no swap from ${unswapped.asset} to ${asset} on ${chain} now.`
-  throw new ServiceError('INVALID_REQUEST', message, { reason: 'no_swap' })
+  throw invalidRequest('intentId', message, 'no_swap')
 }
 
 /** What is still to be taken out of markets; undefined when the swap brings it, but for dust. */
@@ -124,9 +124,8 @@ const nameOf = ({ position: { protocol, chain } }: Source) => `${protocol} on ${
 function marketBusy(source: Source): ServiceError {
   const message =
     `Another intent is taking money out of ${nameOf(source)}. ` +
-    'Ask again when it is over, or ask for less.'
-  const issues = [{ path: 'chain', message }]
-  return new ServiceError('INVALID_REQUEST', message, { reason: 'market_busy', issues })
+    'Try again when it is over, or ask for less.'
+  return invalidRequest('chain', message, 'market_busy')
 }
 
 function noLiquidity(
@@ -137,7 +136,8 @@ function noLiquidity(
   const available = assetText(payableUnits)
   const message = `The markets on ${chain} can pay out no more than ${available} ${asset} now.`
   const required = assetText(requiredUnits)
-  const details = { reason: 'no_liquidity', required, available, funds: lentFunds(state) }
+  const funds = lentFunds(state)
+  const details = { reason: 'no_liquidity' as const, required, available, funds }
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }
 
@@ -148,7 +148,7 @@ function tooLittle(
 ): ServiceError {
   const required = assetText(requiredUnits)
   const available = assetText(totalUnits)
-  const message = `There are ${available} ${asset} to withdraw on ${chain}, ${required} are asked for.`
+  const message = `The intent needs ${required} ${asset} lent on ${chain}, ${available} is available.`
   const details = { required, available, funds: lentFunds(state) }
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }

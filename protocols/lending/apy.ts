@@ -18,5 +18,5 @@ export function apyPercent(perSecond: number): number {
 export function checkedApy({ chain }: ChainClient, perSecond: number): number {
   const apy = apyPercent(perSecond)
   if (apy <= MAX_APY_PERCENT) return apy
-  throw new ServiceError('RPC_ERROR', `${chain.name} told an impossible rate.`)
+  throw new ServiceError('RPC_ERROR', `${chain.name} reported an impossible rate.`)
 }

@@ -10,7 +10,7 @@ import { createLog } from '../../log.js'
 import { createProgressReader } from '../../temporal/progress.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
-import { expectDocumented } from '../support/openapi.js'
+import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
 import type { Tier } from '../../domain/tiers.js'
@@ -77,6 +77,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       const answer = await send(url + path, method, request)
       const { status, headers, body } = answer
       if (isApiPath.test(path)) expectDocumented(method, path, status, headers, body)
+      if (status >= 400 && 'error' in body) await expectExplained(url, body)
       return answer
     },
     logText: () => lines.join(''),

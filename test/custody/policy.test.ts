@@ -110,9 +110,9 @@ describe('assertAllowed', () => {
     refused({ to: token, data: approve().data.slice(0, 74) }, supply())
   })
 
-  test('names the rule', () => {
+  test('says what is required', () => {
     expect(() => assertAllowed([approve(), supply(units, thief)], allowance)).toThrow(
-      'Refused to sign: the deposit belongs to the wallet.',
+      'Refused to sign: the deposit must belong to the wallet.',
     )
   })
 })

@@ -1,12 +1,77 @@
 import { describe, expect, test } from '@jest/globals'
-import { ServiceError, errorCatalog } from '../../domain/errors.js'
+import { ServiceError, errorCatalog, invalidFields, invalidRequest } from '../../domain/errors.js'
+import { explainFailure, intentFailureCodes, toFailureCode } from '../../domain/failures.js'
+import { failureCodes } from '../../domain/operation.js'
+import { reasonCatalog, reasonsOf } from '../../domain/reasons.js'
 
 describe('errorCatalog', () => {
-  test('every code has a documented status and says what to do', () => {
-    for (const { status, hint } of Object.values(errorCatalog)) {
-      expect([400, 401, 402, 403, 404, 429, 500, 503]).toContain(status)
-      expect(hint).toMatch(/\.$/)
+  test('every code has a documented status, and says what happened and what to do', () => {
+    for (const { status, meaning, hint } of Object.values(errorCatalog)) {
+      expect([400, 401, 402, 403, 404, 405, 429, 500, 503]).toContain(status)
+      for (const text of [meaning, hint]) expect(text).toMatch(/^[A-Z].+\.$/)
     }
+  })
+})
+
+describe('reasonCatalog', () => {
+  test('every reason says what happened and what to do', () => {
+    for (const { meaning, hint } of Object.values(reasonCatalog)) {
+      for (const text of [meaning, hint]) expect(text).toMatch(/^[A-Z].+\.$/)
+    }
+  })
+
+  test('each belongs to one code, under no name that a code has too', () => {
+    const names = [...reasonsOf('INVALID_REQUEST'), ...reasonsOf('INSUFFICIENT_FUNDS')]
+    expect(names.sort()).toEqual(Object.keys(reasonCatalog).sort())
+    for (const name of names) expect(name).toMatch(/^[a-z_]+$/)
+  })
+})
+
+describe('failureCatalog', () => {
+  test('every code says what happened, what to do and where the money is', () => {
+    for (const code of intentFailureCodes) {
+      for (const text of Object.values(explainFailure(code))) expect(text).toMatch(/[a-z.]/)
+    }
+  })
+
+  test('has the code of every step that fails, of every failure to be simulated, and of a cancel', () => {
+    const steps = Object.values(failureCodes).filter((code) => code !== 'FUNDING_FAILED')
+    const others = ['NETWORK_ERROR', 'RPC_ERROR', 'INSUFFICIENT_FUNDS', 'CANCELLED']
+    for (const code of [...steps, ...others]) expect(toFailureCode(code)).toBe(code)
+  })
+
+  test('a code that is not published is a fault in the service', () => {
+    for (const code of ['MISCONFIGURED', 'WAITING', ''])
+      expect(toFailureCode(code)).toBe('INTERNAL')
+  })
+})
+
+describe('invalidRequest', () => {
+  test('has one shape, with a reason or without', () => {
+    expect(invalidRequest('amount', 'Too much.').details).toEqual({
+      issues: [{ path: 'amount', message: 'Too much.' }],
+    })
+    expect(invalidRequest('intentId', 'Not yet.', 'not_final')).toMatchObject({
+      ...{ code: 'INVALID_REQUEST', message: 'Not yet.' },
+      details: { reason: 'not_final', retryAfter: 30, issues: [{ path: 'intentId' }] },
+    })
+  })
+
+  test('takes a published reason only', () => {
+    // @ts-expect-error It is in no catalog.
+    const unpublished = () => invalidRequest('', 'x', 'unpublished')
+    // @ts-expect-error It is a reason of another code.
+    const misplaced = () => new ServiceError('INVALID_REQUEST', 'x', { reason: 'no_liquidity' })
+    expect([unpublished, misplaced]).toHaveLength(2)
+  })
+})
+
+describe('invalidFields', () => {
+  test('tells the first five, and all of them in details', () => {
+    const issues = Array.from({ length: 7 }, (_, at) => ({ path: `f${at}`, message: `${at}.` }))
+    const { message, details } = invalidFields(issues)
+    expect(message).toBe('0. 1. 2. 3. 4. 2 more: see details.issues.')
+    expect(details).toEqual({ issues })
   })
 })
 

@@ -3,6 +3,14 @@ import fc from 'fast-check'
 import { fromUnits, gasCostUsd, sumUsd, toUnits, toUsd } from '../../domain/money.js'
 import { holds } from './plan/holds.js'
 
+const messageOf = (amount: number | string) => {
+  try {
+    return String(toUnits(amount, 6))
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 const refused = (amount: number | string, decimals = 6) => {
   expect(() => toUnits(amount, decimals)).toThrow(
     expect.objectContaining({
@@ -54,6 +62,25 @@ describe('toUnits', () => {
       refused(text)
     },
   )
+
+  test.each([
+    [1e-7, 'amount must have at most 6 decimals.'],
+    [1.5e-7, 'amount must have at most 6 decimals.'],
+    ['0.0000001', 'amount must have at most 6 decimals.'],
+    [1e30, 'amount must be sent as text when it has more than 15 digits.'],
+    [1_234_567_890.123456, 'amount must be sent as text when it has more than 15 digits.'],
+    ['1e30', 'amount must be written without an exponent.'],
+    ['1E-7', 'amount must be written without an exponent.'],
+    ['9'.repeat(80), 'amount is more than a token can have.'],
+    [0, 'amount must be above zero.'],
+    [-1, 'amount must be above zero.'],
+    [-1e-7, 'amount must be above zero.'],
+    ['0.00', 'amount must be above zero.'],
+    ['1,5', 'amount must be plain decimal digits, such as 12.5.'],
+    ['-', 'amount must be plain decimal digits, such as 12.5.'],
+  ])('%p: %s', (amount, message) => {
+    expect(messageOf(amount)).toBe(message)
+  })
 
   test('refuses more decimals than the token has', () => {
     refused(1.0000001)

@@ -224,7 +224,7 @@ describe('an attestation that does not come', () => {
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
-  test('BRIDGE_TIMEOUT: told to have failed, the money comes out later, and a retry deposits it', async () => {
+  test('BRIDGE_TIMEOUT: marked as failed, the money comes out later, and a retry deposits it', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     await world.setFaults({ stuck: true })
     const wish = { ...lend(1), ...simulate('BRIDGE_TIMEOUT') }

@@ -12,9 +12,10 @@ export const documented = [
   ...endpoints.unversioned.map((route) => ({ route, path: route.spec.path })),
 ]
 
-/** What a path that no endpoint has may answer with. */
+/** What a path or a method that no endpoint has may answer with. */
 const elsewhere: ErrorCode[] = [
   ...(['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND'] as const),
+  'METHOD_NOT_ALLOWED',
   ...(['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const),
 ]
 
@@ -28,6 +29,7 @@ const byStatus: Record<number, string[]> = {
   200: ['X-Credits-Charged'],
   201: ['X-Credits-Charged'],
   401: ['WWW-Authenticate'],
+  405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }
@@ -51,6 +53,20 @@ export function expectDocumented(
   }
   expect(headers.get('content-type')).toMatch(/^application\/json/)
 }
+
+/** Fails when the page that an error names does not explain it. */
+export async function expectExplained(
+  url: string,
+  { error, details }: { error?: unknown; details: Record<string, unknown> },
+): Promise<void> {
+  const { docs, reason } = details
+  expect(docs).toBe(`/docs/errors#${String(reason ?? error)}`)
+  const page = pages.get(url) ?? fetch(url + String(docs)).then((response) => response.text())
+  pages.set(url, page)
+  expect(await page).toContain(`id="${String(docs).split('#')[1]}"`)
+}
+
+const pages = new Map<string, Promise<string>>()
 
 function schemaOf(route: Route, status: number) {
   if (status === 200 || status === 201) return route.spec.docs.responses[status]?.schema

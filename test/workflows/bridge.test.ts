@@ -142,7 +142,7 @@ describe('a bridged plan that fails', () => {
     expect(calls.at(-1)?.input).toMatchObject({ failure: { code: 'DEPOSIT_FAILED', step: 2 } })
   })
 
-  test('told to have failed while its money is in the bridge: it mints, then ends as failed', async () => {
+  test('marked as failed while its money is in the bridge: it mints, then ends as failed', async () => {
     let told = false
     const awaitAttestation = () => {
       if (told) return Promise.resolve(attested)

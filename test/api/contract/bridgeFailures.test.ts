@@ -81,7 +81,7 @@ describe('Intent failure reasons of bridges', () => {
     expect(intent).not.toHaveProperty('error')
   })
 
-  test('BRIDGE_TIMEOUT is told as the end after long, and waited for all the same', async () => {
+  test('BRIDGE_TIMEOUT ends the intent after long, and the wait for the money goes on', async () => {
     const { id, input } = await newBridge()
     const { bridge, awaitAttestation } = activitiesOf(HOUR_MS)
     await run(bridge, input)

@@ -159,7 +159,7 @@ describe('Rate-limit headers', () => {
       ...[await answerOfFailure(world.db, key, 'alice'), await answerOfOutage(key)],
     ]
     const statuses = [...new Set(answers.map(({ status }) => status))].sort()
-    expect(statuses).toEqual([200, 201, 400, 401, 403, 404, 429, 500, 503])
+    expect(statuses).toEqual([200, 201, 400, 401, 403, 404, 405, 429, 500, 503])
     for (const answer of answers) {
       for (const name of ['limit', 'remaining', 'reset']) {
         expect(header(answer, `x-ratelimit-${name}`)).toBeGreaterThanOrEqual(0)

@@ -112,7 +112,7 @@ describe('Requests and responses', () => {
   test('HTTP methods are GET and POST: there are no others', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       for (const path of ['/v1/wallets/alice', '/v1/intents', '/dashboard/credits']) {
-        expect((await world.api.call(method, path, { key })).status).toBe(404)
+        expect((await world.api.call(method, path, { key })).status).toBe(405)
       }
     }
   })

@@ -22,10 +22,11 @@ const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =
     return operation ? [{ title: `${method.toUpperCase()} ${path}`, path, operation }] : []
   }),
 )
-/** Why an intent or a funding failed, why a process did not start, and that there is no such path. */
+/** Why an intent or a funding failed, why a process did not start, and that there is no such path or method. */
 const neverAnswered = [
   ...['BRIDGE_FAILED', 'BRIDGE_TIMEOUT', 'CANCELLED', 'DEPOSIT_FAILED', 'FUNDING_FAILED'],
-  ...['MISCONFIGURED', 'NETWORK_ERROR', 'NOT_FOUND', 'RPC_ERROR', 'SWAP_FAILED'],
+  ...['METHOD_NOT_ALLOWED', 'MISCONFIGURED', 'NETWORK_ERROR', 'NOT_FOUND', 'RPC_ERROR'],
+  'SWAP_FAILED',
   'WITHDRAW_FAILED',
 ]
 
@@ -176,7 +177,7 @@ describe('GET /docs', () => {
   test('what it shows of the document leads nowhere else', () => {
     expect(toJson(document)).not.toMatch(/https?:\/\//)
     // Swagger UI links an identifier to spdx.org.
-    expect(document.info.license).toEqual({ name: 'Proprietary' })
+    expect(document.info.license).toEqual({ name: 'Apache-2.0' })
   })
 })
 

@@ -128,7 +128,8 @@ describe('GET /v1/balances/:walletId', () => {
   test('error: WALLET_NOT_FOUND alike for an unknown wallet and one of another account', async () => {
     const { id } = await newWallet()
     const stranger = await world.newKey()
-    const [theirs, unknown] = [await get(id, stranger), await get('x', stranger)]
+    const unknownId = `svc_wallet_${'0'.repeat(26)}`
+    const [theirs, unknown] = [await get(id, stranger), await get(unknownId, stranger)]
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })

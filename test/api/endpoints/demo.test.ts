@@ -50,7 +50,8 @@ describe('POST /v1/demo/fund', () => {
   test('error: WALLET_NOT_FOUND for the wallet of another account, and nothing is stored', async () => {
     const { id } = await newWallet()
     const stranger = await world.newKey()
-    const [theirs, unknown] = [await fund(id, stranger), await fund('x', stranger)]
+    const unknownId = `svc_wallet_${'0'.repeat(26)}`
+    const [theirs, unknown] = [await fund(id, stranger), await fund(unknownId, stranger)]
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
     expect(await fundingsOf(id)).toEqual([])

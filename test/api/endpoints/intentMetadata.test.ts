@@ -58,7 +58,7 @@ describe('metadata of an intent', () => {
     const { status, body } = await lend(text(4_097))
     expect(status).toBe(400)
     expect(body.details).toMatchObject({
-      issues: [{ path: 'metadata', message: 'is larger than 4 kB' }],
+      issues: [{ path: 'metadata', message: 'metadata is larger than 4 kB.' }],
     })
   })
 

@@ -148,6 +148,7 @@ describe('POST /v1/intents', () => {
           { chain: 'arbitrum-sepolia', asset: 'USDC', amount: '0.999999' },
           { chain: 'base-sepolia', asset: 'USDC', amount: '0.000001' },
         ],
+        docs: '/docs/errors#INSUFFICIENT_FUNDS',
         requestId: headers.get('x-request-id'),
       },
     })
@@ -167,9 +168,13 @@ describe('POST /v1/intents', () => {
   test('error: WALLET_NOT_FOUND alike for an unknown wallet and for one of another account', async () => {
     const { id } = await newWallet({ 'arbitrum-sepolia': usdc })
     const stranger = await world.newKey()
+    const unknownId = `svc_wallet_${'0'.repeat(26)}`
     const body = (walletId: string) => ({ walletId, action: 'lend', amount: 1 })
     const theirs = await world.api.call('POST', '/v1/intents', { key: stranger, body: body(id) })
-    const unknown = await world.api.call('POST', '/v1/intents', { key: stranger, body: body('x') })
+    const unknown = await world.api.call('POST', '/v1/intents', {
+      key: stranger,
+      body: body(unknownId),
+    })
     expect([theirs.status, theirs.body.error]).toEqual([404, 'WALLET_NOT_FOUND'])
     expect(withoutId(theirs)).toBe(withoutId(unknown))
     expect(await intentsOf(id)).toEqual([])

@@ -26,22 +26,28 @@ const unknownKey = () => {
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
-const badHeaders: [string, () => object | Promise<object>][] = [
+type BadHeader = [title: string, make: () => object | Promise<object>]
+const missing: BadHeader[] = [
   ['no header', () => ({})],
   ['an empty header', () => ({ authorization: '' })],
+  ['another header', () => ({ 'x-api-key': valid })],
+  ['a cookie', () => ({ cookie: `authorization=Bearer ${valid}; api_key=${valid}` })],
+]
+const malformed: BadHeader[] = [
   ['no scheme', () => ({ authorization: valid })],
   ['another scheme', () => ({ authorization: `Basic ${valid}` })],
   ['two keys', () => ({ authorization: `Bearer ${valid} ${valid}` })],
-  ['another header', () => ({ 'x-api-key': valid })],
-  ['a cookie', () => ({ cookie: `authorization=Bearer ${valid}; api_key=${valid}` })],
-  ['a malformed key', () => bearer('svc_sk_123')],
+  ['a short key', () => bearer('svc_sk_123')],
   ['a wrong checksum', () => bearer(valid.slice(0, -1) + (valid.endsWith('0') ? '1' : '0'))],
   ['upper case', () => bearer(valid.toUpperCase())],
+  ['SQL', () => bearer(`svc_sk_'or'1'='1`)],
+]
+const dead: BadHeader[] = [
   ['an unknown key', () => bearer(unknownKey())],
   ['a revoked key', async () => bearer(await keyWith('revoked_at'))],
   ['an expired key', async () => bearer(await keyWith('expires_at'))],
-  ['SQL', () => bearer(`svc_sk_'or'1'='1`)],
 ]
+const badHeaders = [...missing, ...malformed, ...dead]
 const requests: [string, string][] = [
   ['POST', '/v1/wallets'],
   ['GET', '/v1/wallets/user'],
@@ -69,18 +75,30 @@ describe('error: UNAUTHORIZED', () => {
       expect(body).toEqual({
         error: 'UNAUTHORIZED',
         message: expect.any(String),
-        details: { requestId: answered.get('x-request-id') },
+        details: {
+          docs: '/docs/errors#UNAUTHORIZED',
+          requestId: answered.get('x-request-id'),
+        },
       })
       expect(answered.get('www-authenticate')).toBe('Bearer')
     }
   })
 
-  test('is the same answer for every bad key', async () => {
+  test.each([
+    ['missing', missing, 'The API key is missing. Send it as `Authorization: Bearer svc_sk_…`.'],
+    [
+      'malformed',
+      malformed,
+      'The API key is malformed. Send `Authorization: Bearer` and the key as it was issued: `svc_sk_` and 64 hexadecimal characters.',
+    ],
+    ['unknown, revoked or expired', dead, 'The API key is unknown, revoked or expired.'],
+  ])('is the same answer for every key that is %s', async (_title, headers, message) => {
     const answers = []
-    for (const [, make] of badHeaders) {
+    for (const [, make] of headers) {
       answers.push(await world.api.call('GET', '/v1/wallets/x', { headers: await make() }))
     }
     expect(new Set(answers.map(withoutId)).size).toBe(1)
+    expect(answers[0]?.body.message).toBe(message)
   })
 
   test('neither the answer nor the log repeats a key', async () => {

@@ -24,6 +24,7 @@ const expectError = (answer: Answer, status: number, code: string) => {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
   expect(answer.body.details.requestId).toBe(answer.headers.get('x-request-id'))
+  expect(answer.body.details.docs).toBe(`/docs/errors#${code}`)
   expect(answer.text).not.toMatch(/node_modules|\.ts:|at \w+ \(|select |Error:/i)
 }
 
@@ -98,17 +99,11 @@ async function sendBytes(body: Buffer, encoding?: string): Promise<Answer> {
 
 describe('error: NOT_FOUND', () => {
   test.each([
-    ['GET', '/'],
     ['GET', '/v1'],
     ['GET', '/v1/'],
     ['GET', '/v2/wallets/a'],
-    ['GET', '/v1/demo/fund'],
     ['GET', '/v1/wallets/a/b'],
     ['POST', '/v1/unknown'],
-    ['DELETE', '/v1/wallets/a'],
-    ['PUT', '/v1/wallets'],
-    ['PATCH', '/v1/intents/a'],
-    ['OPTIONS', '/v1/wallets'],
     ['OPTIONS', '/v1/unknown'],
     ['GET', '/healthz/x'],
   ])('%s %s', async (method, path) => {
@@ -137,6 +132,7 @@ describe('what is no readable HTTP', () => {
     const answer = JSON.parse(body) as Answer['body']
     expect(head).toContain('HTTP/1.1 400 Bad Request')
     expect(answer.error).toBe('INVALID_REQUEST')
+    expect(answer.details.docs).toBe('/docs/errors#INVALID_REQUEST')
     expect(head).toContain(`X-Request-Id: ${String(answer.details.requestId)}`)
   })
 })

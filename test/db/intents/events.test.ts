@@ -34,7 +34,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const error = { code: 'DEPOSIT_FAILED', message: 'test', step: 1 }
+const error = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
 const insert = () => insertTestIntent(database.db, wallet, 'planning')
 const read = (slice: Partial<EventSlice> = {}) =>
   readEvents(api, wallet.accountId, { limit: 100, ...slice })

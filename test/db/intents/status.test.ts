@@ -48,9 +48,17 @@ const toldOf = (id: string) =>
     .select<{ type: string; data: object }[]>('type', 'data')
 
 const plan = { strategy: 'direct-deposit', steps: [{ sequence: 1 }] } as unknown as ExecutionPlan
-const error = { code: 'DEPOSIT_FAILED', message: 'test', step: 1 }
-const cancelled = { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' }
-const delay = { code: 'BRIDGE_TIMEOUT', since: '2026-01-01T00:00:00.000Z', message: 'x', funds: [] }
+const error = { code: 'DEPOSIT_FAILED' as const, message: 'test', step: 1 }
+const cancelled = {
+  code: 'CANCELLED' as const,
+  message: 'The intent was cancelled. Nothing was sent.',
+}
+const delay = {
+  code: 'BRIDGE_TIMEOUT' as const,
+  since: '2026-01-01T00:00:00.000Z',
+  message: 'x',
+  funds: [],
+}
 const recovery = { txHash: '0x01', chain: 'base-sepolia', asset: 'USDC', amount: '1' }
 
 const moves = {
@@ -209,7 +217,7 @@ describe('setDelay', () => {
 
 describe('setRecovery', () => {
   test('tells once where the money is that came out too late', async () => {
-    const timeout = { code: 'BRIDGE_TIMEOUT', message: 'x', step: 1 }
+    const timeout = { code: 'BRIDGE_TIMEOUT' as const, message: 'x', step: 1 }
     const id = await insert('failed', { error: timeout, delay: JSON.stringify(delay) })
     await setRecovery(worker, id, recovery)
     await setRecovery(worker, id, { ...recovery, txHash: '0x02' })

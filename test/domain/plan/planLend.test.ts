@@ -89,7 +89,7 @@ describe('planIntent, lend: where the money is', () => {
     const error = failureOf(lend('10', { chain: 'arbitrum' }), state)
     expect([error.code, error.details.issues]).toEqual([
       'INVALID_REQUEST',
-      [{ path: 'amount', message: why }],
+      [{ path: 'amount', message: `The amount cannot be lent on arbitrum: ${why}.` }],
     ])
   })
 

@@ -130,7 +130,7 @@ describe('planIntent, lend: what cannot be planned', () => {
     expect(code).toBe('INSUFFICIENT_FUNDS')
     expect(message).toBe(
       'The intent needs 10 USDC on one chain, 9.999999 is available. ' +
-        'It is 15.999999 USDC on several chains together.',
+        'There are 15.999999 USDC on several chains together.',
     )
     expect(details).toEqual({
       required: '10',

@@ -196,7 +196,7 @@ describe('planIntent, withdraw: what cannot be planned', () => {
     const state = market(aave('10'), comet('5'), positionOf('arbitrum', '7'))
     const { code, message, details } = failureOf(withdraw('15.000011'), state)
     expect(code).toBe('INSUFFICIENT_FUNDS')
-    expect(message).toBe('There are 15 USDC to withdraw on base, 15.000011 are asked for.')
+    expect(message).toBe('The intent needs 15.000011 USDC lent on base, 15 is available.')
     expect(details).toEqual({
       required: '15.000011',
       available: '15',

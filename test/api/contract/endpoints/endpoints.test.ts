@@ -80,7 +80,7 @@ describe('Endpoints', () => {
   })
 
   test.each(endpoints)('$method $path: not by $never', async (endpoint) => {
-    expect((await call(endpoint, endpoint.never)).status).toBe(404)
+    expect((await call(endpoint, endpoint.never)).status).toBe(405)
   })
 
   test.each(endpoints)('$method $path requires authentication', async (endpoint) => {

@@ -1,0 +1,30 @@
+/** The name that somebody meant who has mistyped it, undefined when none is near. */
+export function nearestName(typed: string, names: string[]): string | undefined {
+  const wanted = plain(typed)
+  const near = names
+    .map((name) => ({ name, edits: countEdits(wanted, plain(name)) }))
+    .filter(({ name, edits }) => edits <= MOST_EDITS && edits < name.length / 2)
+    .sort((a, b) => a.edits - b.edits)
+  return near[0]?.name
+}
+
+/** Two letters swapped are two edits. */
+const MOST_EDITS = 2
+
+/** `walletID` and `wallet_id` are `walletId`. */
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/** Letters to insert, delete or replace (Levenshtein); at most one more than is near. */
+function countEdits(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > MOST_EDITS) return MOST_EDITS + 1
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

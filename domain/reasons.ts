@@ -1,0 +1,100 @@
+/** What the reader of a reason should know. `retryAfter`: seconds after which the call may succeed. */
+type ReasonFacts = {
+  code: 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS'
+  meaning: string
+  hint: string
+  retryAfter?: number
+}
+
+/** Every value of `details.reason` that the API answers with: its code, what happened, and what to do. */
+export const reasonCatalog = {
+  user_id_taken: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The userId already has a wallet, which was created with other metadata.',
+    hint: 'Send the same metadata to get that wallet, or use another userId.',
+  },
+  idempotency_key_reused: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The `Idempotency-Key` was sent before with another body or query.',
+    hint: 'Use a new key for each new request. Send the same key with the same request only.',
+  },
+  already_signed: {
+    code: 'INVALID_REQUEST',
+    meaning: 'A transaction of the intent is already signed, so it can no longer be cancelled.',
+    hint: 'Poll the intent until it is `completed` or `failed`.',
+  },
+  already_over: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The intent is already `completed` or `failed`, so there is nothing to cancel.',
+    hint: 'Read the intent for its result.',
+  },
+  not_failed: {
+    code: 'INVALID_REQUEST',
+    meaning: 'Only a `failed` intent can be retried, and this one has not failed.',
+    hint: 'Poll the intent until it is `completed` or `failed`.',
+  },
+  not_final: {
+    code: 'INVALID_REQUEST',
+    meaning: 'A reorganisation of the chain could still undo the failure of the intent.',
+    hint: 'Retry it again after `details.retryAfter` seconds.',
+    // Finality takes seconds on one chain and minutes on another.
+    retryAfter: 30,
+  },
+  funds_in_bridge: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The money of the failed intent is still in the bridge.',
+    hint: 'It arrives by itself. Retry the intent when it has `error.recovery`.',
+  },
+  nothing_left: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The failed intent has nothing left to do: its money is where it should be.',
+    hint: 'Create a new intent for anything else.',
+  },
+  no_route: {
+    code: 'INVALID_REQUEST',
+    meaning: 'There is no bridge between the two chains.',
+    hint: 'Choose other chains.',
+  },
+  above_maximum: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The amount is more than the bridge moves at once.',
+    hint: 'Ask for at most what `message` names, or split the amount.',
+  },
+  below_fee: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The fee of the bridge would take the whole amount.',
+    hint: 'Ask for more.',
+  },
+  no_swap: {
+    code: 'INVALID_REQUEST',
+    meaning: 'What the failed withdrawal took out cannot be swapped now.',
+    hint: 'Retry the intent later. The money is in the wallet.',
+  },
+  market_busy: {
+    code: 'INVALID_REQUEST',
+    meaning: 'Another intent of the wallet is taking money out of the same market.',
+    hint: 'Send the request again when that intent is over, or ask for less.',
+  },
+  no_liquidity: {
+    code: 'INSUFFICIENT_FUNDS',
+    meaning: 'The money is there, but its markets cannot pay out so much now.',
+    hint: 'Ask for at most `details.available`, or try again later.',
+  },
+} as const satisfies Record<string, ReasonFacts>
+
+export type Reason = keyof typeof reasonCatalog
+type ReasonsOf<Code> = {
+  [Name in Reason]: (typeof reasonCatalog)[Name]['code'] extends Code ? Name : never
+}[Reason]
+export type InvalidRequestReason = ReasonsOf<'INVALID_REQUEST'>
+export type InsufficientFundsReason = ReasonsOf<'INSUFFICIENT_FUNDS'>
+
+/** The reasons that a code is answered with; none for most codes. */
+export const reasonsOf = (code: string): Reason[] =>
+  (Object.keys(reasonCatalog) as Reason[]).filter((name) => reasonCatalog[name].code === code)
+
+/** Seconds after which a call that was refused for this reason may succeed, where they are known. */
+export function retryAfterOf(reason: Reason): number | undefined {
+  const facts: ReasonFacts = reasonCatalog[reason]
+  return facts.retryAfter
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createErrorsMarkdown } from '../../../api/docs/errors.js'
+import { endpoints } from '../../../api/routes.js'
+import { errorCatalog } from '../../../domain/errors.js'
+import { explainFailure, intentFailureCodes } from '../../../domain/failures.js'
+import { reasonCatalog, reasonsOf } from '../../../domain/reasons.js'
+import { document } from '../../support/openapi.js'
+import { startWorld, type World } from '../api.js'
+
+let world: World
+let page: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  page = await (await get('/docs/errors')).text()
+})
+afterAll(() => world?.stop())
+
+const get = (path: string, headers = {}) => fetch(world.api.url + path, { headers })
+const markdown = createErrorsMarkdown(endpoints)
+
+describe('GET /docs/errors', () => {
+  test.each([...Object.keys(errorCatalog), ...Object.keys(reasonCatalog)])(
+    'has one anchor for %s, and a heading in docs/errors.md',
+    (name) => {
+      expect(page.split(`id="${name}"`)).toHaveLength(2)
+      expect(markdown.split('\n').filter((line) => /^#{3,4} /.test(line))).toContainEqual(
+        expect.stringMatching(new RegExp(`^#+ ${name}$`)),
+      )
+    },
+  )
+
+  test('says of each failure of an intent where the money is', () => {
+    for (const code of intentFailureCodes) {
+      expect(markdown).toContain(`here the money is: ${explainFailure(code).money}`)
+    }
+  })
+
+  test('is a page of this origin, without scripts, under the policy of /docs', async () => {
+    const { headers } = await get('/docs/errors')
+    expect(headers.get('content-type')).toMatch(/^text\/html/)
+    expect(headers.get('content-security-policy')).toBe(
+      (await get('/docs')).headers.get('content-security-policy'),
+    )
+    expect(page).not.toMatch(/(https?:)?\/\/[a-z]|<script/i)
+  })
+
+  test('docs/errors.md is what the catalogs say: run `npm run openapi` otherwise', async () => {
+    const file = new URL('../../../docs/errors.md', import.meta.url)
+    expect(await readFile(file, 'utf8')).toBe(markdown)
+  })
+})
+
+describe('the document', () => {
+  const schemas = document.components?.schemas as Record<string, { enum?: string[] }>
+
+  test.each(['INVALID_REQUEST', 'INSUFFICIENT_FUNDS'] as const)(
+    'lists the reasons of %s',
+    (code) => {
+      const name = code === 'INVALID_REQUEST' ? 'InvalidRequestReason' : 'InsufficientFundsReason'
+      expect(schemas[name]?.enum).toEqual(reasonsOf(code))
+    },
+  )
+
+  test('lists the codes of failed intents', () => {
+    expect(schemas.IntentFailureCode?.enum).toEqual(intentFailureCodes)
+  })
+})
+
+describe('GET /', () => {
+  const links = {
+    ...{ docs: '/docs', openapi: '/openapi.json', llms: '/llms.txt' },
+    ...{ errors: '/docs/errors', health: '/healthz' },
+  }
+
+  test('answers with JSON that leads on', async () => {
+    const response = await get('/')
+    expect(await response.json()).toEqual({ name: 'Steward', ...links })
+    expect(response.headers.get('vary')).toBe('Accept')
+    for (const path of Object.values(links)) expect((await get(path)).status).toBe(200)
+  })
+
+  test('answers a browser with a page that leads on', async () => {
+    const response = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/)
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const text = await response.text()
+    for (const path of Object.values(links)) expect(text).toContain(`href="${path}"`)
+  })
+})

@@ -1,0 +1,26 @@
+import { describe, expect, test } from '@jest/globals'
+import { nearestName } from '../../../api/http/nearest.js'
+
+describe('nearestName', () => {
+  const names = ['walletId', 'action', 'amount', 'asset', 'chain', 'metadata']
+
+  test.each([
+    ['walletID', 'walletId'],
+    ['wallet_id', 'walletId'],
+    ['Wallet-Id', 'walletId'],
+    ['walletd', 'walletId'],
+    ['actoin', 'action'],
+    ['amuont', 'amount'],
+    ['chian', 'chain'],
+    ['meta', undefined],
+    ['colour', undefined],
+    ['', undefined],
+    ['w'.repeat(10_000), undefined],
+  ])('%s: %s', (typed, meant) => {
+    expect(nearestName(typed, names)).toBe(meant)
+  })
+
+  test('of two that are near the nearer', () => {
+    expect(nearestName('chains', ['chain', 'chained'])).toBe('chain')
+  })
+})
