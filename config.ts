@@ -24,10 +24,10 @@ const common = {
 /** Where the node of each chain is. */
 const rpcUrls = z.record(z.enum(chainNames), webUrl)
 
-/** Circle's service for test networks; it needs no key. @see https://developers.circle.com/cctp */
-const circleSandbox = 'https://iris-api-sandbox.circle.com'
+/** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
+const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
-const attestations = { ATTESTATION_URL: webUrl.default(circleSandbox) }
+const attestations = { ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }
 
 const temporal = {
   TEMPORAL_ADDRESS: z.string().min(1),

@@ -63,7 +63,7 @@ async function insertCallers(owner: Db): Promise<Buffer[]> {
     await owner('account')
       .where({ id: accountId })
       .update({ rpm: 1_000_000_000, monthly_credits: 1_000_000_000 })
-    const key = await createApiKey(owner, accountId, 'bench')
+    const key = await createApiKey(owner, accountId, { name: 'bench' })
     const head = ['GET /v1/wallets/user HTTP/1.1', 'Host: 127.0.0.1']
     const who = [`Authorization: Bearer ${key}`, `X-Account: ${accountId}`]
     return Buffer.from([...head, ...who, '', ''].join('\r\n'))

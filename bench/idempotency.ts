@@ -43,7 +43,7 @@ async function run(owner: Db): Promise<void> {
   await owner('account')
     .where({ id: accountId })
     .update({ rpm: KEYS * TWINS, monthly_credits: 5_000 })
-  const key = await createApiKey(owner, accountId, 'bench')
+  const key = await createApiKey(owner, accountId, { name: 'bench' })
   const servers = [await startServer(), await startServer()]
   const body = JSON.stringify({ walletId: wallet.id, action: 'lend', amount: 1 })
   const started = performance.now()

@@ -1,3 +1,20 @@
+/** An ERC-4626 vault of USDC, and the market of Aave in which it lends what it holds. */
+export type Vault = { address: string; lendsTo: { pool: string; aToken: string } }
+
+/** What is where on a chain. What it lacks is absent. */
+export type Contracts = {
+  usdc: string
+  ethUsdFeed: string
+  /** A dollar beside USDC that Aave lists. */
+  testDollar?: string | undefined
+  /** A pool, and the asset in it that is lent. */
+  aave?: { pool: string; asset: string; aToken: string }
+  /** Markets of Compound III whose base token is USDC. */
+  comets?: string[]
+  vaults?: Vault[]
+  uniswap?: { factory: string; quoter: string; router: string } | undefined
+}
+
 /**
  * Public testnet addresses. USDC and the contracts of CCTP v2: Circle's lists; Aave:
  * aave-address-book 4.44.22; Comet: the deployments in Compound's repository; Uniswap v3: its list
@@ -21,7 +38,7 @@ export const testnetContracts = {
       asset: '0x94a9D9AC8a22534E3FaCa9F4e7F2E2cf85d5E4C8',
       aToken: '0x16dA4541aD1807f4443d92D26044C1147406EB80',
     },
-    comet: '0xAec1F48e02Cfb822Be958B68C7957156EB3F0b6e',
+    comets: ['0xAec1F48e02Cfb822Be958B68C7957156EB3F0b6e'],
     uniswap: {
       factory: '0x0227628f3F023bb0B980b67D528571c95c6DaC1c',
       quoter: '0xEd1f6473345F45b75F8179591dd5bA1888cf2FB3',
@@ -51,7 +68,7 @@ export const testnetContracts = {
       router: '0x94cC0AaC535CCDB3C01d6787D6413C739ae12bc4',
     },
   },
-}
+} satisfies Record<string, Contracts>
 
 /** CCTP v2 on every public testnet. */
 export const testnetCctp = {

@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { multicallAddress } from './multicall.js'
+import { MULTICALL_ADDRESS } from './multicall.js'
 import { readEthPrice } from './prices.js'
 import { readBalance, readContract } from './read.js'
 import { tokensOf } from './registry.js'
@@ -18,7 +18,7 @@ export async function readHoldings(client: ChainClient, owner: string): Promise<
   const tokens = tokensOf(client.chain)
   const [coin, amounts] = await Promise.all([
     readContract(client, {
-      to: multicallAddress,
+      to: MULTICALL_ADDRESS,
       abi: native,
       name: 'getEthBalance',
       args: [owner],

@@ -62,13 +62,14 @@ export function connectChains(registry: Registry, rpcUrls: Record<ChainName, str
 function toRpcError(chain: Chain, method: string, error: unknown): ServiceError {
   const { name } = chain
   if (isError(error, 'CALL_EXCEPTION')) {
-    return reverted(name, method, error.reason ?? error.shortMessage, error.data)
+    const { reason, shortMessage, data } = error
+    return reverted(name, method, { reason: reason ?? shortMessage, data })
   }
   const answer = answerIn(error)
   // ethers does not see a revert that brings no data, as of an assertion or an empty require.
   const runs = method === 'eth_call' || method === 'eth_estimateGas'
   if (runs && answer && (answer.code === REVERT_CODE || /revert/i.test(answer.message))) {
-    return reverted(name, method, answer.message, null)
+    return reverted(name, method, { reason: answer.message, data: null })
   }
   const details = { chain: name, method, answered: answer !== undefined, reverted: false }
   const reason = answer?.message ?? 'no answer'
@@ -78,7 +79,10 @@ function toRpcError(chain: Chain, method: string, error: unknown): ServiceError 
 /** @see https://ethereum.github.io/execution-apis/ error code 3: execution error */
 const REVERT_CODE = 3
 
-function reverted(chain: string, method: string, reason: string, data: string | null) {
+/** Why a call was reverted, and what it returned. */
+type Revert = { reason: string; data: string | null }
+
+function reverted(chain: string, method: string, { reason, data }: Revert): ServiceError {
   const details = { chain, method, answered: true, reverted: true, reason, data }
   return new ServiceError('RPC_ERROR', `${chain} reverted ${method}: ${reason}`, details)
 }
@@ -87,7 +91,7 @@ function reverted(chain: string, method: string, reason: string, data: string | 
 export function revertedWith({ chain }: ChainClient, data: string): ServiceError {
   const transaction = { to: null, data: '0x' }
   const { reason, shortMessage } = AbiCoder.getBuiltinCallException('call', transaction, data)
-  return reverted(chain.name, 'eth_call', reason ?? shortMessage, data)
+  return reverted(chain.name, 'eth_call', { reason: reason ?? shortMessage, data })
 }
 
 /** The JSON-RPC error inside an error of ethers, which wraps it once or twice; undefined without one. */

@@ -6,7 +6,7 @@ import { revertedWith, type ChainClient } from './connect.js'
  * Multicall3, at one address on every network. The devnet has a compatible reader there.
  * @see https://www.multicall3.com
  */
-export const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11'
+export const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 const multicall = new Interface([
   `function aggregate3(tuple(address target, bool allowFailure, bytes callData)[] calls) payable
@@ -75,7 +75,7 @@ async function aggregate(client: ChainClient, calls: Call[], block: unknown): Pr
   }
   const targets = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
   const data = multicall.encodeFunctionData('aggregate3', [targets])
-  const returned = await client.send<string>('eth_call', [{ to: multicallAddress, data }, block])
+  const returned = await client.send<string>('eth_call', [{ to: MULTICALL_ADDRESS, data }, block])
   return decodeAnswers(client, returned)
 }
 
@@ -83,7 +83,7 @@ function decodeAnswers({ chain }: ChainClient, returned: string): Answer[] {
   try {
     return multicall.decodeFunctionResult('aggregate3', returned)[0] as Answer[]
   } catch (cause) {
-    const reason = `no Multicall3 at ${multicallAddress}`
+    const reason = `no Multicall3 at ${MULTICALL_ADDRESS}`
     const details = { chain: chain.name, method: 'eth_call', answered: true, reverted: false }
     const message = `${chain.name} cannot be read: ${reason}.`
     throw new ServiceError('RPC_ERROR', message, { ...details, reason }, { cause })

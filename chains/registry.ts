@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
-import { testnetCctp, testnetContracts } from './addresses.js'
+import { testnetCctp, testnetContracts, type Contracts, type Vault } from './addresses.js'
 import type { BridgeSpeed } from '../domain/intent.js'
 
 export const networks = ['devnet', 'testnet'] as const
@@ -52,7 +52,7 @@ export type Market = {
   underlying: string
   receiptToken: string
   /** Of a vault: the market of Aave in which it lends what it holds. */
-  lendsTo?: { pool: string; aToken: string }
+  lendsTo?: Vault['lendsTo']
 }
 
 /** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */
@@ -90,8 +90,8 @@ export type Chain = {
  * EntryPoint v0.8 and Simple7702Account v0.8 have the same address on every chain (CREATE2).
  * @see https://github.com/eth-infinitism/account-abstraction/releases/tag/v0.8.0
  */
-export const entryPointAddress = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
-export const delegateAddress = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
+export const ENTRY_POINT_ADDRESS = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
+export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 
 /**
  * `domain` is the number of the chain in CCTP, the same on test and main networks.
@@ -116,17 +116,14 @@ const testDollarToken = (contract: string): Token => ({
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
-/** What is where on a chain of either network. */
-type Contracts = Pick<DevnetContracts, 'usdc' | 'ethUsdFeed' | 'testDollar' | 'comet' | 'vault'> & {
-  aave?: { pool: string; asset: string; aToken: string }
-  uniswap?: Chain['uniswap'] | undefined
-  cctp: Omit<Cctp, 'domain'>
-}
 type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds' | 'priorityFeeWei'>
 
-const gwei = 1_000_000_000n
+const GWEI = 1_000_000_000n
 
-function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
+/** The bridge's contracts, and how quick its attestations are on the network. */
+type BridgePlace = Omit<Cctp, 'domain'>
+
+function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
   const { alias, chainId, domain } = chainFacts[name]
   return {
@@ -140,35 +137,37 @@ function toChain(name: ChainName, contracts: Contracts, pace: Pace): Chain {
     ...(uniswap ? { uniswap } : {}),
     ethUsdFeed,
     ...pace,
-    maxFeeCapWei: 500n * gwei,
+    maxFeeCapWei: 500n * GWEI,
   }
 }
 
-function listMarkets({ usdc, aave, comet, vault }: Contracts): Market[] {
-  const markets: Market[] = []
-  if (aave) {
-    const { pool, asset, aToken } = aave
-    markets.push({ protocol: 'aave-v3', address: pool, underlying: asset, receiptToken: aToken })
-  }
-  if (comet) {
-    const place = { address: comet, underlying: usdc, receiptToken: comet }
-    markets.push({ protocol: 'compound-v3', ...place })
-  }
-  if (vault && aave) {
-    const { pool, aToken } = aave
-    const place = { address: vault, underlying: usdc, receiptToken: vault }
-    markets.push({ protocol: 'erc4626', ...place, lendsTo: { pool, aToken } })
-  }
-  return markets
+function listMarkets({ usdc, aave, comets = [], vaults = [] }: Contracts): Market[] {
+  const reserves = aave ? [aave] : []
+  return [
+    ...reserves.map(({ pool, asset, aToken }): Market => {
+      return { protocol: 'aave-v3', address: pool, underlying: asset, receiptToken: aToken }
+    }),
+    ...comets.map((address): Market => {
+      return { protocol: 'compound-v3', address, underlying: usdc, receiptToken: address }
+    }),
+    ...vaults.map(({ address, lendsTo }): Market => {
+      return { protocol: 'erc4626', address, underlying: usdc, receiptToken: address, lendsTo }
+    }),
+  ]
 }
 
 function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   const { tokenMessenger, messageTransmitter, aavePool, aaveAsset, aToken } = contracts
-  const aave = { pool: aavePool, asset: aaveAsset, aToken }
+  const { comet, vault, ...common } = contracts
+  const markets = {
+    aave: { pool: aavePool, asset: aaveAsset, aToken },
+    comets: comet ? [comet] : [],
+    vaults: vault ? [{ address: vault, lendsTo: { pool: aavePool, aToken } }] : [],
+  }
   const seconds: Cctp['seconds'] = { fast: [1, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace = { confirmations: 1, pollMs: 50, priorityFeeWei: gwei }
-  return toChain(name, { ...contracts, aave, cctp }, { ...pace, stepSeconds: [1, 5] })
+  const pace = { confirmations: 1, pollMs: 50, priorityFeeWei: GWEI }
+  return toChain(name, { ...common, ...markets, cctp }, { ...pace, stepSeconds: [1, 5] })
 }
 
 function testnetChain(name: ChainName): Chain {
@@ -180,7 +179,7 @@ function testnetChain(name: ChainName): Chain {
     confirmations: 2,
     pollMs: isSlow ? 3_000 : 1_000,
     stepSeconds: isSlow ? [20, 60] : [5, 20],
-    priorityFeeWei: gwei / 10n,
+    priorityFeeWei: GWEI / 10n,
   })
 }
 

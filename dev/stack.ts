@@ -1,7 +1,6 @@
 import {
   chainFacts,
   chainNames,
-  createRegistry,
   rpcVariable,
   type ChainName,
   type DevnetContracts,
@@ -165,7 +164,7 @@ async function startAttesting(
   contracts: Contracts,
 ): Promise<string> {
   const chains = chainNames.map((name) => ({
-    domain: createRegistry('testnet').get(name).cctp.domain,
+    domain: chainFacts[name].domain,
     rpcUrl: rpcUrls[name],
     transmitter: contracts[name].messageTransmitter,
   }))

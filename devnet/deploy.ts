@@ -1,8 +1,8 @@
 import { Interface, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
-import { multicallAddress } from '../chains/multicall.js'
+import { MULTICALL_ADDRESS } from '../chains/multicall.js'
 import {
-  delegateAddress,
-  entryPointAddress,
+  DELEGATE_ADDRESS,
+  ENTRY_POINT_ADDRESS,
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
@@ -70,14 +70,14 @@ function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms)
 function planAccounts(plan: Plan): void {
   const entryPoint = plan.deployPublic(readAccountArtifact('EntryPoint'), entryPointSalt)
   const delegate = plan.deployPublic(readAccountArtifact('Simple7702Account'), ZeroHash)
-  if (entryPoint.address === entryPointAddress && delegate.address === delegateAddress) return
+  if (entryPoint.address === ENTRY_POINT_ADDRESS && delegate.address === DELEGATE_ADDRESS) return
   throw new Error('The bytecode of @account-abstraction/contracts is not the public one.')
 }
 
 async function placeMulticall(rpcUrl: string, code: string): Promise<void> {
-  const present = await callRpc<string>(rpcUrl, 'eth_getCode', [multicallAddress, 'latest'])
+  const present = await callRpc<string>(rpcUrl, 'eth_getCode', [MULTICALL_ADDRESS, 'latest'])
   if (present === code) return
-  await callRpc(rpcUrl, 'anvil_setCode', [multicallAddress, code])
+  await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL_ADDRESS, code])
 }
 
 /** Accounts that the service works with: lanes pay gas, the treasury pays out USDC. */

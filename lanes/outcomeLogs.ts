@@ -1,6 +1,6 @@
 import { Interface, toBeHex } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
-import { entryPointAddress, type Chain, type Market } from '../chains/registry.js'
+import { ENTRY_POINT_ADDRESS, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
 import { allBridges } from '../protocols/bridges/bridges.js'
 import { topicOf } from '../protocols/events.js'
@@ -16,9 +16,9 @@ const token = new Interface([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ])
 
-const userOperationTopic = topicOf(entryPoint, 'UserOperationEvent')
-const refusalTopic = topicOf(entryPoint, 'UserOperationRevertReason')
-const authorizationTopic = topicOf(token, 'AuthorizationUsed')
+const USER_OPERATION_TOPIC = topicOf(entryPoint, 'UserOperationEvent')
+const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
+const AUTHORIZATION_TOPIC = topicOf(token, 'AuthorizationUsed')
 
 /** The logs that may be outcomes of operations. Which bridge moves money, only the plan says: all count. */
 export function outcomeFilter(chain: Chain): LogFilter {
@@ -26,8 +26,8 @@ export function outcomeFilter(chain: Chain): LogFilter {
   const mintTopics = mints.flatMap(({ topics }) => topics[0] ?? [])
   const emitters = mints.flatMap((logs) => logs.emitters)
   return {
-    emitters: [entryPointAddress, chain.usdc.address, ...emitters],
-    topics: [[userOperationTopic, authorizationTopic, ...mintTopics]],
+    emitters: [ENTRY_POINT_ADDRESS, chain.usdc.address, ...emitters],
+    topics: [[USER_OPERATION_TOPIC, AUTHORIZATION_TOPIC, ...mintTopics]],
   }
 }
 
@@ -45,14 +45,14 @@ export type OutcomeLog = {
 
 /** Reads a log as an outcome; undefined for a log that only looks like one. */
 export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
-  if (log.topics[0] === userOperationTopic && isSameAddress(log.address, entryPointAddress)) {
+  if (log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)) {
     const event = entryPoint.parseLog(log)
     if (!event) return undefined
     const key = toBeHex((event.args.nonce as bigint) >> 64n, 24)
     const { sender, success } = event.args as unknown as { sender: string; success: boolean }
     return { source: 'userOperation', key, actor: sender, success, log }
   }
-  if (log.topics[0] === authorizationTopic && isSameAddress(log.address, chain.usdc.address)) {
+  if (log.topics[0] === AUTHORIZATION_TOPIC && isSameAddress(log.address, chain.usdc.address)) {
     const event = token.parseLog(log)
     if (!event) return undefined
     const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
@@ -104,7 +104,7 @@ export function toMined(
 function readRefusal(own: Log, { logs }: Receipt): string | undefined {
   const told = ownLogs(logs, own).find(
     ({ address, topics }) =>
-      isSameAddress(address, entryPointAddress) && topics[0] === refusalTopic,
+      isSameAddress(address, ENTRY_POINT_ADDRESS) && topics[0] === REFUSAL_TOPIC,
   )
   return told && explainRevert(entryPoint.parseLog(told)?.args.revertReason)
 }
@@ -174,16 +174,16 @@ function readBurned(chain: Chain, wallet: string, logs: Log[]): Moved {
 function ownLogs(logs: Log[], own: Log): Log[] {
   const before = logs.filter((log) => log.logIndex < own.logIndex)
   const mark = before.findLast(
-    (log) => isSameAddress(log.address, entryPointAddress) && isMark(log.topics[0]),
+    (log) => isSameAddress(log.address, ENTRY_POINT_ADDRESS) && isMark(log.topics[0]),
   )
   return before.filter((log) => log.logIndex > (mark?.logIndex ?? -1))
 }
 
-const marks = [topicOf(entryPoint, 'BeforeExecution'), userOperationTopic]
+const marks = [topicOf(entryPoint, 'BeforeExecution'), USER_OPERATION_TOPIC]
 const isMark = (topic: string | undefined) => topic !== undefined && marks.includes(topic)
 
 const isUserOperationEvent = (log: Log) =>
-  log.topics[0] === userOperationTopic && isSameAddress(log.address, entryPointAddress)
+  log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)
 
 /** The transfer that follows the authorization's own log. */
 function transferredUnits(chain: Chain, wallet: string, { own, all }: Told) {

@@ -97,7 +97,7 @@ async function readSnapshot(
 ): Promise<ChainSnapshot> {
   const holder = { wallet, block: { blockHash: booked.hash } }
   const readSwaps = async () => {
-    const holdings = request.action === 'withdraw' ? await readHoldings(client, holder) : []
+    const holdings = request.action === 'withdraw' ? await readMarketHoldings(client, holder) : []
     return { holdings, swaps: await readQuotes(client, request, holdings) }
   }
   const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
@@ -119,7 +119,7 @@ async function readAsset(
   return token ? readBalance(client, { token, owner: wallet, block }) : 0n
 }
 
-async function readHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
+async function readMarketHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
   return Promise.all(
     client.chain.markets.map(async (market) => {
       const protocol = lendingProtocol(market)

@@ -1,4 +1,4 @@
-import { readQuote, swapProtocol } from '../protocols/swaps/uniswapV3.js'
+import { readQuote, SWAP_PROTOCOL } from '../protocols/swaps/uniswapV3.js'
 import { findToken, tokensOf, type Market, type Token } from '../chains/registry.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -33,7 +33,7 @@ export async function readQuotes(
   )
   return quotes
     .filter((quote) => quote !== undefined)
-    .map((quote) => ({ chain: client.chain.name, protocol: swapProtocol, ...quote }))
+    .map((quote) => ({ chain: client.chain.name, protocol: SWAP_PROTOCOL, ...quote }))
 }
 
 /** Tokens of the chain's markets that are another asset. */

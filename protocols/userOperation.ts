@@ -1,5 +1,5 @@
 import { Interface, concat, getBytes, toBeHex, zeroPadValue } from 'ethers'
-import { delegateAddress, entryPointAddress } from '../chains/registry.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import type { Call } from '../domain/operation.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
@@ -84,9 +84,9 @@ const typedFields = {
 /** EIP-712 data of a user operation. The signed hash names the delegate where the marker stands. */
 export function typedUserOperation(chainId: number, operation: Omit<UserOperation, 'signature'>) {
   return {
-    domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPointAddress },
+    domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS },
     types: typedFields,
-    message: { ...operation, initCode: delegateAddress },
+    message: { ...operation, initCode: DELEGATE_ADDRESS },
   }
 }
 

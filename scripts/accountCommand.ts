@@ -80,7 +80,7 @@ const commands: Record<string, Command> = {
       return async (db) => {
         const [id, key] = await db.transaction(async (trx) => {
           const account = await createAccount(trx, { name, plan })
-          return [account.id, await createApiKey(trx, account.id, 'first')]
+          return [account.id, await createApiKey(trx, account.id, { name: 'first' })]
         })
         const made = describeNewKey(key, null)
         const { json } = await describeAccount(db, id)
@@ -127,8 +127,8 @@ const commands: Record<string, Command> = {
       const name = line('--name', values.name)
       const scopes = values.scopes === undefined ? {} : { scopes: readScopes(values.scopes) }
       const { expiresAt = null } = readExpiry(values.expires)
-      const options = { ...scopes, ...(expiresAt && { expiresAt }) }
-      return async (db) => describeNewKey(await createApiKey(db, id, name, options), expiresAt)
+      const key = { name, ...scopes, ...(expiresAt && { expiresAt }) }
+      return async (db) => describeNewKey(await createApiKey(db, id, key), expiresAt)
     },
   },
   'key list': {
@@ -170,7 +170,7 @@ const commands: Record<string, Command> = {
       const credits = whole('CREDITS', text, 1, MAX_CREDITS)
       const { reference } = values
       const once = reference === undefined ? undefined : line('--reference', reference)
-      return (db) => changed(db, id, grantCredits(db, id, credits, once))
+      return (db) => changed(db, id, grantCredits(db, id, { credits, reference: once }))
     },
   },
 }

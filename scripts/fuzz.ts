@@ -77,7 +77,7 @@ async function findTarget(): Promise<Target> {
   try {
     const { id } = await createAccount(db, { name: 'fuzz', plan: 'enterprise' })
     await db('account').where({ id }).update({ rpm: 1_000_000 })
-    return { url: hostUrl, key: await createApiKey(db, id, 'fuzz') }
+    return { url: hostUrl, key: await createApiKey(db, id, { name: 'fuzz' }) }
   } finally {
     await db.destroy()
   }

@@ -1,6 +1,6 @@
 import { Interface, toQuantity } from 'ethers'
 import { isRevert, type ChainClient } from '../chains/connect.js'
-import { delegateAddress, entryPointAddress } from '../chains/registry.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
@@ -87,7 +87,7 @@ async function prepareUserOperation(
   const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [nonce, finalizedCode, gas] = await Promise.all([
     readContract(client, {
-      to: entryPointAddress,
+      to: ENTRY_POINT_ADDRESS,
       abi: entryPoint,
       name: 'getNonce',
       args: [sender, key],
@@ -109,15 +109,15 @@ async function prepareUserOperation(
 
 /** EIP-7702: the code of a delegated account is 0xef0100 and the delegate's address. */
 const isDelegated = (code: string) =>
-  code.toLowerCase() === `0xef0100${delegateAddress.slice(2)}`.toLowerCase()
+  code.toLowerCase() === `0xef0100${DELEGATE_ADDRESS.slice(2)}`.toLowerCase()
 
 /** It never changes: the address of the delegate follows from its code. */
 const readDelegateCode = share(
   async ({ chain, send }: ChainClient) => {
-    const code = await send<string>('eth_getCode', [delegateAddress, 'latest'])
+    const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
     if (code !== '0x') return code
     // A node that is not in sync. Without code every call would seem to succeed.
-    throw new ServiceError('RPC_ERROR', `${chain.name} has no code at ${delegateAddress}.`)
+    throw new ServiceError('RPC_ERROR', `${chain.name} has no code at ${DELEGATE_ADDRESS}.`)
   },
   { ttlMs: Infinity },
 )
@@ -133,7 +133,7 @@ async function estimateCallGas(
   calls: Call[],
 ): Promise<bigint | { reason: string }> {
   const code = await readDelegateCode(client)
-  const call = { from: entryPointAddress, to: wallet, data: encodeBatch(calls) }
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data: encodeBatch(calls) }
   const at = toQuantity(head)
   try {
     const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])

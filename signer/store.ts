@@ -1,6 +1,6 @@
 import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
 import { openAccount } from '../custody/open.js'
-import { delegateAddress, entryPointAddress, type Chain } from '../chains/registry.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
 import { lockNextNonce, lockTaken, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import {
@@ -124,7 +124,7 @@ function callOf(lane: Lane, carried: Signed[]): Call {
   const direct = carried[0]?.payload.call
   if (direct) return direct
   const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
-  return { to: entryPointAddress, data: encodeBundle(operations, lane.sender) }
+  return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }
 
 async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared): Promise<Signed> {
@@ -147,9 +147,13 @@ async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared):
   if (!prepared.needsAuthorization) return { id, payload: { gas, userOperation } }
   // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.
   const { chainId } = chain
-  const { signature: proof } = wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })
+  const { signature: proof } = wallet.authorizeSync({
+    address: DELEGATE_ADDRESS,
+    nonce: 0,
+    chainId,
+  })
   const authorization = {
-    address: delegateAddress,
+    address: DELEGATE_ADDRESS,
     nonce: '0',
     chainId: chainId.toString(),
     signature: proof.serialized,

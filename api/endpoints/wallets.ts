@@ -122,7 +122,7 @@ const listAllWallets = readRoute(
   async ({ db, registry }, { caller, query }) => {
     const slice = toSlice(query, /^svc_wallet_[0-9a-z]{26}$/)
     const { userId } = query
-    const wallets = await listWallets(db, caller.accountId, { userId }, slice)
+    const wallets = await listWallets(db, caller.accountId, { userId, slice })
     const body = pageBody(wallets, slice, (one) => walletBody(one, registry))
     return { status: 200, body }
   },

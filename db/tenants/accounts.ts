@@ -5,7 +5,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { newId } from '../connection/ids.js'
 import type { Db } from '../connection/connect.js'
 
-const KEY_FORMAT = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
+const keyFormat = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
 /** How long the old key still works after a roll, unless the operator says otherwise. */
 const ROLL_GRACE_HOURS = 24
 
@@ -13,7 +13,7 @@ const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
 
 /** SHA-256 of a key; undefined for what cannot be one, so that a mistyped key asks no database. */
 export function keyDigest(key: string): Buffer | undefined {
-  const [, secret, sum] = KEY_FORMAT.exec(key) ?? []
+  const [, secret, sum] = keyFormat.exec(key) ?? []
   if (!secret || checksum(secret) !== sum) return undefined
   return hash('sha256', key, 'buffer')
 }
@@ -34,6 +34,8 @@ export async function createAccount(db: Db, account: { name: string; plan: Tier 
 
 export type Scope = 'read' | 'write'
 export type KeyOptions = { scopes?: Scope[]; expiresAt?: Date }
+/** What a key is called, and what it may do for how long. */
+type NewKey = KeyOptions & { name: string }
 
 /**
  * Makes an API key: `svc_sk_`, 56 random hex characters and their CRC-32.
@@ -43,8 +45,7 @@ export type KeyOptions = { scopes?: Scope[]; expiresAt?: Date }
 export async function createApiKey(
   db: Db,
   accountId: string,
-  name: string,
-  { scopes = ['read', 'write'], expiresAt }: KeyOptions = {},
+  { name, scopes = ['read', 'write'], expiresAt }: NewKey,
 ): Promise<string> {
   const secret = randomBytes(28).toString('hex')
   const key = `svc_sk_${secret}${checksum(secret)}`
@@ -153,7 +154,8 @@ export async function rollApiKey(
     if (!ended) throw noLiveKey(id)
     const { expiresAt = old.expiresAt } = options
     const { accountId, name, scopes } = old
-    const key = await createApiKey(trx, accountId, name, {
+    const key = await createApiKey(trx, accountId, {
+      name,
       scopes,
       ...(expiresAt && { expiresAt }),
     })
@@ -163,17 +165,18 @@ export async function rollApiKey(
 
 const noLiveKey = (id: string) => new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
 
+/** `reference` keeps a repeat from counting, such as the number of an invoice. */
+type Grant = { credits: number; reference?: string | undefined }
+
 /**
  * Credits that an operator sells or gives; they never lapse.
  *
- * @param reference - Keeps a repeat from counting, such as the number of an invoice.
  * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for a reference that was used.
  */
 export async function grantCredits(
   db: Db,
   accountId: string,
-  credits: number,
-  reference: string = newId('op_'),
+  { credits, reference = newId('op_') }: Grant,
 ): Promise<void> {
   try {
     await db.raw('select purchase_credits(?, ?, ?)', [accountId, reference, credits])

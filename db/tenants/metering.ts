@@ -89,9 +89,11 @@ type Joining = Pick<Lookup<unknown>, 'name' | 'join'>
 function openEntrance(db: Db, lookup?: Joining): Entrance {
   const statement = admitStatement(lookup)
   // Whoever holds an account for long, such as a process that froze, holds up its own calls only.
-  const line = gatherByName((calls: AdmitCall[]) => askAdmissions(db, statement, calls, true))
+  const line = gatherByName((calls: AdmitCall[]) =>
+    askAdmissions(db, statement, { calls, wait: true }),
+  )
   const together = gather(async (calls: AdmitCall[]) => {
-    const answers = await askAdmissions(db, statement, calls, false)
+    const answers = await askAdmissions(db, statement, { calls, wait: false })
     return calls.map((call, at) => {
       const answer = answers[at]
       return answer === 'busy' ? line.add(call.keyDigest, call) : answer
@@ -121,8 +123,7 @@ const admitStatement = (lookup?: Joining): Statement => ({
 async function askAdmissions(
   db: Db,
   statement: Statement,
-  calls: AdmitCall[],
-  wait: boolean,
+  { calls, wait }: { calls: AdmitCall[]; wait: boolean },
 ): Promise<(Admitted<unknown> | 'busy' | undefined)[]> {
   const rows = await runPrepared<CallRow & Joined>(db, statement, [
     calls.map(({ digest }) => digest),

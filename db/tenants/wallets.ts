@@ -74,7 +74,7 @@ async function assertWithinLimit(trx: Db, accountId: string): Promise<void> {
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
 
 const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
-const select = `select ${named.join(', ')} from wallet where account_id = scope.account`
+const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)
 const notFound = (message: string) => new ServiceError('WALLET_NOT_FOUND', message)
 
@@ -93,25 +93,27 @@ function noWalletWithId(id: string): ServiceError {
 /** The wallet of a user of the account, by userId. */
 export const walletByUser = createLookup<Wallet>(
   'wallet by user',
-  `${select} and user_id = call.key`,
+  `${SELECT} and user_id = call.key`,
   noWalletOfUser,
 )
 /** The wallet of the account with this id. */
 export const walletById = createLookup<Wallet>(
   'wallet by id',
-  `${select} and id = call.key`,
+  `${SELECT} and id = call.key`,
   noWalletWithId,
 )
 
-/** Wallets of the account, newest first, those of one user only when it is named: the slice and one more. */
+/** Wallets of an account, those of one user only when it is named. */
+type WalletsPage = { userId: string | undefined; slice: Slice }
+
+/** The wallets of a page, newest first, and one more. */
 export async function listWallets(
   db: Db,
   accountId: string,
-  filter: { userId: string | undefined },
-  slice: Slice,
+  { userId, slice }: WalletsPage,
 ): Promise<Wallet[]> {
   const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(returning)
-  if (filter.userId !== undefined) void query.where({ user_id: filter.userId })
+  if (userId !== undefined) void query.where({ user_id: userId })
   return selectScoped<Wallet>(db, accountId, query)
 }
 

@@ -62,7 +62,7 @@ export async function readOperators(url: string): Promise<Operators> {
 async function ensureDemoKey(db: Db, home: Home, secrets: Secrets): Promise<string> {
   if (secrets.apiKey && (await isLiveKey(db, secrets.apiKey))) return secrets.apiKey
   const { id } = await createAccount(db, { name: 'Demo', plan: 'pro' })
-  const apiKey = await createApiKey(db, id, 'npm start')
+  const apiKey = await createApiKey(db, id, { name: 'npm start' })
   writeJson(home.secrets, { ...secrets, apiKey })
   return apiKey
 }

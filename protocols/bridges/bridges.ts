@@ -3,14 +3,14 @@ import { connectService } from './cctp/attestations.js'
 import type { Attestations, Bridge } from './bridge.js'
 
 /** By the name that plans call them by. */
-const bridges: Record<string, Bridge> = { cctp }
+const bridges = new Map<string, Bridge>(Object.entries({ cctp }))
 
 /** For what only the chain tells of: whose message a log belongs to is not known before it is read. */
-export const allBridges = Object.values(bridges)
+export const allBridges = [...bridges.values()]
 
 /** The bridge of a plan's step. Throws when there is none of this name: nothing is sent then. */
 export function bridgeOf(protocol: string): Bridge {
-  const bridge = bridges[protocol]
+  const bridge = bridges.get(protocol)
   if (!bridge) throw new Error(`No bridge ${protocol} in this deployment.`)
   return bridge
 }

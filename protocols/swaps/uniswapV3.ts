@@ -5,7 +5,7 @@ import { tokensOf, type Chain, type Token } from '../../chains/registry.js'
 import { encodeApprove } from '../approve.js'
 import type { Call } from '../../domain/operation.js'
 
-export const swapProtocol = 'uniswap-v3'
+export const SWAP_PROTOCOL = 'uniswap-v3'
 
 /** Tiers of pools between tokens of the same worth, millionths. */
 const fees = [100, 500]

@@ -96,7 +96,7 @@ describe('an intent of which nothing was ever signed', () => {
   })
 
   test('credits go back to where they came from', async () => {
-    await grantCredits(database.db, wallet.accountId, 100)
+    await grantCredits(database.db, wallet.accountId, { credits: 100 })
     await charge(api, {
       ...{ accountId: wallet.accountId, requestId: newId('req_'), cost: 9_997, route: 'test' },
     })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createActivities } from '../../activities/index.js'
 import { encodeBundle, type UserOperation } from '../../protocols/userOperation.js'
-import { entryPointAddress } from '../../chains/registry.js'
+import { ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
 import {
   createBridgeWorld,
   dollar,
@@ -248,7 +248,7 @@ describe('mint', () => {
     await from.book()
     await from.reorg(2)
     const data = encodeBundle([userOperation], stranger)
-    const hash = await from.send(stranger, { to: entryPointAddress, data })
+    const hash = await from.send(stranger, { to: ENTRY_POINT_ADDRESS, data })
     await world.setFaults({ expire: false })
     await from.mine(6)
     await from.book()

@@ -132,7 +132,7 @@ export async function startWorld(
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {
       const { id } = await createAccount(database.db, { name: 'test', plan })
-      return createApiKey(database.db, id, 'test')
+      return createApiKey(database.db, id, { name: 'test' })
     },
     async stop() {
       await api.stop()

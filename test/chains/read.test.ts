@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Interface, ZeroAddress, toBeHex } from 'ethers'
 import { connectChain, isRevert, type ChainClient } from '../../chains/connect.js'
-import { multicallAddress } from '../../chains/multicall.js'
+import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
 import { erc20, readBalance, readContract, type BlockRef } from '../../chains/read.js'
 import { createRegistry } from '../../chains/registry.js'
 import { readOwnArtifacts } from '../../devnet/artifacts.js'
@@ -87,7 +87,7 @@ describe('what is asked together', () => {
 
   beforeAll(async () => {
     const { DevMulticall } = await readOwnArtifacts()
-    await setCode(multicallAddress, DevMulticall.deployedBytecode)
+    await setCode(MULTICALL_ADDRESS, DevMulticall.deployedBytecode)
     await setCode(token, answersWord)
     await setCode(at('1'), answersByte)
     await setCode(at('2'), refuses)
@@ -103,7 +103,7 @@ describe('what is asked together', () => {
 
   test('goes out as one call, of which each part is answered or fails by itself', async () => {
     const [word, byte, refused, explained] = await Promise.allSettled(places.map((to) => ask(to)))
-    expect(calls).toEqual([expect.objectContaining({ to: multicallAddress })])
+    expect(calls).toEqual([expect.objectContaining({ to: MULTICALL_ADDRESS })])
     expect(word).toEqual({ status: 'fulfilled', value: 42n })
     const reasonOf = (answer: typeof byte) =>
       (answer as PromiseRejectedResult).reason as ServiceError
@@ -148,9 +148,9 @@ describe('what is asked together', () => {
   })
 
   test('error: RPC_ERROR for all where there is no Multicall3', async () => {
-    await setCode(multicallAddress, '0x')
+    await setCode(MULTICALL_ADDRESS, '0x')
     const errors = await Promise.all([failure(ask(token)), failure(ask(at('1')))])
     for (const { message } of errors)
-      expect(message).toContain(`no Multicall3 at ${multicallAddress}`)
+      expect(message).toContain(`no Multicall3 at ${MULTICALL_ADDRESS}`)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { getAddress } from 'ethers'
+import { testnetContracts, type Contracts } from '../../chains/addresses.js'
 import { createRegistry, type Chain } from '../../chains/registry.js'
 
 const { chains } = createRegistry('testnet')
@@ -33,6 +34,20 @@ describe('the testnet', () => {
   test('a market takes a token that its chain lists', () => {
     for (const chain of chains) {
       for (const { underlying } of chain.markets) expect(tokensOf(chain)).toContain(underlying)
+    }
+  })
+
+  test('a vault is a market once its chain lists it, wherever it lends', () => {
+    const lendsTo = { pool: `0x${'0'.repeat(39)}2`, aToken: `0x${'0'.repeat(39)}3` }
+    const address = `0x${'0'.repeat(39)}1`
+    const contracts: Contracts = testnetContracts['base-sepolia']
+    contracts.vaults = [{ address, lendsTo }]
+    try {
+      const { markets, usdc } = createRegistry('testnet').get('base-sepolia')
+      const vault = { underlying: usdc.address, receiptToken: address, lendsTo }
+      expect(markets).toEqual([{ protocol: 'erc4626', address, ...vault }])
+    } finally {
+      delete contracts.vaults
     }
   })
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const newKey = () => createApiKey(database.db, accountId, 'test')
+const newKey = () => createApiKey(database.db, accountId, { name: 'test' })
 const find = async (key: string) => {
   const request = { key, requestId: newId('req_'), cost: 0, route: 'test', scope: 'read' as const }
   const found = await admit(database.db, request)

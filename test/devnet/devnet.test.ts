@@ -3,8 +3,8 @@ import { hexlify, Interface, keccak256, randomBytes, TypedDataEncoder, type Wall
 import {
   chainNames,
   createRegistry,
-  delegateAddress,
-  entryPointAddress,
+  DELEGATE_ADDRESS,
+  ENTRY_POINT_ADDRESS,
   type ChainName,
   type DevnetContracts,
 } from '../../chains/registry.js'
@@ -191,12 +191,14 @@ describe('Aave', () => {
 describe('deployChain', () => {
   test('puts EntryPoint and its delegate at their public addresses', async () => {
     const { url } = getChain()
-    const delegate = await callRpc<string>(url, 'eth_getCode', [delegateAddress, 'latest'])
+    const delegate = await callRpc<string>(url, 'eth_getCode', [DELEGATE_ADDRESS, 'latest'])
     const expected = readAccountArtifact('Simple7702Account').deployedBytecode
     expect(keccak256(delegate)).toBe(keccak256(expected))
-    expect(await read(delegateAddress, account, 'entryPoint', [], url)).toEqual([entryPointAddress])
+    expect(await read(DELEGATE_ADDRESS, account, 'entryPoint', [], url)).toEqual([
+      ENTRY_POINT_ADDRESS,
+    ])
     // EntryPoint's code holds its chain id, so only its size is the same everywhere.
-    const entryPoint = await callRpc<string>(url, 'eth_getCode', [entryPointAddress, 'latest'])
+    const entryPoint = await callRpc<string>(url, 'eth_getCode', [ENTRY_POINT_ADDRESS, 'latest'])
     expect(entryPoint).toHaveLength(readAccountArtifact('EntryPoint').deployedBytecode.length)
   })
 

@@ -1,5 +1,5 @@
 import { hexlify, Interface, randomBytes, TypedDataEncoder, Wallet } from 'ethers'
-import { delegateAddress, entryPointAddress } from '../../chains/registry.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
 import { readAccountArtifact } from '../../devnet/artifacts.js'
 import { waitForReceipt, type Receipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
@@ -59,10 +59,10 @@ async function signOperation(chainId: number, wallet: Wallet, calls: Call[]) {
     gasFees: pair(0, 0),
     paymasterAndData: '0x',
   }
-  const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: entryPointAddress }
+  const domain = { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
   const types = { PackedUserOperation: operationType }
   // What is signed names the delegate where the operation holds the EIP-7702 marker.
-  const signed = { ...operation, initCode: delegateAddress }
+  const signed = { ...operation, initCode: DELEGATE_ADDRESS }
   const signature = await wallet.signTypedData(domain, types, signed)
   const hash = TypedDataEncoder.hash(domain, types, signed)
   return { operation: { ...operation, signature }, hash }
@@ -74,12 +74,12 @@ async function sendDelegating({ url, chainId }: Node, wallet: Wallet, payer: Wal
     type: 4,
     chainId,
     nonce: 0,
-    to: entryPointAddress,
+    to: ENTRY_POINT_ADDRESS,
     data,
     gasLimit: 2_000_000,
     maxFeePerGas: 10n ** 10n,
     maxPriorityFeePerGas: 10n ** 9n,
-    authorizationList: [wallet.authorizeSync({ address: delegateAddress, nonce: 0, chainId })],
+    authorizationList: [wallet.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })],
   })
   return waitForMined(url, await callRpc<string>(url, 'eth_sendRawTransaction', [raw]))
 }

@@ -34,7 +34,7 @@ describe('key roll and the expiry of the old key', () => {
   const text = endsAt.toISOString().replace('.000', '')
   const rollExpiring = async (...options: string[]) => {
     const { id } = await newAccount()
-    const old = await createApiKey(database.db, id, 'r', { expiresAt: endsAt })
+    const old = await createApiKey(database.db, id, { name: 'r', expiresAt: endsAt })
     const rolled = await output('key', 'roll', (await rowOf(old)).id, ...options)
     return { rolled, successor: await rowOf(keyIn(rolled)) }
   }

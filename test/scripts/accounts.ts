@@ -21,5 +21,5 @@ export function admitCall(db: Db, key: string, call: { scope: Scope; cost: numbe
 /** An account of the plan pro, and its key. */
 export async function createTestAccount(db: Db): Promise<{ id: string; key: string }> {
   const { id } = await createAccount(db, { name: 'Acme Ltd', plan: 'pro' })
-  return { id, key: await createApiKey(db, id, 'first') }
+  return { id, key: await createApiKey(db, id, { name: 'first' }) }
 }

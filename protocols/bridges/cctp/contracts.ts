@@ -27,7 +27,7 @@ const messageTransmitter = new Interface([
     bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)`,
 ])
 
-const receivedTopic = topicOf(messageTransmitter, 'MessageReceived')
+const MINT_TOPIC = topicOf(messageTransmitter, 'MessageReceived')
 
 /** Anybody may mint. */
 const ANY_CALLER = zeroPadValue('0x', 32)
@@ -77,11 +77,11 @@ export async function isMinted(client: ChainClient, nonce: string): Promise<bool
 /** The nonce is the third topic, behind the caller, whoever that is. */
 export const mintLogs = ({ cctp }: Chain, nonce?: string): LogFilter => ({
   emitters: [cctp.messageTransmitter],
-  topics: nonce === undefined ? [[receivedTopic]] : [[receivedTopic], null, [nonce]],
+  topics: nonce === undefined ? [[MINT_TOPIC]] : [[MINT_TOPIC], null, [nonce]],
 })
 
 export function readMint({ cctp }: Chain, log: Log): string | undefined {
-  if (log.topics[0] !== receivedTopic) return undefined
+  if (log.topics[0] !== MINT_TOPIC) return undefined
   if (!isSameAddress(log.address, cctp.messageTransmitter)) return undefined
   return messageTransmitter.parseLog(log)?.args.nonce as string | undefined
 }
@@ -108,7 +108,7 @@ export function mintedUnits(
   { logs, minted }: MintReceipt,
 ): bigint {
   const before = logs.filter(({ logIndex }) => logIndex < minted.logIndex)
-  const previous = before.findLast((log) => log.topics[0] === receivedTopic)
+  const previous = before.findLast((log) => log.topics[0] === MINT_TOPIC)
   return before
     .filter((log) => log.logIndex > (previous?.logIndex ?? -1))
     .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))

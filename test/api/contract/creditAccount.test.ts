@@ -10,8 +10,8 @@ beforeAll(async () => {
   world = await startWorld()
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'test', plan: 'pro' })
-  await grantCredits(db, id, 500)
-  key = await createApiKey(db, id, 'test')
+  await grantCredits(db, id, { credits: 500 })
+  key = await createApiKey(db, id, { name: 'test' })
   await world.api.call('POST', '/v1/wallets', { key, body: { userId: 'alice' } })
 })
 afterAll(() => world?.stop())

@@ -39,7 +39,7 @@ export async function startExecutionWorld() {
   const { attestations } = silentChains()
   const parts = { chains, registry, attestations }
   const api = await startApi({ db, temporal: temporal.client, ...parts })
-  const key = await createApiKey(database.db, account.id, 'test')
+  const key = await createApiKey(database.db, account.id, { name: 'test' })
   const stopping = new AbortController()
   const outcomes = { nextChange: () => sleep(20) }
   const limits = { bridgeGiveUpMs: 3_600_000, stopping: stopping.signal }

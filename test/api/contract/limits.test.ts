@@ -18,7 +18,7 @@ async function newAccount(plan: Tier, values: Record<string, number> = {}): Prom
   const { db } = world.database
   const { id } = await createAccount(db, { name: 'test', plan })
   await set(id, { ...openWindow(), ...values })
-  return { id, key: await createApiKey(db, id, 'test') }
+  return { id, key: await createApiKey(db, id, { name: 'test' }) }
 }
 
 const set = (id: string, values: Record<string, number>) =>

@@ -29,8 +29,8 @@ describe('GET {host}/dashboard/credits', () => {
   test('what was bought and what was used', async () => {
     const { db } = world.database
     const { id } = await createAccount(db, { name: 'test', plan: 'pro' })
-    await grantCredits(db, id, 500)
-    const key = await createApiKey(db, id, 'test')
+    await grantCredits(db, id, { credits: 500 })
+    const key = await createApiKey(db, id, { name: 'test' })
     await world.api.call('POST', '/v1/wallets', { key, body: { userId: 'a' } })
     const { body } = await get(key)
     expect(body).toEqual({ balance: 10_499, totalPurchased: 500, totalUsed: 1, plan: 'pro' })

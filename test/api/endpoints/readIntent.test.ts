@@ -19,7 +19,7 @@ beforeAll(async () => {
   world = await startWorld()
   const { db } = world.database
   wallet = await insertTestWallet(db)
-  key = await createApiKey(db, wallet.accountId, 'test')
+  key = await createApiKey(db, wallet.accountId, { name: 'test' })
   await db('chain').insert({
     ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
     finalized_block: 1,

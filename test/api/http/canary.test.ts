@@ -44,7 +44,7 @@ beforeAll(async () => {
     await db('chain').insert({ id, name, booked_block: 1, booked_hash: '0x', finalized_block: 0 })
   }
   const { id } = await createAccount(db, { name: 'test', plan: 'pro' })
-  apiKey = await createApiKey(db, id, 'test')
+  apiKey = await createApiKey(db, id, { name: 'test' })
 })
 afterAll(async () => {
   for (const child of processes) child.kill('SIGKILL')

@@ -182,7 +182,7 @@ describe('another door', () => {
   })
 
   test('is not opened by an API key', async () => {
-    const key = await createApiKey(world.database.db, accountId, 'test')
+    const key = await createApiKey(world.database.db, accountId, { name: 'test' })
     const headers = { authorization: `Bearer ${key}` }
     const answer = await call('GET', '/wallets/alice', { headers })
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, null])

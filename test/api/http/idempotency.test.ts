@@ -33,7 +33,7 @@ afterAll(async () => {
 
 async function newAccount() {
   const { id } = await createAccount(world.database.db, { name: 'test', plan: 'pro' })
-  return { accountId: id, key: await createApiKey(world.database.db, id, 'test') }
+  return { accountId: id, key: await createApiKey(world.database.db, id, { name: 'test' }) }
 }
 
 type Options = { name?: string; as?: string; api?: TestApi }

@@ -33,7 +33,7 @@ async function newAccount(values: Record<string, unknown> = {}) {
   await db('account')
     .where({ id })
     .update({ rpm: 100, ...values })
-  return { accountId: id, key: await createApiKey(db, id, 'test') }
+  return { accountId: id, key: await createApiKey(db, id, { name: 'test' }) }
 }
 
 const setAccount = (values: object) =>
@@ -296,7 +296,7 @@ describe('error: FORBIDDEN', () => {
 
   test('a key may do what its scopes say, and a refusal is free', async () => {
     const scoped = (scopes: ('read' | 'write')[]) =>
-      createApiKey(world.database.db, accountId, 'scoped', { scopes })
+      createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
     const [reader, writer] = [await scoped(['read']), await scoped(['write'])]
     expect((await createWallet('mine', writer)).status).toBe(201)
     expect((await get('/v1/wallets/mine', reader)).status).toBe(200)

@@ -24,7 +24,7 @@ afterAll(() => world.stop())
 async function newTenant(userId: string): Promise<Tenant> {
   const { db } = world.database
   const { id: accountId } = await createAccount(db, { name: 'test', plan: 'pro' })
-  const key = await createApiKey(db, accountId, 'test')
+  const key = await createApiKey(db, accountId, { name: 'test' })
   const post = async (path: string, body: object) =>
     (await world.api.call('POST', path, { key, body })).body.id
   const walletId = await post('/v1/wallets', { userId })

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function newAccount() {
   const { id } = await createAccount(database.db, { name: 'test', plan: 'free' })
-  return { id, key: await createApiKey(database.db, id, 'test') }
+  return { id, key: await createApiKey(database.db, id, { name: 'test' }) }
 }
 
 const ask = (as: string, cost = 1) =>

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   ;({ id: accountId } = await createAccount(database.db, { name: 'test', plan: 'free' }))
-  key = await createApiKey(database.db, accountId, 'test')
+  key = await createApiKey(database.db, accountId, { name: 'test' })
 })
 afterAll(async () => {
   await api.destroy()
@@ -117,7 +117,7 @@ describe('credits', () => {
   })
 
   test('a new month: what is left of the old one lapses, the purchased ones stay', async () => {
-    await grantCredits(database.db, accountId, 50)
+    await grantCredits(database.db, accountId, { credits: 50 })
     await call(30)
     await setAccount({ period: 202_001 })
     expect(await call()).toMatchObject({ balance: 149n })
@@ -142,7 +142,7 @@ describe('credits', () => {
   })
 
   test('the monthly ones go first', async () => {
-    await grantCredits(database.db, accountId, 10)
+    await grantCredits(database.db, accountId, { credits: 10 })
     await call(98)
     expect(await buckets()).toMatchObject({ granted: 2n, purchased: 10n })
     await call(5)
@@ -165,18 +165,18 @@ describe('credits', () => {
   })
 
   test('readCredits tells both together', async () => {
-    await grantCredits(database.db, accountId, 50)
+    await grantCredits(database.db, accountId, { credits: 50 })
     await call(30)
     const expected = { balance: 120, totalPurchased: 50, totalUsed: 30, plan: 'free' }
     expect(await readCredits(api, accountId)).toEqual(expected)
   })
 
   test('error: a reference counts once, and an unknown account has no credits', async () => {
-    await grantCredits(database.db, accountId, 50, `invoice ${accountId}`)
-    const again = grantCredits(database.db, accountId, 50, `invoice ${accountId}`)
-    await expect(again).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
-    const unknown = grantCredits(database.db, 'acct_none', 50)
-    await expect(unknown).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const pay = (id: string) =>
+      grantCredits(database.db, id, { credits: 50, reference: `invoice ${id}` })
+    await pay(accountId)
+    await expect(pay(accountId)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    await expect(pay('acct_none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await buckets()).toMatchObject({ purchased: 50n })
     await expectBooked()
   })
@@ -184,7 +184,7 @@ describe('credits', () => {
 
 describe('refund', () => {
   test('goes back to where it came from, once', async () => {
-    await grantCredits(database.db, accountId, 10)
+    await grantCredits(database.db, accountId, { credits: 10 })
     const requestId = newId('req_')
     await call(105, { requestId })
     expect(await buckets()).toMatchObject({ granted: 0n, purchased: 5n })
@@ -200,7 +200,7 @@ describe('refund', () => {
   })
 
   test('in the next month gives back the purchased ones only: the others have lapsed', async () => {
-    await grantCredits(database.db, accountId, 10)
+    await grantCredits(database.db, accountId, { credits: 10 })
     const requestId = newId('req_')
     await call(105, { requestId })
     await setAccount({ period: 202_001 })
@@ -270,13 +270,13 @@ describe('keys', () => {
     const [row] = await database.db('api_key').where({ account_id: accountId })
     await revokeApiKey(database.db, (row as { id: string }).id)
     expect(await call()).toBeUndefined()
-    key = await createApiKey(database.db, accountId, 'old', { expiresAt: new Date(0) })
+    key = await createApiKey(database.db, accountId, { name: 'old', expiresAt: new Date(0) })
     expect(await call()).toBeUndefined()
     expect(await ledger()).toEqual([])
   })
 
   test('a key without the scope is counted and not charged', async () => {
-    key = await createApiKey(database.db, accountId, 'reader', { scopes: ['read'] })
+    key = await createApiKey(database.db, accountId, { name: 'reader', scopes: ['read'] })
     expect(await call(1, { scope: 'write' })).toMatchObject({ verdict: 'outOfScope', used: 1 })
     expect(await buckets()).toMatchObject({ granted: 100n, total_used: 0n })
     expect(await call(1)).toMatchObject({ verdict: 'admitted', scopes: ['read'] })
@@ -318,7 +318,7 @@ describe('the ledger', () => {
       case 'refund':
         return refund(api, past[step.which % (past.length || 1)] ?? '')
       case 'grant':
-        return grantCredits(database.db, accountId, step.credits)
+        return grantCredits(database.db, accountId, { credits: step.credits })
       case 'month':
         // Everything that was, was a month earlier than it was.
         await database.db('ledger').where({ account_id: accountId }).decrement('period', 1)
@@ -329,7 +329,7 @@ describe('the ledger', () => {
   test.each(['one after the other', 'four at once'])('adds up: %s', async (how) => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 24 }), async (sequence) => {
       ;({ id: accountId } = await createAccount(database.db, { name: 'any', plan: 'free' }))
-      key = await createApiKey(database.db, accountId, 'any')
+      key = await createApiKey(database.db, accountId, { name: 'any' })
       const past: string[] = []
       const size = how === 'four at once' ? 4 : 1
       for (let next = 0; next < sequence.length; next += size) {

@@ -45,7 +45,7 @@ async function fillAccount(): Promise<string> {
     ...{ account_id, endpoint: '/', key: 'one', fingerprint: Buffer.alloc(32), status: 201 },
     body: '{}',
   })
-  const key = await createApiKey(db, account_id, 'test')
+  const key = await createApiKey(db, account_id, { name: 'test' })
   await admit(db, { key, requestId: newId('req_'), cost: 1, route: 'test', scope: 'read' })
   return account_id
 }
@@ -141,7 +141,7 @@ describe('look-ups that go together in one statement', () => {
 
   test('go with the admissions of their callers', async () => {
     const { db } = database
-    const keyOf = (account: string) => createApiKey(db, account, 'test')
+    const keyOf = (account: string) => createApiKey(db, account, { name: 'test' })
     const keys = [await keyOf(mine), await keyOf(theirs), await keyOf(mine)]
     const [ours, foreign] = [await walletOf(mine), await walletOf(theirs)]
     const asked = Array.from({ length: 40 }, (_, at) => ({

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { Interface, concat, hexlify, keccak256, randomBytes, toBeHex, zeroPadValue } from 'ethers'
-import { multicallAddress } from '../../../chains/multicall.js'
+import { MULTICALL_ADDRESS } from '../../../chains/multicall.js'
 import { insertBurn, setAttested } from '../../../db/lanes/burns.js'
 import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
@@ -155,7 +155,7 @@ export async function mintAsStranger(world: World, ...messages: Attested[]): Pro
   const call =
     only && calls.length === 1
       ? only
-      : { to: multicallAddress, data: multicall.encodeFunctionData('aggregate3', [targets]) }
+      : { to: MULTICALL_ADDRESS, data: multicall.encodeFunctionData('aggregate3', [targets]) }
   const price = {
     gas: '0x2dc6c0',
     maxFeePerGas: '0x2e90edd000',

@@ -157,6 +157,15 @@ describe('the signer never mints', () => {
     await expectRefused(await arrive({ handler: world.contracts.usdc }))
   })
 
+  test('on a chain that the plan does not lead to', async () => {
+    const one = await arrive()
+    const plan = world.db.raw(
+      `replace(plan::text, '"to":"arbitrum-sepolia"', '"to":"ethereum-sepolia"')::json`,
+    )
+    await world.db('intent').where({ id: one.intentId }).update({ plan })
+    await expectRefused(one)
+  })
+
   test('under another key than the nonce of the message', async () => {
     const one = await arrive()
     const { nonce } = (await arrive()).attested

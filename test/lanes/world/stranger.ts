@@ -1,5 +1,5 @@
 import { Wallet, hexlify, randomBytes } from 'ethers'
-import { delegateAddress, entryPointAddress } from '../../../chains/registry.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../../../chains/registry.js'
 import {
   buildUserOperation,
   encodeBundle,
@@ -18,7 +18,7 @@ export async function executeFirst(world: World, operationId: string): Promise<s
   const row = await world.row(operationId)
   const { userOperation, call } = row?.payload as Payload
   const { to, data } = call ?? {
-    to: entryPointAddress,
+    to: ENTRY_POINT_ADDRESS,
     data: encodeBundle(userOperation ? [userOperation] : [], stranger),
   }
   const transaction = { from: stranger, to, data, gas: '0x2dc6c0' }
@@ -45,12 +45,12 @@ export async function spendSameKey(world: World, key: string): Promise<void> {
     type: 4,
     chainId,
     nonce: 0,
-    to: entryPointAddress,
+    to: ENTRY_POINT_ADDRESS,
     data: encodeBundle([{ ...draft, signature }], payer.address),
     gasLimit: 1_000_000n,
     maxFeePerGas: 10n ** 11n,
     maxPriorityFeePerGas: 10n ** 9n,
-    authorizationList: [account.authorizeSync({ address: delegateAddress, nonce: 0, chainId })],
+    authorizationList: [account.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })],
   })
   const hash = await world.rpc<string>('eth_sendRawTransaction', [raw])
   await world.mine()
