@@ -139,7 +139,8 @@ describe('a service', () => {
     await world.waitUntil(() => Promise.resolve(world.service().mostHeld() >= 16))
     await world.untilLooked()
     expect(world.service().mostHeld()).toBe(16)
-    const nonces = await Promise.all(burns.map((burn) => world.tell(burn)))
+    const nonces: string[] = []
+    for (const burn of burns) nonces.push(await world.tell(burn))
     world.service().turn('fine')
     for (const [i, burn] of burns.entries()) await world.untilAttested(burn, nonces[i] ?? '')
   })
