@@ -30,9 +30,9 @@ function steward(): Server {
   return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
 }
 
-const columns = `id, account_id as "accountId", user_id as "userId", address, metadata,
+const COLUMNS = `id, account_id as "accountId", user_id as "userId", address, metadata,
   created_at as "createdAt"`
-const selectWallet = `select ${columns} from wallet where account_id = $1 and user_id = $2`
+const selectWallet = `select ${COLUMNS} from wallet where account_id = $1 and user_id = $2`
 
 function bare(): Server {
   const pool = createPool()
@@ -47,7 +47,7 @@ const admitAndSelect = {
   name: 'admit',
   text: `select w.* from admit_calls($1, $2, $3, $4, $5, false) as a
     cross join lateral (select set_config('app.account', a.account_id, true) as account) as scope
-    left join lateral (select ${columns} from wallet
+    left join lateral (select ${COLUMNS} from wallet
       where account_id = scope.account and user_id = $6 offset 0) as w on true`,
 }
 

@@ -26,29 +26,29 @@ const IDLE_MS = 5_000
 const SECOND_MS = 1_000
 const ENDOWMENT = 1_000_000_000n
 
-const arbitrum = 'arbitrum-sepolia'
-const ethereum = 'ethereum-sepolia'
+const ARBITRUM = 'arbitrum-sepolia'
+const ETHEREUM = 'ethereum-sepolia'
 /** Where the wallets have money; elsewhere it comes by the bridge only. */
-const sources = [arbitrum, ethereum]
-const base = 'base-sepolia'
+const sources = [ARBITRUM, ETHEREUM]
+const BASE = 'base-sepolia'
 /**
  * What is asked for, and how many Temporal actions it may cost when nothing is waited for. The bridged lending
  * asks for more than the bridged transfers have left on its chain.
  */
 const cases = [
-  { name: 'direct-deposit', body: { action: 'lend', amount: 2, chain: arbitrum }, actions: 4 },
-  { name: 'direct-withdraw', body: { action: 'withdraw', amount: 1, chain: arbitrum }, actions: 4 },
+  { name: 'direct-deposit', body: { action: 'lend', amount: 2, chain: ARBITRUM }, actions: 4 },
+  { name: 'direct-withdraw', body: { action: 'withdraw', amount: 1, chain: ARBITRUM }, actions: 4 },
   {
     name: 'lend with swap',
-    body: { action: 'lend', amount: 2, chain: ethereum },
+    body: { action: 'lend', amount: 2, chain: ETHEREUM },
     actions: 5,
   },
   {
     name: 'direct-bridge',
-    body: { action: 'bridge', amount: 1, fromChain: arbitrum, toChain: base },
+    body: { action: 'bridge', amount: 1, fromChain: ARBITRUM, toChain: BASE },
     actions: 6,
   },
-  { name: 'single-bridge', body: { action: 'lend', amount: 100, chain: base }, actions: 7 },
+  { name: 'single-bridge', body: { action: 'lend', amount: 100, chain: BASE }, actions: 7 },
 ]
 type Case = (typeof cases)[number]
 

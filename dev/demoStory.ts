@@ -28,12 +28,12 @@ type Intent = {
 type Node = { url: string; contracts: DevnetContracts }
 
 /** Where test money comes to. */
-const fundedChain: ChainName = 'arbitrum-sepolia'
-const pollMs = 150
+const FUNDED_CHAIN: ChainName = 'arbitrum-sepolia'
+const POLL_MS = 150
 /** Funding takes a block or two, an intent some more; a machine that builds beside it needs far longer. */
-const timeoutMs = 120_000
+const TIMEOUT_MS = 120_000
 /** The money is on the chain before the service has booked its block. */
-const bookingTimeoutMs = 15_000
+const BOOKING_TIMEOUT_MS = 15_000
 
 /**
  * Runs the main job as a caller would: a wallet, one test USDC, a `lend` that goes where it pays most, and
@@ -44,7 +44,7 @@ const bookingTimeoutMs = 15_000
  */
 export async function runDemo(facts: Facts, contractsFile: string): Promise<void> {
   const nodeOf = openNodes(facts, contractsFile)
-  const source = nodeOf(fundedChain)
+  const source = nodeOf(FUNDED_CHAIN)
   say(
     `  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC where it pays most, from a wallet without ETH')}\n`,
   )
@@ -62,7 +62,7 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
     return (await Promise.all(balances)).reduce((sum, wei) => sum + wei)
   }
   const ethBefore = await readEth()
-  tell('fund', `1 USDC on ${fundedChain}`)
+  tell('fund', `1 USDC on ${FUNDED_CHAIN}`)
 
   const begun = Date.now()
   const created = await createIntent(facts, wallet)
@@ -72,14 +72,14 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   tell('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
   const totalMs = commandAgeMs()
 
-  const targetChain = intent.executionPlan?.targetChain ?? fundedChain
+  const targetChain = intent.executionPlan?.targetChain ?? FUNDED_CHAIN
   const target = nodeOf(targetChain)
   const lent = await readTokenBalance(target.url, target.contracts.aToken, wallet.address)
   const usdc = await readUsdc(source)
   const eth = `${fromUnits(ethBefore, 18)} before, ${fromUnits(await readEth(), 18)} after`
   say()
   say(fact('APY', formatPercent(intent.results?.apy)))
-  say(fact('USDC of the wallet', `${fromUnits(usdc, 6)} on ${fundedChain}`))
+  say(fact('USDC of the wallet', `${fromUnits(usdc, 6)} on ${FUNDED_CHAIN}`))
   say(fact('aUSDC of the wallet', `${fromUnits(lent, 6)} on ${targetChain}`))
   say(fact('ETH of the wallet', `${eth}, on all chains`))
   say(fact('From command', `${formatSeconds(totalMs)} to completed`))
@@ -94,12 +94,12 @@ function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => N
 
 async function createIntent(facts: Facts, wallet: Wallet): Promise<Intent> {
   const request = { walletId: wallet.id, action: 'lend', amount: 1, asset: 'USDC' }
-  const deadline = Date.now() + bookingTimeoutMs
+  const deadline = Date.now() + BOOKING_TIMEOUT_MS
   for (;;) {
     const answer = await call<Intent>(facts, 'POST', '/intents', request)
     if (answer.status === 201) return answer.body
     if (answer.error !== 'INSUFFICIENT_FUNDS' || Date.now() > deadline) throw refusal(answer)
-    await sleep(pollMs)
+    await sleep(POLL_MS)
   }
 }
 
@@ -163,10 +163,10 @@ async function waitFor(
   }, 80)
   try {
     while (!(await isOver())) {
-      if (Date.now() - begun > timeoutMs) {
-        throw new Explained(`Gave up after ${formatSeconds(timeoutMs)} in step "${step}".`)
+      if (Date.now() - begun > TIMEOUT_MS) {
+        throw new Explained(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
       }
-      await sleep(pollMs)
+      await sleep(POLL_MS)
     }
   } finally {
     clearInterval(redraw)
@@ -192,7 +192,7 @@ async function call<T>(
     method,
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((cause: unknown) => {
     throw new Explained(`The API at ${apiBaseUrl} does not answer.`, { cause })
   })

@@ -79,12 +79,12 @@ async function isTaken(port: number): Promise<boolean> {
 }
 
 /** Enough for a server on the other side of the world. */
-const connectTimeoutMs = 3_000
+const CONNECT_TIMEOUT_MS = 3_000
 
 /** Tells whether a program accepts connections there. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host, port, timeout: connectTimeoutMs })
+    const socket = createConnection({ host, port, timeout: CONNECT_TIMEOUT_MS })
     const answer = (isThere: boolean) => {
       socket.destroy()
       resolve(isThere)

@@ -80,8 +80,8 @@ function tell({ signal }: Context, name: string, what: string, tookMs: number): 
   if (!signal.aborted) sayDone(name, what, tookMs)
 }
 
-const temporalPort = 7233
-const postgresPort = 5432
+const TEMPORAL_PORT = 7233
+const POSTGRES_PORT = 5432
 
 /** Tells in one line what the clients of these servers would tell in many, and late. */
 async function checkListening(variable: string, url: string, standardPort: number): Promise<void> {
@@ -98,7 +98,7 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   const begun = Date.now()
   const secrets = openSecrets(home)
   if (env.DATABASE_URL) {
-    await checkListening('DATABASE_URL', env.DATABASE_URL, postgresPort)
+    await checkListening('DATABASE_URL', env.DATABASE_URL, POSTGRES_PORT)
     const apiKey = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
     tell(context, 'Postgres', set.places.postgres, Date.now() - begun)
     return { databaseUrl: env.DATABASE_URL, apiKey }
@@ -119,7 +119,7 @@ async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
   const { env, home, ports, supervisor, signal } = context
   const begun = Date.now()
   if (env.TEMPORAL_ADDRESS) {
-    await checkListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, temporalPort)
+    await checkListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
     tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
     return {
       temporalAddress: env.TEMPORAL_ADDRESS,
@@ -252,10 +252,10 @@ async function startService(
 }
 
 /** The API waits for the signer's public key and the worker's schema; it has both within a second. */
-const servingTimeoutMs = 30_000
+const SERVING_TIMEOUT_MS = 30_000
 
 async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
-  const deadline = Date.now() + servingTimeoutMs
+  const deadline = Date.now() + SERVING_TIMEOUT_MS
   for (;;) {
     const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
     const state = answer && (await answer.text())

@@ -27,12 +27,12 @@ import { Explained, formatSeconds, say, sayFailure, sign } from './terminal.js'
 
 type Options = { isFresh: boolean; withDemo: boolean }
 
-const usage = 'Usage: npm start -- [--fresh] [--no-demo]'
+const USAGE = 'Usage: npm start -- [--fresh] [--no-demo]'
 
 /** A second Ctrl-C means "at once"; npm and tsx pass the first one on again within this time. */
-const impatienceMs = 1_000
+const IMPATIENCE_MS = 1_000
 
-const launcherCheckMs = 500
+const LAUNCHER_CHECK_MS = 500
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2))
@@ -85,7 +85,7 @@ const sayUnless = (signal: AbortSignal) => (error: unknown) => {
 
 function parseOptions(args: string[]): Options {
   const unknown = args.filter((arg) => !['--fresh', '--no-demo'].includes(arg))
-  if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${usage}`)
+  if (unknown.length > 0) throw new Explained(`Unknown option ${unknown.join(' ')}. ${USAGE}`)
   return { isFresh: args.includes('--fresh'), withDemo: !args.includes('--no-demo') }
 }
 
@@ -137,7 +137,7 @@ function stopOnSignal(
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stoppingSince === 0) void end(name === 'SIGINT' ? 'Ctrl-C' : name)
-      else if (Date.now() - stoppingSince > impatienceMs) {
+      else if (Date.now() - stoppingSince > IMPATIENCE_MS) {
         supervisor.kill()
         process.exit(1)
       }
@@ -147,7 +147,7 @@ function stopOnSignal(
   const launchers = findLaunchers()
   setInterval(() => {
     if (!launchers.every(isRunning)) void end('The command was killed')
-  }, launcherCheckMs).unref()
+  }, LAUNCHER_CHECK_MS).unref()
   return end
 }
 

@@ -15,12 +15,12 @@ export type Reserve = {
 
 export type Lending = { pool: Contract; firstAToken: string }
 
-const ray = 10n ** 27n
-const liquidationBonus = 10_500
-const reserveFactor = 1_000
+const RAY = 10n ** 27n
+const LIQUIDATION_BONUS = 10_500
+const RESERVE_FACTOR = 1_000
 
 /** 8 decimals, as Chainlink's USD feeds. */
-const oracleUnit = 10n ** 8n
+const ORACLE_UNIT = 10n ** 8n
 
 /**
  * Plans Aave v3.0.2 with the given reserves, unseeded. The pool and the configurator are the first two
@@ -77,7 +77,7 @@ function planRoles(plan: Plan, provider: Contract, owner: string): void {
 function planOracle(plan: Plan, provider: Contract, reserves: Reserve[]): void {
   const tokens = reserves.map(({ token }) => token.address)
   const feeds = reserves.map(({ feed }) => feed.address)
-  const args = [provider.address, tokens, feeds, ZeroAddress, ZeroAddress, oracleUnit]
+  const args = [provider.address, tokens, feeds, ZeroAddress, ZeroAddress, ORACLE_UNIT]
   const oracle = plan.deploy(readAaveArtifact('misc/AaveOracle'), args)
   plan.call(provider, 'setPriceOracle', [oracle.address])
 }
@@ -107,10 +107,10 @@ function planReserves(plan: Plan, parts: Parts, reserves: Reserve[]): void {
   })
   plan.call(parts.configurator, 'initReserves', [inputs], { gasLimit: 12_000_000 })
   for (const { token, ltv, liquidation } of reserves) {
-    const collateral = [token.address, ltv, liquidation, liquidationBonus]
+    const collateral = [token.address, ltv, liquidation, LIQUIDATION_BONUS]
     plan.call(parts.configurator, 'configureReserveAsCollateral', collateral)
     plan.call(parts.configurator, 'setReserveBorrowing', [token.address, true])
-    plan.call(parts.configurator, 'setReserveFactor', [token.address, reserveFactor])
+    plan.call(parts.configurator, 'setReserveFactor', [token.address, RESERVE_FACTOR])
   }
 }
 
@@ -123,7 +123,7 @@ function reserveInput(
 ): unknown[] {
   const variable = [rates.optimal, rates.base, rates.slope1, rates.slope2].map(toRay)
   // Stable borrowing stays off; its optimal share of the debt must still be a fraction of one.
-  const stable = [0n, 0n, 0n, 0n, ray / 5n]
+  const stable = [0n, 0n, 0n, 0n, RAY / 5n]
   const { address } = plan.deploy(strategy, [provider.address, ...variable, ...stable])
   const incentives = ZeroAddress
   return [
@@ -145,5 +145,5 @@ function reserveInput(
 
 /** Percent to a fraction in ray, exact to the sixth decimal. */
 function toRay(percent: number): bigint {
-  return (BigInt(Math.round(percent * 1e6)) * ray) / 10n ** 8n
+  return (BigInt(Math.round(percent * 1e6)) * RAY) / 10n ** 8n
 }

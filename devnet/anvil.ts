@@ -10,26 +10,26 @@ import { callRpc } from './rpc.js'
 import { keepStateCopies, prepareState } from './state.js'
 
 /** The public test mnemonic of all development nodes. Local chains only, never fund these keys anywhere. */
-export const devnetMnemonic = 'test test test test test test test test test test test junk'
+export const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk'
 
 /**
  * How far behind the head a block is final, seconds. Longer than any reorg that a test makes and than
  * `stateIntervalSeconds`, so that a killed node never takes back a final block.
  */
-const finalitySeconds = 15
+const FINALITY_SECONDS = 15
 
 /**
  * How often a node writes its state file, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
  * a core at 5 s, 1 % at 1 s, without visible gaps between blocks; but the file grows with each block,
  * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing.
  */
-const stateIntervalSeconds = 5
+const STATE_INTERVAL_SECONDS = 5
 
 /** The shortest own block time with which a node keeps as few states as it is told. */
-const tendedBlockSeconds = 3
+const TENDED_BLOCK_SECONDS = 3
 
-const startTimeoutMs = 10_000
-const stopTimeoutMs = 10_000
+const START_TIMEOUT_MS = 10_000
+const STOP_TIMEOUT_MS = 10_000
 
 type AnvilOptions = {
   chainId: number
@@ -81,12 +81,12 @@ export function anvilBinary(): string {
 export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
   const { chainId, port, blockTimeSeconds, mining, stateFile, cachePath } = options
   const host = options.host ?? '127.0.0.1'
-  const slots = Math.ceil(finalitySeconds / 2 / (blockTimeSeconds ?? 1))
-  const ownBlockSeconds = mining === 'tended' ? tendedBlockSeconds : blockTimeSeconds
-  const state = ['--state', stateFile ?? '', '--state-interval', String(stateIntervalSeconds)]
+  const slots = Math.ceil(FINALITY_SECONDS / 2 / (blockTimeSeconds ?? 1))
+  const ownBlockSeconds = mining === 'tended' ? TENDED_BLOCK_SECONDS : blockTimeSeconds
+  const state = ['--state', stateFile ?? '', '--state-interval', String(STATE_INTERVAL_SECONDS)]
   return [
     ...['--host', host, '--port', String(port), '--chain-id', String(chainId)],
-    ...['--silent', '--mnemonic', devnetMnemonic],
+    ...['--silent', '--mnemonic', DEVNET_MNEMONIC],
     // The whole deployment fits into few blocks of this size.
     ...['--gas-limit', '300000000'],
     ...['--prune-history', '64', '--cache-path', cachePath],
@@ -172,7 +172,7 @@ async function waitForAnswer(child: ChildProcess, url: string, chainId: number):
     (chunk: Buffer) => (lastWords = (lastWords + String(chunk)).slice(-2_000)),
   )
   child.on('error', (error) => (lastWords = error.message))
-  const deadline = performance.now() + startTimeoutMs
+  const deadline = performance.now() + START_TIMEOUT_MS
   while (!hasEnded(child) && performance.now() < deadline) {
     const answer = await callRpc<string>(url, 'eth_chainId').catch(() => undefined)
     if (Number(answer) === chainId) return
@@ -189,7 +189,7 @@ async function endGently(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  const killer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await ended
   clearTimeout(killer)
 }

@@ -1,6 +1,6 @@
 import { HDNodeWallet, zeroPadValue, type SigningKey } from 'ethers'
 import { chainNames, createRegistry, type ChainName } from '../chains/registry.js'
-import { devnetMnemonic } from './anvil.js'
+import { DEVNET_MNEMONIC } from './anvil.js'
 import { type OwnArtifacts } from './artifacts.js'
 import { type Contract, type Plan } from './plan.js'
 
@@ -8,12 +8,12 @@ import { type Contract, type Plan } from './plan.js'
  * Last account of `devnetMnemonic` that anvil gives ETH: signs attestations and is paid the fees of
  * fast transfers.
  */
-export const attesterAddress = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
-const attesterPath = `m/44'/60'/0'/0/9`
+export const ATTESTER_ADDRESS = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+const ATTESTER_PATH = `m/44'/60'/0'/0/9`
 
 /** The key of `attesterAddress`. Deriving it takes 20 ms. */
 export function deriveAttesterKey(): SigningKey {
-  return HDNodeWallet.fromPhrase(devnetMnemonic, undefined, attesterPath).signingKey
+  return HDNodeWallet.fromPhrase(DEVNET_MNEMONIC, undefined, ATTESTER_PATH).signingKey
 }
 
 export type Cctp = { messenger: Contract; transmitter: Contract }
@@ -25,9 +25,9 @@ export type Cctp = { messenger: Contract; transmitter: Contract }
  */
 export function planCctp(plan: Plan, name: ChainName, own: OwnArtifacts, usdc: Contract): Cctp {
   const domainOf = (chain: ChainName) => createRegistry('testnet').get(chain).cctp.domain
-  const args = [domainOf(name), attesterAddress]
+  const args = [domainOf(name), ATTESTER_ADDRESS]
   const transmitter = plan.deploy(own.DevCctpTransmitter, args)
-  const messenger = plan.deploy(own.DevCctpMessenger, [transmitter.address, attesterAddress])
+  const messenger = plan.deploy(own.DevCctpMessenger, [transmitter.address, ATTESTER_ADDRESS])
   plan.call(usdc, 'addMinter', [messenger.address])
   for (const peer of chainNames.filter((other) => other !== name)) {
     const domain = domainOf(peer)

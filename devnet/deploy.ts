@@ -6,7 +6,7 @@ import {
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
-import { devnetMnemonic } from './anvil.js'
+import { DEVNET_MNEMONIC } from './anvil.js'
 import { readAccountArtifact, readOwnArtifacts, type OwnArtifacts } from './artifacts.js'
 import { planCctp } from './cctp.js'
 import { planMarkets } from './markets.js'
@@ -15,10 +15,10 @@ import { Plan, waitForReceipt } from './plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
 
 /** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. */
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const OWNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 /** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
-const entryPointSalt = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
+const ENTRY_POINT_SALT = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
 
 /** Wei, and USDC base units. */
 const laneMinimum = parseEther('100')
@@ -28,7 +28,7 @@ const treasuryMinimum = usdcUnits('1000')
 const treasuryGrant = usdcUnits('1000000')
 
 /** Several blocks of the slowest chain. */
-const mintTimeoutMs = 10_000
+const MINT_TIMEOUT_MS = 10_000
 
 const usdcInterface = new Interface([
   'function balanceOf(address holder) view returns (uint256)',
@@ -47,11 +47,11 @@ export async function deployChain(
   terms = devnetTerms[name],
 ): Promise<DevnetContracts> {
   const own = await readOwnArtifacts()
-  const plan = new Plan(owner)
+  const plan = new Plan(OWNER)
   const contracts = planChain(plan, name, own, terms)
   const chainId = Number(await callRpc<string>(rpcUrl, 'eth_chainId'))
   await placeMulticall(rpcUrl, own.DevMulticall.deployedBytecode)
-  await plan.execute(rpcUrl, chainId, devnetMnemonic)
+  await plan.execute(rpcUrl, chainId, DEVNET_MNEMONIC)
   return contracts
 }
 
@@ -63,12 +63,12 @@ function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms)
   return {
     usdc: usdc.address,
     ...{ tokenMessenger: messenger.address, messageTransmitter: transmitter.address },
-    ...planMarkets({ plan, owner, own, usdc }, name, terms),
+    ...planMarkets({ plan, owner: OWNER, own, usdc }, name, terms),
   }
 }
 
 function planAccounts(plan: Plan): void {
-  const entryPoint = plan.deployPublic(readAccountArtifact('EntryPoint'), entryPointSalt)
+  const entryPoint = plan.deployPublic(readAccountArtifact('EntryPoint'), ENTRY_POINT_SALT)
   const delegate = plan.deployPublic(readAccountArtifact('Simple7702Account'), ZeroHash)
   if (entryPoint.address === ENTRY_POINT_ADDRESS && delegate.address === DELEGATE_ADDRESS) return
   throw new Error('The bytecode of @account-abstraction/contracts is not the public one.')
@@ -118,8 +118,8 @@ async function readUsdc(
 /** anvil signs for the owner, with the chain's next nonce. */
 async function mintUsdc(rpcUrl: string, { usdc }: DevnetContracts, holder: string): Promise<void> {
   const data = usdcInterface.encodeFunctionData('mint', [holder, treasuryGrant])
-  const transaction = { from: owner, to: usdc, data }
+  const transaction = { from: OWNER, to: usdc, data }
   const hash = await callRpc<string>(rpcUrl, 'eth_sendTransaction', [transaction])
-  const receipt = await waitForReceipt(rpcUrl, hash, mintTimeoutMs)
+  const receipt = await waitForReceipt(rpcUrl, hash, MINT_TIMEOUT_MS)
   if (receipt?.status !== '0x1') throw new Error(`Devnet: no USDC for ${holder} from ${rpcUrl}.`)
 }

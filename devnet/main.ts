@@ -17,11 +17,11 @@ import { deployChain, fundOperators } from './deploy.js'
 import { startIris } from './iris/iris.js'
 
 /** How often operators are looked up: a new deployment waits that long for its first money. */
-const fundEveryMs = 2_000
-const connectTimeoutMs = 3_000
+const FUND_EVERY_MS = 2_000
+const CONNECT_TIMEOUT_MS = 3_000
 
 /** Postgres' code for a table that no migration has made yet. */
-const undefinedTable = '42P01'
+const UNDEFINED_TABLE = '42P01'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const settings = z
@@ -99,16 +99,20 @@ async function keepFunded(chains: Chain[]): Promise<void> {
     } catch (error) {
       // A database that is not up or not migrated yet stays so for many rounds: one line is enough.
       const reason = (error as { code?: string }).code ?? (error as Error).name
-      if (reason !== reported && reason !== undefinedTable) log.warn({ reason }, 'cannot fund yet')
+      if (reason !== reported && reason !== UNDEFINED_TABLE) log.warn({ reason }, 'cannot fund yet')
       reported = reason
     }
-    await sleep(fundEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    await sleep(FUND_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
   await pool?.end()
 }
 
 function createPool(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 1, connectionTimeoutMillis: connectTimeoutMs })
+  const pool = new pg.Pool({
+    connectionString,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', () => undefined)
   return pool

@@ -19,7 +19,7 @@ const cometDollars = {
   reserves: dollars('50000'),
 }
 /** 2 % a year when all is borrowed, per second and of 1e18. */
-const cometSlope = 634_195_839n
+const COMET_SLOPE = 634_195_839n
 
 type Site = { plan: Plan; owner: string; own: OwnArtifacts; usdc: Contract; weth: Contract }
 type Aave = { pool: Contract; aToken: string }
@@ -106,7 +106,7 @@ function planPool(site: Site, testDollar: Contract): NonNullable<DevnetContracts
 function planComet(site: Site): string {
   const { plan, own, usdc } = site
   const { supplied, borrowed, reserves } = cometDollars
-  const comet = plan.deploy(own.DevComet, [usdc.address, cometSlope])
+  const comet = plan.deploy(own.DevComet, [usdc.address, COMET_SLOPE])
   planMoney(site, usdc, supplied + reserves, comet)
   plan.call(comet, 'supply', [usdc.address, supplied])
   plan.call(usdc, 'transfer', [comet.address, reserves])

@@ -18,19 +18,19 @@ type Signed = { raw: string; hash: string }
 export type Receipt = { status: string; logs: { topics: string[]; data: string }[] }
 
 /** Present on every chain that anvil starts, and on public networks. */
-const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
+const CREATE2_DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 
 /** No estimates: nothing that a plan calls exists before the plan is sent. */
-const deployGas = 8_000_000
-const callGas = 1_500_000
+const DEPLOY_GAS = 8_000_000
+const CALL_GAS = 1_500_000
 
 /** Fixed, because the bytes must be the same on each run; far above the 1 gwei that anvil starts with. */
 const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
 
-const pollMs = 15
+const POLL_MS = 15
 /** How long to wait for receipts before the rest is sent again, and how often. */
-const roundMs = 1_500
-const rounds = 20
+const ROUND_MS = 1_500
+const ROUNDS = 20
 
 const interfaces = new Map<Artifact, Interface>()
 
@@ -54,16 +54,16 @@ export class Plan {
       interface: interfaceOf(artifact),
     }
     const data = link(artifact, libraries) + contract.interface.encodeDeploy(args).slice(2)
-    this.#add({ label: `deployment ${nonce}`, to: null, data, value: '0', gasLimit: deployGas })
+    this.#add({ label: `deployment ${nonce}`, to: null, data, value: '0', gasLimit: DEPLOY_GAS })
     return contract
   }
 
   /** With the salt of the public deployment the contract gets the address that it has on public networks. */
   deployPublic(artifact: Artifact, salt: string): Contract {
     const { bytecode } = artifact
-    const address = getCreate2Address(create2Deployer, salt, keccak256(bytecode))
+    const address = getCreate2Address(CREATE2_DEPLOYER, salt, keccak256(bytecode))
     const data = salt + bytecode.slice(2)
-    const call = { to: create2Deployer, data, value: '0', gasLimit: deployGas }
+    const call = { to: CREATE2_DEPLOYER, data, value: '0', gasLimit: DEPLOY_GAS }
     this.#add({ label: `deployment of ${address}`, ...call })
     return { address, interface: interfaceOf(artifact) }
   }
@@ -74,7 +74,7 @@ export class Plan {
     args: unknown[] = [],
     options: { gasLimit?: number; value?: bigint } = {},
   ): void {
-    const { gasLimit = callGas, value = 0n } = options
+    const { gasLimit = CALL_GAS, value = 0n } = options
     const data = contract.interface.encodeFunctionData(name, args)
     this.#add({ label: name, to: contract.address, data, value: value.toString(), gasLimit })
   }
@@ -179,14 +179,14 @@ async function readReceipts(rpcUrl: string, signed: Signed[]): Promise<(Receipt 
 async function settle(rpcUrl: string, sender: string, signed: Signed[]): Promise<void> {
   let missing = signed
   let refusal = 'accepted, but not mined'
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     if (round > 0) await callRpc(rpcUrl, 'anvil_removePoolTransactions', [sender])
     const sent = await callRpcBatch(
       rpcUrl,
       missing.map(({ raw }) => ['eth_sendRawTransaction', [raw]] as const),
     )
     refusal = sent.find(({ error }) => error)?.error ?? refusal
-    await waitForReceipt(rpcUrl, missing.at(-1)?.hash ?? '', roundMs)
+    await waitForReceipt(rpcUrl, missing.at(-1)?.hash ?? '', ROUND_MS)
     const receipts = await readReceipts(rpcUrl, missing)
     missing = missing.filter((_, index) => !receipts[index])
     if (missing.length === 0) return
@@ -206,7 +206,7 @@ export async function waitForReceipt(
   while (performance.now() < deadline) {
     const receipt = await callRpc<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', [hash])
     if (receipt) return receipt
-    await sleep(pollMs)
+    await sleep(POLL_MS)
   }
   return undefined
 }

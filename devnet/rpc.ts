@@ -2,7 +2,7 @@ type Answer = { id: number; result?: unknown; error?: { code: number; message: s
 export type RpcCall = readonly [method: string, params: unknown[]]
 
 /** A whole deployment in one batch takes about a second, several on a busy machine. */
-const timeoutMs = 30_000
+const TIMEOUT_MS = 30_000
 
 /** The result of one JSON-RPC call. Throws an Error that names the method when the node refuses it. */
 export async function callRpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
@@ -23,7 +23,7 @@ export async function callRpcBatch<T>(
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   if (!response.ok) throw new Error(`The node at ${url} answered HTTP ${response.status}.`)
   const answers = new Map(((await response.json()) as Answer[]).map((one) => [one.id, one]))

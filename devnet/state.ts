@@ -4,11 +4,11 @@ type Block = { header: { number: string }; transactions: unknown[] }
 type State = { best_block_number: number; blocks: Block[] }
 
 /** Newest blocks that are kept: as far back as a contract can read block hashes. */
-const keptBlocks = 256
+const KEPT_BLOCKS = 256
 
 /** Longer than a dump takes to write. */
-const quietMs = 500
-const copyEveryMs = 1_000
+const QUIET_MS = 500
+const COPY_EVERY_MS = 1_000
 
 /**
  * Makes a state file fit to start from. anvil overwrites the file in place, so a node that was killed
@@ -44,7 +44,7 @@ export function keepStateCopies(stateFile: string): () => void {
     if (!isFinished(stateFile)) return
     // A file that is gone in between, with its folder, is no reason to end: nothing needs it then.
     fs.promises.rename(stateFile, copyOf(stateFile)).catch(() => undefined)
-  }, copyEveryMs)
+  }, COPY_EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)
 }
@@ -55,7 +55,7 @@ function copyOf(stateFile: string): string {
 
 function isFinished(file: string): boolean {
   const status = fs.statSync(file, { throwIfNoEntry: false })
-  if (!status || status.size === 0 || Date.now() - status.mtimeMs < quietMs) return false
+  if (!status || status.size === 0 || Date.now() - status.mtimeMs < QUIET_MS) return false
   const handle = fs.openSync(file, 'r')
   const lastByte = Buffer.alloc(1)
   fs.readSync(handle, lastByte, 0, 1, status.size - 1)
@@ -74,7 +74,7 @@ function readState(file: string): State | undefined {
 
 /** Blocks with transactions stay, since receipts need them; so does the first, the chain's identity. */
 function dropOldBlocks(state: State): State {
-  const oldest = state.best_block_number - keptBlocks
+  const oldest = state.best_block_number - KEPT_BLOCKS
   const blocks = state.blocks.filter(({ header, transactions }) => {
     const number = Number(header.number)
     return number === 0 || number > oldest || transactions.length > 0

@@ -6,17 +6,17 @@ import { type Contract, type Plan } from './plan.js'
  * The tier of pools of two dollars, in millionths. Public networks have it, a fresh factory does
  * not.
  */
-const stableFee = 100
-const stableTickSpacing = 1
+const STABLE_FEE = 100
+const STABLE_TICK_SPACING = 1
 
 /** Liquidity lies between prices of 0.99 and 1.01: a tick is a ten-thousandth. */
-const widestTick = 100
+const WIDEST_TICK = 100
 
 /** A price of one, in the form of a pool: a square root with 96 binary places. */
-const evenPrice = 2n ** 96n
+const EVEN_PRICE = 2n ** 96n
 
 /** A time that no chain of the devnet reaches. */
-const never = 2n ** 40n
+const NEVER = 2n ** 40n
 
 /**
  * Plans Uniswap v3 with one pool of two tokens of the same worth and decimals, at a price of one.
@@ -39,14 +39,14 @@ export function planUniswap(
   const routerPlaces = [ZeroAddress, factory.address, positions.address, weth.address]
   const router = plan.deploy(readRouterArtifact(), routerPlaces)
 
-  plan.call(factory, 'enableFeeAmount', [stableFee, stableTickSpacing])
+  plan.call(factory, 'enableFeeAmount', [STABLE_FEE, STABLE_TICK_SPACING])
   const addresses = tokens.map(({ address }) => address).sort(compareAddresses)
-  const pool = [...addresses, stableFee]
-  plan.call(positions, 'createAndInitializePoolIfNecessary', [...pool, evenPrice], {
+  const pool = [...addresses, STABLE_FEE]
+  plan.call(positions, 'createAndInitializePoolIfNecessary', [...pool, EVEN_PRICE], {
     gasLimit: 8_000_000,
   })
   for (const token of tokens) plan.call(token, 'approve', [positions.address, MaxUint256])
-  const position = [...pool, -widestTick, widestTick, units, units, 0n, 0n, owner, never]
+  const position = [...pool, -WIDEST_TICK, WIDEST_TICK, units, units, 0n, 0n, owner, NEVER]
   plan.call(positions, 'mint', [position])
   return { factory: factory.address, quoter: quoter.address, router: router.address }
 }

@@ -1,7 +1,7 @@
 import { retryAfterOf, type InsufficientFundsReason, type InvalidRequestReason } from './reasons.js'
 
 /** Of failed intents. */
-const retry = 'Retry the intent with `POST /v1/intents/:intentId/retry`.'
+const RETRY = 'Retry the intent with `POST /v1/intents/:intentId/retry`.'
 
 /** Every code the service can answer or record: its HTTP status, what happened, and what to do next. */
 export const errorCatalog = {
@@ -75,7 +75,7 @@ export const errorCatalog = {
   BRIDGE_FAILED: {
     status: 500,
     meaning: 'The bridge refused the money, or the transaction that sends it there failed.',
-    hint: retry,
+    hint: RETRY,
   },
   BRIDGE_TIMEOUT: {
     status: 503,
@@ -85,17 +85,17 @@ export const errorCatalog = {
   SWAP_FAILED: {
     status: 500,
     meaning: 'The swap failed, or would have brought less than the minimum of the plan.',
-    hint: retry,
+    hint: RETRY,
   },
   WITHDRAW_FAILED: {
     status: 500,
     meaning: 'The market refused to pay the money out.',
-    hint: retry,
+    hint: RETRY,
   },
   DEPOSIT_FAILED: {
     status: 500,
     meaning: 'The market refused the deposit.',
-    hint: retry,
+    hint: RETRY,
   },
   FUNDING_FAILED: {
     status: 500,
@@ -105,12 +105,12 @@ export const errorCatalog = {
   NETWORK_ERROR: {
     status: 503,
     meaning: 'A step of the intent could not be attempted for a day.',
-    hint: retry,
+    hint: RETRY,
   },
   RPC_ERROR: {
     status: 503,
     meaning: 'For a day the node of the chain did not answer, or answered with errors.',
-    hint: retry,
+    hint: RETRY,
   },
   CANCELLED: {
     status: 400,

@@ -3,7 +3,7 @@ import { errorCatalog, type ErrorCode } from './errors.js'
 /** `meaning` and `hint` where they differ from those of the same code as the answer to a call. */
 type FailureFacts = { money: string; meaning?: string; hint?: string }
 
-const untouched = 'Where it was before. Nothing was sent.'
+const UNTOUCHED = 'Where it was before. Nothing was sent.'
 
 /** Every `error.code` of a failed intent, with where its money is. `error.funds` has it in figures. */
 export const failureCatalog = {
@@ -22,16 +22,16 @@ export const failureCatalog = {
     money: 'Where the failed step found it. Nothing of that step was sent.',
     hint: `${errorCatalog.RPC_ERROR.hint} If it fails again, report the id of the intent.`,
   },
-  CANCELLED: { money: untouched },
+  CANCELLED: { money: UNTOUCHED },
   INSUFFICIENT_FUNDS: {
     meaning:
       'The chains did not answer when the intent was created. Planned later, it turned out that the wallet lacks the funds.',
-    money: untouched,
+    money: UNTOUCHED,
   },
   INVALID_REQUEST: {
     meaning:
       'The chains did not answer when the intent was created. Planned later, it turned out that it cannot be done; `error.message` says why.',
-    money: untouched,
+    money: UNTOUCHED,
     hint: 'Create an intent that avoids what `error.message` names.',
   },
 } as const satisfies Partial<Record<ErrorCode, FailureFacts>>

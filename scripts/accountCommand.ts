@@ -25,7 +25,7 @@ import {
   type Answer,
 } from './accountAnswers.js'
 
-export const usage = `Usage: npm run account -- <command>
+export const USAGE = `Usage: npm run account -- <command>
 
   create --plan free|pro|enterprise --name NAME     a new account and its first key
   list                                              all accounts
@@ -219,7 +219,7 @@ function readExpiry(text: string | undefined): { expiresAt?: Date | null } {
   return { expiresAt }
 }
 
-const help = 'Help: npm run account -- --help'
+const HELP = 'Help: npm run account -- --help'
 const misuse = (message: string) => new ServiceError('INVALID_REQUEST', message)
 
 /**
@@ -231,10 +231,10 @@ export function readCommand(argv: string[]): ((db: Db) => Promise<void>) | undef
   const { values, positionals } = parse(argv)
   if (values.help) return undefined
   const [first, second] = positionals
-  if (!first) throw misuse(`Which command? ${help}`)
+  if (!first) throw misuse(`Which command? ${HELP}`)
   const name = [`${first} ${second}`, first].find((one) => Object.hasOwn(commands, one))
   const command = name && commands[name]
-  if (!command) throw misuse(`There is no command ${positionals.join(' ')}. ${help}`)
+  if (!command) throw misuse(`There is no command ${positionals.join(' ')}. ${HELP}`)
   const args = positionals.slice(name.split(' ').length)
   const missing = command.args.find((_name, i) => !args[i])
   if (missing) throw misuse(`${name}: ${missing} is missing.`)

@@ -9,7 +9,7 @@ import { completedIntent, createWalletRequest, walletAnswer } from '../api/schem
 import { createAccount, createApiKey } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
 
-const usage = `Usage: npm run fuzz -- [--examples 3600] [--seed 1] [--requests 20000] [--workers 2]
+const USAGE = `Usage: npm run fuzz -- [--examples 3600] [--seed 1] [--requests 20000] [--workers 2]
 
 Sends generated requests, valid and invalid ones, to a running service and compares every answer with the
 document that it publishes. The service is the one of npm start, or that of STEWARD_URL (host, without
@@ -50,7 +50,7 @@ const reports = path.join(folder, 'reports')
 
 async function main(): Promise<void> {
   if (values.help) {
-    console.log(usage)
+    console.log(USAGE)
     return
   }
   const target = await findTarget()

@@ -28,15 +28,15 @@ function placeOf(url: string): string {
   return host + pathname
 }
 
-const notMigrated = 'is not migrated, or not to this version: run npm run migrate'
-const notOwned = 'belongs to another role: use that of its owner'
+const NOT_MIGRATED = 'is not migrated, or not to this version: run npm run migrate'
+const NOT_OWNED = 'belongs to another role: use that of its owner'
 /** @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const refusals: Record<string, string> = {
   '28000': 'refuses this login',
   '28P01': 'refuses the password',
   '3D000': 'does not exist',
-  '42501': notOwned,
-  '42P01': notMigrated,
+  '42501': NOT_OWNED,
+  '42P01': NOT_MIGRATED,
 }
 
 const misconfigured = (message: string) => new ServiceError('MISCONFIGURED', message)
@@ -69,12 +69,12 @@ export async function useOwnerDatabase(
   const place = placeOf(url)
   const db = connect(url, 1)
   try {
-    if (!(await isMigrated(db))) throw fault(place, notMigrated)
+    if (!(await isMigrated(db))) throw fault(place, NOT_MIGRATED)
     // Another role would see no accounts and be told that there are none.
     const { rows } = await db.raw<{ rows: { isOwner: boolean }[] }>(
       `select has_table_privilege('account', 'insert') as "isOwner"`,
     )
-    if (!rows[0]?.isOwner) throw fault(place, notOwned)
+    if (!rows[0]?.isOwner) throw fault(place, NOT_OWNED)
     await work(db)
   } catch (error) {
     throw explain(error, place)

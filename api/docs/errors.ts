@@ -9,7 +9,7 @@ type Entry = { name: string; lines: [label: string, text: string][]; reasons: En
 type Chapter = { title: string; text: string; entries: Entry[] }
 
 const TITLE = 'Errors'
-const introduction =
+const INTRODUCTION =
   'Every error has the same shape: `error` is its code, `message` says for a person what is wrong, `details.docs` leads to its place on this page, and `details.requestId` names the request. Codes and reasons do not change within `v1`, but new ones may come.'
 
 /** What the page tells, from the catalogs of codes, reasons and failures. */
@@ -92,7 +92,7 @@ export function createErrorsMarkdown(endpoints: Endpoints): string {
     text,
     ...entries.flatMap((entry) => toMarkdown(entry, '###')),
   ])
-  return `${[`# ${TITLE}`, introduction, ...chapters].join('\n\n')}\n`
+  return `${[`# ${TITLE}`, INTRODUCTION, ...chapters].join('\n\n')}\n`
 }
 
 function toMarkdown({ name, lines, reasons }: Entry, level: string): string[] {
@@ -110,7 +110,7 @@ export function createErrorsPage(endpoints: Endpoints): string {
   const head = [`<h1>${TITLE}</h1>`, '<p><a href="/docs">API documentation</a></p>']
   return htmlPage(
     'Steward errors',
-    [...head, `<p>${toHtml(introduction)}</p>`, ...chapters].join('\n'),
+    [...head, `<p>${toHtml(INTRODUCTION)}</p>`, ...chapters].join('\n'),
   )
 }
 

@@ -1,5 +1,5 @@
 /** Pages are read without scripts; their one style is inline, as the policy of `/docs` allows. */
-const style = `
+const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1d2733; background: #fff; }
 h2 { margin-top: 3rem; border-bottom: 1px solid #d5dbe1; }
 h3, h4 { margin: 2rem 0 .25rem; }
@@ -18,7 +18,7 @@ export const htmlPage = (title: string, body: string) => `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${toHtml(title)}</title>
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
-    <style>${style}</style>
+    <style>${STYLE}</style>
   </head>
   <body>
 ${body}

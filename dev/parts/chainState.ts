@@ -5,7 +5,7 @@ import { callRpc } from '../../devnet/rpc.js'
 import { Explained } from '../terminal.js'
 
 /** Holds the id of the set that a chain belongs to, as its code: it is kept and lost with the chain. */
-const markAddress = '0x00000000000000000000000000000000005e7a3d'
+const MARK_ADDRESS = '0x00000000000000000000000000000000005e7a3d'
 
 /** Native balance, wei. */
 export async function readEthBalance(url: string, owner: string): Promise<bigint> {
@@ -55,13 +55,13 @@ export async function checkOutsideNode(
 
 /** Id of the set that a chain belongs to; undefined for a chain that belongs to none. */
 export async function readChainMark(url: string): Promise<string | undefined> {
-  const code = await callRpc<string>(url, 'eth_getCode', [markAddress, 'latest'])
+  const code = await callRpc<string>(url, 'eth_getCode', [MARK_ADDRESS, 'latest'])
   return code === '0x' ? undefined : code.slice(2)
 }
 
 /** @param id - Hexadecimal. */
 export async function markChain(url: string, id: string): Promise<void> {
-  await callRpc(url, 'anvil_setCode', [markAddress, `0x${id}`])
+  await callRpc(url, 'anvil_setCode', [MARK_ADDRESS, `0x${id}`])
 }
 
 /**
@@ -73,7 +73,7 @@ export async function markChain(url: string, id: string): Promise<void> {
  * what cannot be undone.
  */
 export async function settleChain(url: string, stateFile: string): Promise<void> {
-  await callRpc(url, 'anvil_mine', [keptStates])
+  await callRpc(url, 'anvil_mine', [KEPT_STATES])
   const dump = await callRpc<string>(url, 'anvil_dumpState')
   const draft = `${stateFile}.settled`
   fs.writeFileSync(draft, gunzipSync(Buffer.from(dump.slice(2), 'hex')))
@@ -81,4 +81,4 @@ export async function settleChain(url: string, stateFile: string): Promise<void>
 }
 
 /** As many blocks as a node keeps the state of; finality is less. */
-const keptStates = '0x40'
+const KEPT_STATES = '0x40'

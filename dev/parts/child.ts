@@ -17,7 +17,7 @@ type Spec = {
 }
 
 /** The slowest child compiles its workflows first: 2 s alone, several on a busy machine. */
-const readyTimeoutMs = 60_000
+const READY_TIMEOUT_MS = 60_000
 
 /**
  * Starts a program whose output goes to a log file, and resolves once it is ready.
@@ -44,7 +44,7 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
   })
   const waiting = new AbortController()
   const { signal } = waiting
-  const late = sleep(readyTimeoutMs, 'not ready in time', { signal }).catch(() => '')
+  const late = sleep(READY_TIMEOUT_MS, 'not ready in time', { signal }).catch(() => '')
   const ready = spec.ready === 'message' ? waitForMessage(child) : askUntilTrue(spec.ready, signal)
   const failure = await Promise.race([ended, late, ready])
   waiting.abort()
@@ -93,14 +93,14 @@ function describeExit(code: number | null, logFile: string): string {
 function readReason(line: string): string {
   try {
     const entry = JSON.parse(line) as { level: number; msg?: string; err?: { message?: string } }
-    return entry.level >= pinoErrorLevel ? (entry.err?.message ?? entry.msg ?? '') : ''
+    return entry.level >= PINO_ERROR_LEVEL ? (entry.err?.message ?? entry.msg ?? '') : ''
   } catch {
     return /error|fatal|panic|cannot|failed/i.test(line) ? line.trim() : ''
   }
 }
 
 /** @see https://getpino.io/#/docs/api?id=loggerlevels-object */
-const pinoErrorLevel = 50
+const PINO_ERROR_LEVEL = 50
 
 function readEnd(file: string, bytes = 8_192): string {
   const end = fs.openSync(file, 'r')

@@ -35,9 +35,9 @@ type Account = { uid?: number; gid?: number }
 const serverEnv: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
 /** A crashed server replays its log first, which may take a while. */
-const readyTimeoutMs = 30_000
+const READY_TIMEOUT_MS = 30_000
 /** A fast shutdown takes 20 ms; after this the server is told to drop everything, then killed. */
-const stopTimeoutMs = 5_000
+const STOP_TIMEOUT_MS = 5_000
 
 /**
  * A durable commit takes 0.6 ms, against 0.3 ms with `fsync` off: not worth losing data for.
@@ -262,7 +262,7 @@ function spawnServer(native: string, folder: string, port: number, account: Acco
 async function waitUntilReady(url: string, folder: string, exit: Promise<string>): Promise<void> {
   let ended: string | undefined
   void exit.then((how) => (ended = how))
-  const deadline = Date.now() + readyTimeoutMs
+  const deadline = Date.now() + READY_TIMEOUT_MS
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
     try {
@@ -285,7 +285,7 @@ async function waitUntilReady(url: string, folder: string, exit: Promise<string>
 async function stopServer(server: ChildProcess, exit: Promise<string>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     server.kill(signal)
-    const late = sleep(stopTimeoutMs, undefined, { ref: false })
+    const late = sleep(STOP_TIMEOUT_MS, undefined, { ref: false })
     if ((await Promise.race([exit, late])) !== undefined) return
   }
 }

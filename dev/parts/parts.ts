@@ -32,9 +32,9 @@ const entryFiles: Record<Service, string> = {
 }
 
 /** What is running may finish; what does not is done again after the restart. */
-const serviceStopMs = 8_000
+const SERVICE_STOP_MS = 8_000
 /** A chain writes its whole state at the end. */
-const serverStopMs = 8_000
+const SERVER_STOP_MS = 8_000
 
 /**
  * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.
@@ -93,7 +93,7 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
           args: ['server', 'start-dev', ...flags.flat()],
           logFile: home.log('temporal'),
           ready: async () => (await fetch(namespace)).ok,
-          stopTimeoutMs: serverStopMs,
+          stopTimeoutMs: SERVER_STOP_MS,
         },
         hooks,
       ),
@@ -119,7 +119,7 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
     args,
     logFile: home.log(name),
     ready: async () => Number(await callRpc(url, 'eth_chainId')) === chainId,
-    stopTimeoutMs: serverStopMs,
+    stopTimeoutMs: SERVER_STOP_MS,
   }
   // A node that died was not stopped: what was done for it ends before the next one starts.
   let endCare: () => void = () => undefined
@@ -160,7 +160,7 @@ export function createServicePart(service: Service, env: NodeJS.ProcessEnv, home
         env: { ...process.env, ...env },
         logFile: home.log(service),
         ready: 'message' as const,
-        stopTimeoutMs: serviceStopMs,
+        stopTimeoutMs: SERVICE_STOP_MS,
       }
       return startChild(spec, hooks)
     },

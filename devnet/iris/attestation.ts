@@ -38,11 +38,11 @@ type Attested = { message: string; decoded: CctpMessage; attestation: string }
 export const finality = { confirmed: 1_000, final: 2_000 } as const
 
 /** About a day on the slower chains. */
-const fastLifeBlocks = 86_400n
+const FAST_LIFE_BLOCKS = 86_400n
 
-const bpsScale = 10_000n
+const BPS_SCALE = 10_000n
 /** A fee in basis points may have three decimals. */
-const bpsFraction = 1_000
+const BPS_FRACTION = 1_000
 
 const messageSent = id('MessageSent(bytes)')
 
@@ -106,7 +106,7 @@ export function createAttester(options: Options) {
     const chain = findChain(domain)
     if (!chain) return 0n
     const head = BigInt(await callRpc<string>(chain.rpcUrl, 'eth_blockNumber'))
-    return faults.expire ? head : head + fastLifeBlocks
+    return faults.expire ? head : head + FAST_LIFE_BLOCKS
   }
 
   /**
@@ -177,8 +177,8 @@ function sign(key: SigningKey, { nonce, sent }: Burn, verdict: Verdict): Atteste
 
 /** Base units, rounded up. */
 function fastFee(amount: bigint, feeBps: number): bigint {
-  const scale = bpsScale * BigInt(bpsFraction)
-  return (amount * BigInt(Math.round(feeBps * bpsFraction)) + scale - 1n) / scale
+  const scale = BPS_SCALE * BigInt(BPS_FRACTION)
+  return (amount * BigInt(Math.round(feeBps * BPS_FRACTION)) + scale - 1n) / scale
 }
 
 /** Writes fields into the bytes of a message. */

@@ -16,10 +16,10 @@ import { deriveAttesterKey } from '../cctp.js'
 
 /** A block or two: what a fast transfer trusts. And about what the devnet calls final. */
 const usualConfirmations: Confirmations = { fast: 2, standard: 15 }
-const usualFeeBps = 1
+const USUAL_FEE_BPS = 1
 
 /** USDC that may be on its way by fast transfers; the devnet has no limit. */
-const allowanceUsdc = 1_000_000
+const ALLOWANCE_USDC = 1_000_000
 
 const faultsBody = z.strictObject({
   delayMs: z.number().int().min(0),
@@ -49,7 +49,7 @@ const notFound: Answer = { status: 404, body: { code: 404, error: 'Not found' } 
  * @see https://developers.circle.com/api-reference/cctp/all/get-messages-v2
  */
 export async function startIris(options: Options): Promise<Iris> {
-  const { chains, port, host = '127.0.0.1', fastFeeBps = usualFeeBps } = options
+  const { chains, port, host = '127.0.0.1', fastFeeBps = USUAL_FEE_BPS } = options
   const confirmations = options.confirmations ?? usualConfirmations
   const faults: Faults = {
     ...{ delayMs: 0, stuck: false, notFound: false, expire: false, outage: false },
@@ -91,7 +91,7 @@ async function answer(service: Service, request: IncomingMessage): Promise<Answe
   if (again) return answerReattest(attester, again[1] ?? '')
   if (route !== 'GET /v2/fastBurn/USDC/allowance') return notFound
   const lastUpdated = new Date().toISOString()
-  return { status: 200, body: { allowance: allowanceUsdc, lastUpdated } }
+  return { status: 200, body: { allowance: ALLOWANCE_USDC, lastUpdated } }
 }
 
 async function answerMessages(

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { HDNodeWallet, Interface, ZeroAddress, keccak256, zeroPadValue } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readContract, readReceipt } from '../../chains/read.js'
-import { devnetMnemonic } from '../../devnet/anvil.js'
-import { attesterAddress, deriveAttesterKey } from '../../devnet/cctp.js'
+import { DEVNET_MNEMONIC } from '../../devnet/anvil.js'
+import { ATTESTER_ADDRESS, deriveAttesterKey } from '../../devnet/cctp.js'
 import {
   burnCall,
   held,
@@ -55,13 +55,13 @@ describe('a transfer', () => {
   ])('%s: what arrives and the fee are together what was burned', async (_title, route) => {
     const [from, to] = route()
     const supplies = await Promise.all([from, to].map(totalSupply))
-    const [had, fees] = await Promise.all([held(to, recipient), held(to, attesterAddress)])
+    const [had, fees] = await Promise.all([held(to, recipient), held(to, ATTESTER_ADDRESS)])
     const hash = await bridge.burn({ from, to, amount: 3n * usdc, maxFee: 400n })
     expect(await totalSupply(from)).toBe(supplies[0])
 
     const { logs } = await mintAt(to, await bridge.attested(from, hash))
     expect((await held(to, recipient)) - had).toBe(2_999_700n)
-    expect((await held(to, attesterAddress)) - fees).toBe(300n)
+    expect((await held(to, ATTESTER_ADDRESS)) - fees).toBe(300n)
     expect(await totalSupply(to)).toBe((supplies[1] ?? 0n) + 3n * usdc)
     const minted = logs.map((log) => messenger.parseLog(log)).find((event) => event)
     expect(minted?.args.toArray()).toEqual([recipient, 2_999_700n, to.chain.usdc.address, 300n])
@@ -94,7 +94,7 @@ describe('a transfer', () => {
 describe('receiveMessage refuses', () => {
   test('another signature, and another message under the same one', async () => {
     const { message, attestation } = await bridge.attested(arbitrum, await burn())
-    const thief = HDNodeWallet.fromPhrase(devnetMnemonic).signingKey
+    const thief = HDNodeWallet.fromPhrase(DEVNET_MNEMONIC).signingKey
     const forged = { message, attestation: thief.sign(keccak256(message)).serialized }
     const changed = { message: message.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }
     for (const pair of [forged, { ...changed, attestation }]) {
