@@ -1,8 +1,8 @@
 import { findTemporalCli } from '../../dev/parts/temporalCli.js'
 import { startTemplate } from './database.js'
 import { createRunFolder } from './runFolder.js'
-import { prepareTestServer } from './testServer.js'
-import { prepareWorkflowBundle } from './workflowBundle.js'
+import { prepareTestServer } from './temporal/testServer.js'
+import { prepareWorkflowBundle } from './temporal/workflowBundle.js'
 
 /**
  * Starts or fetches once what several test files need. The helpers in this folder find it through

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client'
 import { createBreaker } from '../../temporal/breaker.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 
 let server: TemporalServer
 let proxy: TcpProxy

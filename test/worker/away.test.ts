@@ -9,7 +9,7 @@ import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const nowhere = 'http://127.0.0.1:1'

@@ -7,9 +7,9 @@ import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { serveTasks } from '../../worker/serve.js'
 // The SDK says little then.
-import '../support/temporal.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
-import { workflowBundle } from '../support/workflowBundle.js'
+import '../support/temporal/temporal.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
 const taskQueue = 'intents'
 const recorded = { recorded: 3, unavailable: [] }

@@ -15,7 +15,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporalServer.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import type { IntentStatus } from '../../domain/intent.js'
 
 let server: TemporalServer

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
-import { workflowBundle } from '../support/workflowBundle.js'
+import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import {
   createGate,
   done,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { answerOfFailure, answerOfOutage } from './brokenApis.js'
-import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
+import { startExecutionWorld, type ExecutionWorld } from './intents/executionWorld.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
 import type { Answer } from '../api.js'
 import type { Fault } from '../../support/faultProxy.js'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
 import { silentChains } from '../../planning/chains.js'
-import { startTemporalServer, type TemporalServer } from '../../support/temporalServer.js'
+import { startTemporalServer, type TemporalServer } from '../../support/temporal/temporalServer.js'
 import { startApi, startWorld, type TestApi, type World } from '../api.js'
 
 let world: World

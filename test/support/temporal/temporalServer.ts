@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectTemporal, pingTemporal } from '../../temporal/connect.js'
-import { findTemporalCli } from '../../dev/parts/temporalCli.js'
-import { findFreePorts } from '../../dev/ports.js'
+import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
+import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
+import { findFreePorts } from '../../../dev/ports.js'
 
 export type TemporalServer = { address: string; port: number; stop(): Promise<void> }
 

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import testing from '@temporalio/testing/package.json' with { type: 'json' }
-import { releaseLock, takeLock } from '../../dev/state/lock.js'
+import { releaseLock, takeLock } from '../../../dev/state/lock.js'
 
 const run = promisify(execFile)
 
-const pom = fileURLToPath(new URL('../../tools/temporal-test-server/pom.xml', import.meta.url))
+const pom = fileURLToPath(new URL('../../../tools/temporal-test-server/pom.xml', import.meta.url))
 const wrapper = join(dirname(pom), 'test-server.sh')
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'steward')
 

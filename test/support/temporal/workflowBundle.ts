@@ -1,5 +1,5 @@
 import { DefaultLogger } from '@temporalio/worker'
-import { loadWorkflowBundle } from '../../worker/workflowBundle.js'
+import { loadWorkflowBundle } from '../../../worker/workflowBundle.js'
 
 /** Bundles the workflows once for all test files: cold it takes seconds, from a file 0.1 s. */
 export async function prepareWorkflowBundle(): Promise<void> {

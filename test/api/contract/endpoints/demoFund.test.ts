@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { networks } from '../../../../chains/registry.js'
-import { startExecutionWorld, type ExecutionWorld } from '../executionWorld.js'
+import { startExecutionWorld, type ExecutionWorld } from '../intents/executionWorld.js'
 
 let world: ExecutionWorld
 let walletId: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startExecutionWorld, type ExecutionWorld } from '../executionWorld.js'
+import { startExecutionWorld, type ExecutionWorld } from '../intents/executionWorld.js'
 import type { Answer } from '../../api.js'
 
 let world: ExecutionWorld

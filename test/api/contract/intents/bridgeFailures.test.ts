@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { createActivities, type Activities } from '../../../activities/index.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
+import { createActivities, type Activities } from '../../../../activities/index.js'
+import { connect, type Db } from '../../../../db/connection/connect.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import type { ApplicationFailure } from '@temporalio/common'
 
 type BridgeInput = Parameters<Activities['bridge']>[0]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'
-import { decimalText } from './formats.js'
+import { startChainWorld, type ChainWorld, type WalletBody } from '../../chainWorld.js'
+import { decimalText } from '../formats.js'
 
 type Step = { type: string; sequence: number; amount: string } & Record<string, unknown>
 type Plan = { strategy: string; targetChain: string; steps: Step[] } & Record<string, unknown>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
-import { decimalText, integerText, intentId, isoUtc, txHash } from './formats.js'
-import type { WalletBody } from '../chainWorld.js'
+import { decimalText, integerText, intentId, isoUtc, txHash } from '../formats.js'
+import type { WalletBody } from '../../chainWorld.js'
 
 type Intent = Awaited<ReturnType<ExecutionWorld['read']>>
 type Cost = { gasUsed: string; gasCostUsd: number }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
-import type { Answer } from '../api.js'
+import type { Answer } from '../../api.js'
 
 let world: ExecutionWorld
 let walletId: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
-import type { Answer } from '../api.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import type { Answer } from '../../api.js'
 
 const usdc = 1_000_000n
 

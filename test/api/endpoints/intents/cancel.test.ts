@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { intent as intentSchema } from '../../../api/schemas/intents.js'
-import { finalizeIntent, planIntent } from '../../../activities/status.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { submitOperation, type OperationOrder } from '../../../lanes/operations.js'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
-import { withoutId } from '../api.js'
+import { intent as intentSchema } from '../../../../api/schemas/intents.js'
+import { finalizeIntent, planIntent } from '../../../../activities/status.js'
+import { connect, type Db } from '../../../../db/connection/connect.js'
+import { submitOperation, type OperationOrder } from '../../../../lanes/operations.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { withoutId } from '../../api.js'
 
 const usdc = 1_000_000n
 

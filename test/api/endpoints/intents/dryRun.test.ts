@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { dryRun } from '../../../api/schemas/intents.js'
-import { silentChains } from '../../planning/chains.js'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
-import { startApi, withoutId } from '../api.js'
+import { dryRun } from '../../../../api/schemas/intents.js'
+import { silentChains } from '../../../planning/chains.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { startApi, withoutId } from '../../api.js'
 
 const usdc = 1_000_000n
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 
 const usdc = 1_000_000n
 

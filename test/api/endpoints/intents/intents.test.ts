@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
-import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
+import { closedUrl, startChains, type TestChains } from '../../../planning/chains.js'
 import {
   standInTemporal,
   startApi,
@@ -8,8 +8,8 @@ import {
   withoutId,
   type Answer,
   type World,
-} from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+} from '../../api.js'
+import type { ChainName } from '../../../../chains/registry.js'
 
 const usdc = 1_000_000n
 
@@ -265,7 +265,7 @@ describe('POST /v1/intents', () => {
 
 /** The API with chains behind other URLs, beside the one of the world. */
 async function startHalf(urls: Record<ChainName, string>) {
-  const { connectChains } = await import('../../../chains/connect.js')
+  const { connectChains } = await import('../../../../chains/connect.js')
   const { client: temporal, started } = standInTemporal()
   const its = connectChains(chains.registry, urls)
   const api = await startApi({ ...chains, db: world.db, temporal, chains: its })

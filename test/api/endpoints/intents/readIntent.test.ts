@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createApiKey } from '../../../db/tenants/accounts.js'
+import { createApiKey } from '../../../../db/tenants/accounts.js'
 import {
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
   type TestWallet,
-} from '../../db/rows.js'
-import { startWorld, withoutId, type World } from '../api.js'
-import type { IntentStatus, Progress } from '../../../domain/intent.js'
+} from '../../../db/rows.js'
+import { startWorld, withoutId, type World } from '../../api.js'
+import type { IntentStatus, Progress } from '../../../../domain/intent.js'
 
 const txHash = `0x${'a'.repeat(64)}`
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { intent as intentSchema } from '../../../api/schemas/intents.js'
-import { finalizeIntent } from '../../../activities/status.js'
-import { connect, type Db } from '../../../db/connection/connect.js'
-import { insertTestOperation } from '../../db/rows.js'
-import { startChainWorld, type ChainWorld } from '../chainWorld.js'
-import { withoutId, type Answer } from '../api.js'
-import type { ChainName } from '../../../chains/registry.js'
+import { intent as intentSchema } from '../../../../api/schemas/intents.js'
+import { finalizeIntent } from '../../../../activities/status.js'
+import { connect, type Db } from '../../../../db/connection/connect.js'
+import { insertTestOperation } from '../../../db/rows.js'
+import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { withoutId, type Answer } from '../../api.js'
+import type { ChainName } from '../../../../chains/registry.js'
 
 const usdc = 1_000_000n
 
