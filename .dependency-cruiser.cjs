@@ -46,7 +46,6 @@ const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 /** Not part of the service: may look everywhere. */
 const outside = '^(test|bench)/'
 /** Runs from a checkout, with the development dependencies. */
-const embeddedPostgres = '^dev/parts/embeddedPostgres\\.ts$'
 const checkout = '^(test|bench|dev|devnet)/|^[^/]+\\.config\\.js$'
 
 const packages = '(^|/)node_modules/'
@@ -120,11 +119,6 @@ module.exports = {
       'temporal-only-where-workflows-run-or-start',
       { pathNot: ['^(api|temporal|workflows|activities|worker|scripts|dev)/', outside] },
       { path: temporalPackages },
-    ),
-    forbid(
-      'embedded-postgres-stands-alone',
-      { path: embeddedPostgres },
-      { pathNot: packages, dependencyTypesNot: ['core'] },
     ),
     forbid(
       'no-development-packages-in-the-service',

@@ -42,7 +42,8 @@ export async function startCountedNodes() {
   }
   const [service, script] = [await open(), await open()]
   return {
-    ...{ service, script },
+    service,
+    script,
     async stop() {
       for (const stop of stops) await stop()
       await Promise.all(nodes.map((node) => node.stop()))

@@ -62,7 +62,8 @@ function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms)
   planAccounts(plan)
   return {
     usdc: usdc.address,
-    ...{ tokenMessenger: messenger.address, messageTransmitter: transmitter.address },
+    tokenMessenger: messenger.address,
+    messageTransmitter: transmitter.address,
     ...planMarkets({ plan, owner: OWNER, own, usdc }, name, terms),
   }
 }

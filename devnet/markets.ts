@@ -40,7 +40,9 @@ export function planMarkets(
   const aave = planLending(site, name, terms, { asset, ethFeed })
   return {
     ethUsdFeed: ethFeed.address,
-    ...{ aavePool: aave.pool.address, aaveAsset: asset.address, aToken: aave.aToken },
+    aavePool: aave.pool.address,
+    aaveAsset: asset.address,
+    aToken: aave.aToken,
     ...(testDollar ? { testDollar: testDollar.address, uniswap: planPool(site, testDollar) } : {}),
     ...(has('comet') ? { comet: planComet(site) } : {}),
     ...(has('vault') ? { vault: planVault(site, aave) } : {}),
@@ -65,11 +67,21 @@ function planLending(
   const symbol = asset === usdc ? 'USDC' : 'TUSD'
   const { pool, firstAToken } = planAave(plan, name, owner, [
     {
-      ...{ symbol, decimals: 6, token: asset, feed, ltv: 7700, liquidation: 8000 },
+      symbol,
+      decimals: 6,
+      token: asset,
+      feed,
+      ltv: 7700,
+      liquidation: 8000,
       rates: { optimal: 90, base, slope1, slope2: 60 },
     },
     {
-      ...{ symbol: 'WETH', decimals: 18, token: weth, feed: ethFeed, ltv: 8000, liquidation: 8250 },
+      symbol: 'WETH',
+      decimals: 18,
+      token: weth,
+      feed: ethFeed,
+      ltv: 8000,
+      liquidation: 8250,
       rates: { optimal: 80, base: 0, slope1: 3.3, slope2: 80 },
     },
   ])

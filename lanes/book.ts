@@ -127,7 +127,7 @@ async function book(tools: DriverTools, booked: BlockId, blocks: Block[]): Promi
     const confirmed = last.number - BigInt(chain.confirmations) + 1n
     await confirmUpTo(trx, chain.chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
-    await setBooked(trx, chain.chainId, booked, last)
+    await setBooked(trx, chain.chainId, { from: booked, to: last })
   })
 }
 
@@ -231,7 +231,7 @@ async function bookFinalized(
     for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
     await confirmUpTo(trx, chain.chainId, to)
     await finalizeUpTo(trx, chain.chainId, last)
-    await setBooked(trx, chain.chainId, booked, last)
+    await setBooked(trx, chain.chainId, { from: booked, to: last })
   })
   return true
 }
@@ -253,7 +253,9 @@ async function reorganise(tools: DriverTools, booked: BlockId): Promise<boolean>
     const block = await readBlock(client, { blockNumber: kept.number })
     if (block?.hash !== kept.hash) continue
     if (kept.hash === booked.hash) return false
-    const vanished = await db.transaction((trx) => rollBack(trx, chain.chainId, booked, kept))
+    const vanished = await db.transaction((trx) =>
+      rollBack(trx, chain.chainId, { from: booked, to: kept }),
+    )
     // What has vanished is sent again at once.
     sentAt.clear()
     const depth = Number(booked.number - kept.number)

@@ -30,7 +30,7 @@ export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<bo
   if (!state || receipt.blockNumber > state.booked.number) return true
   if (!(await isOwnBlock(tools, receipt, state))) return false
   const mined = await matchOutcomes(tools, [], [{ send, receipt }])
-  const isBooked = await writeIfStillOwn(db, chain.chainId, receipt, async (trx) => {
+  const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
     await setTransactionMined(trx, send, receipt)
   })
@@ -57,7 +57,7 @@ async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<v
   const receipt = received && (await readReceipt(client, received.transactionHash))
   if (!receipt || !(await isOwnBlock(tools, receipt, state))) return
   const mined = await matchOutcomes(tools, [received], [])
-  const isBooked = await writeIfStillOwn(db, chain.chainId, receipt, async (trx) => {
+  const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
   })
   if (!isBooked) return
@@ -84,11 +84,11 @@ async function findReceived(
  * verdict of an orphan would become final unseen.
  */
 async function writeIfStillOwn(
-  db: Db,
-  chainId: number,
+  { db, client }: DriverTools,
   { blockNumber, blockHash }: Receipt,
   write: (trx: Db) => Promise<void>,
 ): Promise<boolean> {
+  const { chainId } = client.chain
   return db.transaction(async (trx) => {
     const headers = await readHeaders(trx, chainId)
     const state = await findChainState(trx, chainId)

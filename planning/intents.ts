@@ -55,7 +55,11 @@ export async function storeIntent(
   if (fault && planned) assertFaultPossible(fault, planned)
   // A shortage is found late only where no plan could be made at once.
   const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
-  const intent = await insertIntent(trx, owner, request, unitsOf(request, planned), plan)
+  const intent = await insertIntent(trx, owner, {
+    request,
+    units: unitsOf(request, planned),
+    plan,
+  })
   if (plan) await reserve(tools, intent, plan)
   return intent
 }

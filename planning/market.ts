@@ -210,7 +210,7 @@ async function toChainState(
 ): Promise<ChainState> {
   const { name, stepSeconds } = client.chain
   const token = findToken(client.chain, asset)
-  const reserved = token ? await readReserved(trx, walletId, token.address, booked) : 0n
+  const reserved = token ? await readReserved(trx, { walletId, token: token.address }, booked) : 0n
   return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
 }
 
@@ -226,7 +226,7 @@ async function toPositions(
     const { address, receiptToken, protocol } = market
     const at = { walletId, chainId: chain.chainId, market: address }
     const { open } = await readMarketUse(trx, at)
-    const reserved = await readReserved(trx, walletId, receiptToken, booked)
+    const reserved = await readReserved(trx, { walletId, token: receiptToken }, booked)
     const asset = assetOf(chain, market)
     positions.push({
       chain: chain.name,

@@ -165,7 +165,7 @@ async function writeNotPrepared(tools: SignerTools, { head }: Round, result: Not
   }
   if (result.kind === 'spent') {
     tools.log.warn({ operation: operation.id }, 'executed already, its log is awaited')
-    await returnOperation(tools.db, operation.id, tools.keyring.taker, 5 * RETRY_MS)
+    await returnOperation(tools.db, takenBy(tools, operation), 5 * RETRY_MS)
     return
   }
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
@@ -208,7 +208,7 @@ const deferral = (code: string, message: string, retryAfterMs: number): Refusal 
 /** Nothing was signed: a queued row says why, a signed one waits without changing its state. */
 async function giveBack(tools: SignerTools, operation: Operation, error: unknown): Promise<void> {
   if (operation.state === 'signed') {
-    await returnOperation(tools.db, operation.id, tools.keyring.taker, RETRY_MS)
+    await returnOperation(tools.db, takenBy(tools, operation), RETRY_MS)
     return
   }
   const known = error instanceof ServiceError ? error : undefined
@@ -221,6 +221,8 @@ async function giveBack(tools: SignerTools, operation: Operation, error: unknown
 
 const keptRefusal = ({ refusedBlock }: Operation) => (refusedBlock === null ? {} : { refusedBlock })
 
-function refuse({ db, keyring }: SignerTools, { id }: Operation, refusal: Refusal): Promise<void> {
-  return refuseOperation(db, id, keyring.taker, refusal)
+const takenBy = ({ keyring }: SignerTools, { id }: Operation) => ({ id, taker: keyring.taker })
+
+function refuse(tools: SignerTools, operation: Operation, refusal: Refusal): Promise<void> {
+  return refuseOperation(tools.db, takenBy(tools, operation), refusal)
 }

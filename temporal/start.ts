@@ -32,18 +32,20 @@ export const again: StartOptions = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
 
 export type IntentStart = { intent: Intent; tier: Tier }
 
+/** Where workflows start, and where it is written down that they did. */
+type Starter = { temporal: Client; db: Db }
+
 /** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
 export async function startIntent(
-  client: Client,
-  db: Db,
+  { temporal, db }: Starter,
   { intent, tier }: IntentStart,
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await start(client, () =>
-    client.workflow.start<typeof executeIntent>('executeIntent', {
+  await start(temporal, () =>
+    temporal.workflow.start<typeof executeIntent>('executeIntent', {
       ...options,
       workflowId: id,
       taskQueue: TASK_QUEUE,
@@ -71,14 +73,13 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
 
 /** Starts the workflow of a funding, whose id is the funding's. Already started counts as started. */
 export async function startFunding(
-  client: Client,
-  db: Db,
+  { temporal, db }: Starter,
   funding: Funding,
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
-  await start(client, () =>
-    client.workflow.start<typeof fundWallet>('fundWallet', {
+  await start(temporal, () =>
+    temporal.workflow.start<typeof fundWallet>('fundWallet', {
       ...options,
       workflowId: id,
       taskQueue: TASK_QUEUE,

@@ -49,7 +49,11 @@ const options = {
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,
   activities: createActivities({
-    ...{ db, chains, registry, outcomes, stopping },
+    db,
+    chains,
+    registry,
+    outcomes,
+    stopping,
     attestations: connectAttestations(config.ATTESTATION_URL),
     bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,
   }),

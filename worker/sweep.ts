@@ -127,11 +127,11 @@ type Start = { facts: object; run: () => Promise<void> }
 function startsOf({ client, db }: Tools, rows: Startable, options: StartOptions): Start[] {
   const intents = rows.intents.map((row) => ({
     facts: { intent: row.intent.id },
-    run: () => startIntent(client, db, row, options),
+    run: () => startIntent({ temporal: client, db }, row, options),
   }))
   const fundings = rows.fundings.map((funding) => ({
     facts: { funding: funding.id },
-    run: () => startFunding(client, db, funding, options),
+    run: () => startFunding({ temporal: client, db }, funding, options),
   }))
   return [...intents, ...fundings]
 }

@@ -76,7 +76,7 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
       step = next.sequence
       progress.status = 'executing'
       progress.waitingFor = summaryOf(next)
-      hashes.push(await executeStep(input, plan, next, progress))
+      hashes.push(await executeStep(input, { step: next, feeder: feederOf(plan, next) }, progress))
       progress.completedSteps += 1
       describe(plan, hashes)
     }
@@ -97,19 +97,23 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
   return { status }
 }
 
-/** @returns Hash of the transaction with which the step is over. */
+/**
+ * @param feeder - The step that brings the money which this one spends, if there is one.
+ * @returns Hash of the transaction with which the step is over.
+ */
 async function executeStep(
   input: ExecuteIntentInput,
-  plan: ExecutionPlan,
-  step: Step,
+  { step, feeder }: { step: Step; feeder: Step | undefined },
   progress: Progress,
 ): Promise<string> {
   const { intentId, accountId, walletId, simulate } = input
-  const feeder = feederOf(plan, step)
   const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
   const deadlineMs = Date.now() + STEP_DEADLINE_MS
   const shared = {
-    ...{ intentId, accountId, walletId, deadlineMs },
+    intentId,
+    accountId,
+    walletId,
+    deadlineMs,
     ...(fedBy && { fedBy }),
     ...(simulate && { simulate }),
   }

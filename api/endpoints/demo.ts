@@ -47,7 +47,7 @@ const fundWallet = writeRoute(
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
     if (funding) {
-      await startFunding(temporal, db, funding).catch((error: unknown) => {
+      await startFunding({ temporal, db }, funding).catch((error: unknown) => {
         log.warn({ err: error, funding: funding?.id, requestId }, 'workflow not started yet')
       })
     }

@@ -140,7 +140,7 @@ const listAllIntents = readRoute(
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
     const { walletId, status, action } = query
     const filter = { walletId, status, action }
-    const intents = await listIntents(services.db, caller.accountId, filter, slice)
+    const intents = await listIntents(services.db, caller.accountId, { ...filter, slice })
     const body = pageBody(intents, slice, ({ effects, ...intent }) =>
       intentBody(intent, effects, undefined),
     )

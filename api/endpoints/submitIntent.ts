@@ -37,7 +37,7 @@ export async function submitIntent(
 /** The row is durable: a start that fails or is late is the sweeper's. */
 async function start({ temporal, db, log }: Services, intent: Intent, tier: Tier): Promise<void> {
   const { id, requestId } = intent
-  await startIntent(temporal, db, { intent, tier }).catch((error: unknown) => {
+  await startIntent({ temporal, db }, { intent, tier }).catch((error: unknown) => {
     log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
   })
 }

@@ -83,7 +83,9 @@ export function connect(url: string, max = 10): Db {
  */
 export function connectAsLeader(url: string, namespace: number, key: number): Db {
   return open({
-    ...{ url, limits: [...sessionLimits, LEADER_LIMIT], stream: createSocket },
+    url,
+    limits: [...sessionLimits, LEADER_LIMIT],
+    stream: createSocket,
     pool: {
       min: 0,
       max: 1,

@@ -70,17 +70,19 @@ export type Owner = {
   retryOf?: string
 }
 
-/**
- * Stores a new intent: `planning` when it has a plan, else `pending`.
- *
- * @param units - Base units that the intent moves, as its plan says or as the caller asked.
- */
+/** What is asked for, and what is to be done about it. */
+export type NewIntent = {
+  request: IntentRequest
+  /** Base units that the intent moves, as its plan says or as the caller asked. */
+  units: bigint
+  plan: ExecutionPlan | undefined
+}
+
+/** Stores a new intent: `planning` when it has a plan, else `pending`. */
 export async function insertIntent(
   trx: Db,
   owner: Owner,
-  request: IntentRequest,
-  units: bigint,
-  plan: ExecutionPlan | undefined,
+  { request, units, plan }: NewIntent,
 ): Promise<Intent> {
   const [intent] = await trx('intent')
     .insert({
@@ -128,8 +130,7 @@ export type IntentFilter = {
 export async function listIntents(
   db: Db,
   accountId: string,
-  { walletId, status, action }: IntentFilter,
-  slice: Slice,
+  { walletId, status, action, slice }: IntentFilter & { slice: Slice },
 ): Promise<(Intent & { effects: Effect[] })[]> {
   const query = sliced(withEffects(db, accountId), 'i.id', slice)
   if (walletId) void query.where('i.wallet_id', walletId)

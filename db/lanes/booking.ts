@@ -37,8 +37,11 @@ export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[])
   )
 }
 
-/** Moves the booked block on. Fails when another leader has moved it meanwhile. */
-export async function setBooked(trx: Db, chainId: number, from: BlockId, to: BlockId) {
+/** How the booked block moves: on, or back to where a reorg leaves what was booked. */
+export type BookedMove = { from: BlockId; to: BlockId }
+
+/** Moves the booked block. Fails when another leader has moved it meanwhile. */
+export async function setBooked(trx: Db, chainId: number, { from, to }: BookedMove) {
   const changed = await trx('chain')
     .where({ id: chainId, booked_hash: from.hash })
     .update({
@@ -280,8 +283,7 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
 export async function rollBack(
   trx: Db,
   chainId: number,
-  from: BlockId,
-  to: BlockId,
+  { from, to }: BookedMove,
 ): Promise<number> {
   const above = to.number.toString()
   const vanished = await trx('operation')
@@ -309,6 +311,6 @@ export async function rollBack(
     .where('from_block', '>', above)
     .update({ from_block: null })
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
-  await setBooked(trx, chainId, from, to)
+  await setBooked(trx, chainId, { from, to })
   return vanished
 }

@@ -39,8 +39,7 @@ const normal = (token: string) => token.toLowerCase()
  */
 export async function readReserved(
   trx: Db,
-  walletId: string,
-  token: string,
+  { walletId, token }: { walletId: string; token: string },
   at: BookedBlock,
 ): Promise<bigint> {
   const number = at.number.toString()

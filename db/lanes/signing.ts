@@ -118,8 +118,11 @@ export type Refusal = {
   lostLeases?: number
 }
 
+/** An operation, and who has taken it. */
+type Taken = { id: string; taker: string }
+
 /** Writes a refusal, if the row is still ours and unsigned. */
-export async function refuseOperation(db: Db, id: string, taker: string, refusal: Refusal) {
+export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Refusal) {
   await db('operation')
     .where({ id, taken_by: taker, state: 'queued' })
     .update({
@@ -137,7 +140,7 @@ export async function refuseOperation(db: Db, id: string, taker: string, refusal
 }
 
 /** Gives a row back without a verdict, to be taken again after a while. */
-export async function returnOperation(db: Db, id: string, taker: string, afterMs: number) {
+export async function returnOperation(db: Db, { id, taker }: Taken, afterMs: number) {
   await db('operation')
     .where({ id, taken_by: taker })
     .update({

@@ -1,13 +1,12 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import * as fs from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { findFreePorts } from '../ports.js'
 
 export type EmbeddedPostgres = {
   /** Connection of the superuser `postgres`, with its password. */
@@ -69,7 +68,7 @@ export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedP
   const password = await createCluster(native, folder, account)
   releaseStaleLock(folder)
 
-  const port = options.port ?? (await findFreePort())
+  const [port = 0] = options.port ? [options.port] : await findFreePorts(1)
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
   const server = spawnServer(native, folder, port, account)
   if (server.pid) options.onSpawn?.(server.pid)
@@ -288,12 +287,4 @@ async function stopServer(server: ChildProcess, exit: Promise<string>): Promise<
     const late = sleep(STOP_TIMEOUT_MS, undefined, { ref: false })
     if ((await Promise.race([exit, late])) !== undefined) return
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await promisify(probe.close.bind(probe))()
-  return port
 }

@@ -52,7 +52,11 @@ export async function startIris(options: Options): Promise<Iris> {
   const { chains, port, host = '127.0.0.1', fastFeeBps = USUAL_FEE_BPS } = options
   const confirmations = options.confirmations ?? usualConfirmations
   const faults: Faults = {
-    ...{ delayMs: 0, stuck: false, notFound: false, expire: false, outage: false },
+    delayMs: 0,
+    stuck: false,
+    notFound: false,
+    expire: false,
+    outage: false,
   }
   const key = deriveAttesterKey()
   const attester = createAttester({ chains, key, confirmations, fastFeeBps, faults })

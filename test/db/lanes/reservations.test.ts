@@ -35,7 +35,11 @@ async function reserve(wallet: TestWallet, values: Record<string, unknown> = {})
 }
 
 const reservedAt = (wallet: TestWallet, block: bigint, of = token, chain = BigInt(chainId)) =>
-  readReserved(database.db, wallet.id, of, { chainId: chain, number: block, hash: '0x' })
+  readReserved(
+    database.db,
+    { walletId: wallet.id, token: of },
+    { chainId: chain, number: block, hash: '0x' },
+  )
 
 /** lanes.md: counted at block b when from_block <= b and (unspent ? not released : spent above b). */
 const released = { released_at: new Date() }

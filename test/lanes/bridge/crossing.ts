@@ -47,7 +47,7 @@ export async function insertCrossing(
     ],
     ...{ estimatedGasUsd: 0, estimatedTime: '1-5 seconds', reasoning: 'test' },
   }
-  const { id: intentId } = await insertIntent(world.db, holder, request, units, plan)
+  const { id: intentId } = await insertIntent(world.db, holder, { request, units, plan })
   for (const [sequence, name] of [[1, from] as const, [2, to] as const]) {
     const { chainId, usdc } = world.registry.get(name)
     const place = { intentId, sequence, walletId: wallet.id, chainId, token: usdc.address, units }

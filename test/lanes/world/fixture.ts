@@ -207,7 +207,7 @@ export async function createWorld(
       const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
       const plan = planOf(chain, units)
       const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
-      const intent = await insertIntent(database.db, holder, request, units, plan)
+      const intent = await insertIntent(database.db, holder, { request, units, plan })
       const at = { walletId: wallet.id, chainId, token: chain.usdc.address, units }
       await insertReservation(database.db, { intentId: intent.id, sequence: 1, ...at })
       return intent.id

@@ -67,7 +67,7 @@ export async function lendIn(
     ...{ strategy: 'direct-deposit', targetChain: name, targetProtocol: protocol, steps: [step] },
     ...{ estimatedGasUsd: 0, estimatedTime: '1-5 seconds', reasoning: 'test' },
   }
-  const intent = await insertIntent(world.db, holderOf(wallet), request, units, plan)
+  const intent = await insertIntent(world.db, holderOf(wallet), { request, units, plan })
   const { id: intentId, accountId, walletId } = intent
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
   const order: OperationOrder = { ...owning, kind: 'deposit', input: { units: units.toString() } }
