@@ -14,6 +14,8 @@ export type ChainClient = {
    *   hold a key.
    */
   send<T>(method: string, params: unknown[]): Promise<T>
+  /** The chain through each of its endpoints alone, the preferred one first. */
+  endpoints: ChainClient[]
   close(): void
 }
 
@@ -30,7 +32,7 @@ export function connectChain(chain: Chain, url: string): ChainClient {
     batchStallTime: 0,
     cacheTimeout: -1,
   })
-  return {
+  const client: ChainClient = {
     chain,
     async send<T>(method: string, params: unknown[]) {
       try {
@@ -39,10 +41,13 @@ export function connectChain(chain: Chain, url: string): ChainClient {
         throw toRpcError(chain, method, error)
       }
     },
+    endpoints: [],
     close() {
       provider.destroy()
     },
   }
+  client.endpoints.push(client)
+  return client
 }
 
 /** Clients of all chains of a deployment. */
