@@ -94,20 +94,22 @@ export const ENTRY_POINT_ADDRESS = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
 export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 
 /**
- * `domain` is the number of the chain in CCTP, the same on test and main networks.
+ * `domain` is the number of the chain in CCTP, the same on test and main networks. `usdcName` is the name in
+ * the signing domain of Circle's USDC there; on main networks it is `USD Coin`.
  * @see https://developers.circle.com/cctp/cctp-supported-blockchains
+ * @see https://github.com/coinbase/x402 typescript/packages/mechanisms/evm/src/shared/defaultAssets.ts
  */
 export const chainFacts = {
-  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0 },
-  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3 },
-  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6 },
+  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0, usdcName: 'USDC' },
+  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3, usdcName: 'USD Coin' },
+  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
 }
 
-const usdcToken = (contract: string): Token => ({
+const usdcToken = (contract: string, name: string): Token => ({
   symbol: 'USDC',
   address: contract,
   decimals: 6,
-  eip712: { name: 'USDC', version: '2' },
+  eip712: { name, version: '2' },
 })
 const testDollarToken = (contract: string): Token => ({
   symbol: 'TUSD',
@@ -125,12 +127,12 @@ type BridgePlace = Omit<Cctp, 'domain'>
 
 function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
-  const { alias, chainId, domain } = chainFacts[name]
+  const { alias, chainId, domain, usdcName } = chainFacts[name]
   return {
     name,
     alias,
     chainId,
-    usdc: usdcToken(usdc),
+    usdc: usdcToken(usdc, usdcName),
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),
     cctp: { domain, ...cctp },

@@ -1,4 +1,4 @@
-import { HDNodeWallet, zeroPadValue, type SigningKey } from 'ethers'
+import { HDNodeWallet, MaxUint256, zeroPadValue, type SigningKey } from 'ethers'
 import { chainNames, createRegistry, type ChainName } from '../chains/registry.js'
 import { DEVNET_MNEMONIC } from './anvil.js'
 import { type OwnArtifacts } from './artifacts.js'
@@ -28,7 +28,7 @@ export function planCctp(plan: Plan, name: ChainName, own: OwnArtifacts, usdc: C
   const args = [domainOf(name), ATTESTER_ADDRESS]
   const transmitter = plan.deploy(own.DevCctpTransmitter, args)
   const messenger = plan.deploy(own.DevCctpMessenger, [transmitter.address, ATTESTER_ADDRESS])
-  plan.call(usdc, 'addMinter', [messenger.address])
+  plan.call(usdc, 'configureMinter', [messenger.address, MaxUint256])
   for (const peer of chainNames.filter((other) => other !== name)) {
     const domain = domainOf(peer)
     const [remoteMessenger, remoteUsdc] = [messenger, usdc].map(wordOf)

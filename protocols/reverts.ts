@@ -27,6 +27,13 @@ const aaveTexts: Record<string, string> = {
   51: 'the supply cap is reached',
 }
 
+/** What Circle's USDC and bridge say when it is Circle that refuses. */
+const circleTexts: Record<string, string> = {
+  'Pausable: paused': 'Circle has paused it',
+  'Blacklistable: account is blacklisted': 'Circle has blacklisted the account',
+  'Denylistable: account is on denylist': 'the account is on the denylist of the bridge',
+}
+
 /** What a contract says is not ours: it may be of any length. */
 const MAX_LENGTH = 200
 
@@ -45,8 +52,10 @@ export function explainRevert(data: unknown): string | undefined {
   if (name === 'ExecuteError') return explainRevert(args.inner)
   if (name !== 'Error') return `${name}(${args.join(', ')})`
   const message = args[0] as string
-  const text = aaveTexts[message]
-  return text ? `${text} (Aave ${message})` : message.slice(0, MAX_LENGTH)
+  const aave = aaveTexts[message]
+  if (aave) return `${aave} (Aave ${message})`
+  const circle = circleTexts[message]
+  return circle ? `${circle} (${message})` : message.slice(0, MAX_LENGTH)
 }
 
 function parse(data: string) {

@@ -18,6 +18,7 @@ describe('explainRevert', () => {
   test.each([
     [encode('Error', '29'), 'the reserve is paused (Aave 29)'],
     [encode('Error', 'Too little received'), 'Too little received'],
+    [encode('Error', 'Pausable: paused'), 'Circle has paused it (Pausable: paused)'],
     [encode('Panic', 17), 'Panic(17)'],
     [encode('Paused'), 'Paused()'],
     [encode('ERC20InsufficientBalance', sender, 1, 2), `ERC20InsufficientBalance(${sender}, 1, 2)`],
