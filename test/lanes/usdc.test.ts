@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface } from 'ethers'
 import { createWorld, owner, usdcUnits, type Submitted, type World } from './world/fixture.js'
+import { createArrival, expectArrived, insertCrossing, submitBurn } from './bridge/crossing.js'
 import type { SignerTools } from '../../signer/round.js'
 
-const token = new Interface([
+const circle = new Interface([
   'function pause()',
   'function unpause()',
   'function blacklist(address account)',
   'function unBlacklist(address account)',
+  'function denylist(address account)',
+  'function unDenylist(address account)',
 ])
 
 let world: World
@@ -16,13 +19,18 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** What Circle does with its token, in a block of its own. */
-async function asCircle(name: string, ...args: string[]): Promise<void> {
-  const data = token.encodeFunctionData(name, args)
-  await world.rpc('eth_sendTransaction', [{ from: owner, to: world.chain.usdc.address, data }])
+/** What Circle does with a contract of its own, in a block of its own. */
+async function asCircle(to: string, name: string, ...args: string[]): Promise<void> {
+  const data = circle.encodeFunctionData(name, args)
+  await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
   await world.mine()
   await world.book()
 }
+const atToken = (name: string, ...args: string[]) =>
+  asCircle(world.chain.usdc.address, name, ...args)
+const atMessenger = (name: string, ...args: string[]) =>
+  asCircle(world.chain.cctp.tokenMessenger, name, ...args)
+const atTransmitter = (name: string) => asCircle(world.chain.cctp.messageTransmitter, name)
 
 /** Signs, and once more at a later block. */
 async function signTwice(submitted: Submitted, signer: SignerTools = world.signer): Promise<void> {
@@ -61,13 +69,13 @@ describe('a funding', () => {
 })
 
 describe('while USDC is paused', () => {
-  beforeAll(() => asCircle('pause'))
-  afterAll(() => asCircle('unpause'))
+  beforeAll(() => atToken('pause'))
+  afterAll(() => atToken('unpause'))
 
   test('a lend fails with the reason, and its money stays in the wallet', async () => {
-    await asCircle('unpause')
+    await atToken('unpause')
     const submitted = await lend()
-    await asCircle('pause')
+    await atToken('pause')
     await signTwice(submitted)
     expect(await world.row(submitted.operationId)).toMatchObject({
       ...{ state: 'rejected', code: 'DEPOSIT_FAILED', payload: null },
@@ -82,7 +90,7 @@ describe('while USDC is paused', () => {
     const deferred = await world.row(operationId)
     expect(deferred).toMatchObject({ state: 'deferred', code: 'FUNDING_FAILED' })
     expect(deferred?.message).toContain('Circle has paused it')
-    await asCircle('unpause')
+    await atToken('unpause')
     await world.retryNow({ operationId, ...submitted })
     await world.round()
     expect(await world.usdcOf(submitted.wallet.address)).toBe(usdcUnits)
@@ -94,14 +102,14 @@ describe('a wallet that Circle has blacklisted', () => {
 
   test('lends nothing, keeps its money, and lends it when it is let go', async () => {
     const { wallet, ...submitted } = await lend()
-    await asCircle('blacklist', wallet.address)
+    await atToken('blacklist', wallet.address)
     await signTwice(submitted)
     expect(await world.row(submitted.operationId)).toMatchObject({
       ...{ state: 'rejected', code: 'DEPOSIT_FAILED' },
       message: `The call would fail: ${blacklisted}`,
     })
     expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
-    await asCircle('unBlacklist', wallet.address)
+    await atToken('unBlacklist', wallet.address)
     const again = await world.lend(wallet, usdcUnits)
     await world.round()
     expect(await world.row(again.operationId)).toMatchObject({ state: 'confirmed', success: true })
@@ -110,11 +118,44 @@ describe('a wallet that Circle has blacklisted', () => {
   test('after it was signed for fails alone, with the reason', async () => {
     const [listed, neighbour] = [await lend(), await lend()]
     await world.sign()
-    await asCircle('blacklist', listed.wallet.address)
+    await atToken('blacklist', listed.wallet.address)
     await world.round()
     const failed = { state: 'confirmed', success: false, message: blacklisted }
     expect(await world.row(listed.operationId)).toMatchObject(failed)
     expect(await world.usdcOf(listed.wallet.address)).toBe(usdcUnits)
     expect(await world.row(neighbour.operationId)).toMatchObject({ success: true })
+  })
+})
+
+describe('the bridge', () => {
+  test('burns nothing of a wallet on its denylist, which keeps its money', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
+    const submitted = await submitBurn(world, crossing)
+    await atMessenger('denylist', wallet.address)
+    await signTwice(submitted)
+    const text = 'the account is on the denylist of the bridge'
+    expect(await world.row(submitted.operationId)).toMatchObject({
+      ...{ state: 'rejected', code: 'BRIDGE_FAILED', payload: null },
+      message: `The call would fail: ${text} (Denylistable: account is on denylist)`,
+    })
+    expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
+  })
+
+  test.each<[string, (name: string) => Promise<void>]>([
+    ['USDC', atToken],
+    ['the bridge itself', atTransmitter],
+  ])('brings out what was burned when a pause of %s is over', async (_what, at) => {
+    const wallet = await world.createWallet(0n)
+    const arrival = await createArrival(world, wallet, usdcUnits)
+    const submitted = await world.submit(arrival.order)
+    await at('pause')
+    await signTwice(submitted)
+    const waiting = { state: 'deferred', code: 'BRIDGE_TIMEOUT', payload: null }
+    expect(await world.row(submitted.operationId)).toMatchObject(waiting)
+    await at('unpause')
+    await world.retryNow(submitted)
+    await world.round()
+    await expectArrived(world, arrival, submitted)
   })
 })
