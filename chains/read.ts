@@ -1,6 +1,6 @@
 import { Interface, toQuantity, type Result } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import { callTogether } from './multicall.js'
+import { MULTICALL_ADDRESS, callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
 /** A block to read at: its number, or its hash, which an orphaned block does not answer. */
@@ -77,6 +77,24 @@ export async function readBalance(
   const call = { to: token, abi: erc20, name: 'balanceOf', args: [owner], block }
   const [units] = await readContract(client, call)
   return units as bigint
+}
+
+const multicall = new Interface(['function getBlockNumber() view returns (uint256)'])
+
+/**
+ * What the chain's contracts see as `block.number`. On Arbitrum that is about the number of the block of
+ * Ethereum, many times smaller than the chain's own height, which `readBlock` tells: whatever a contract
+ * compares with its block is to be compared with this.
+ *
+ * @throws {ServiceError} RPC_ERROR.
+ * @see https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
+ */
+export async function readContractBlock(
+  client: ChainClient,
+  block: BlockRef = 'latest',
+): Promise<bigint> {
+  const call = { to: MULTICALL_ADDRESS, abi: multicall, name: 'getBlockNumber', block }
+  return (await readContract(client, call))[0] as bigint
 }
 
 type RawBlock = {

@@ -8,6 +8,8 @@ pragma solidity ^0.8.24;
 //       executed fee 164 | expiration block 196 | hook data 228
 // The source emits executed fee and expiration block as zero. The attestation service fills them in.
 
+import {DevBlocks} from "./DevBlocks.sol";
+
 interface IMintableToken {
     function transferFrom(address from, address to, uint256 amount) external returns (bool);
     function mint(address to, uint256 amount) external returns (bool);
@@ -143,7 +145,7 @@ contract DevCctpMessenger {
         require(body.length >= 228, "Invalid burn message: too short");
         require(uint32(bytes4(body[:4])) == messageBodyVersion, "Invalid message body version");
         uint256 expirationBlock = uint256(bytes32(body[196:228]));
-        require(expirationBlock == 0 || expirationBlock > block.number, "Message expired and must be re-signed");
+        require(expirationBlock == 0 || expirationBlock > DevBlocks.number(), "Message expired and must be re-signed");
         uint256 amount = uint256(bytes32(body[68:100]));
         uint256 fee = uint256(bytes32(body[164:196]));
         require(fee == 0 || fee < amount, "Fee equals or exceeds amount");

@@ -4,6 +4,8 @@ pragma solidity ^0.8.24;
 // Devnet stand-in for Multicall3: the same signatures for the calls that readers use. No state and no constructor,
 // so that its code can be placed at any address.
 
+import {DevBlocks} from "./DevBlocks.sol";
+
 contract DevMulticall {
     struct Call {
         address target;
@@ -30,7 +32,7 @@ contract DevMulticall {
     }
 
     function getBlockNumber() external view returns (uint256) {
-        return block.number;
+        return DevBlocks.number();
     }
 
     function getCurrentBlockTimestamp() external view returns (uint256) {

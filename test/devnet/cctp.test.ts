@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { HDNodeWallet, Interface, ZeroAddress, keccak256, zeroPadValue } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
-import { readContract, readReceipt } from '../../chains/read.js'
+import { readContract, readContractBlock, readReceipt } from '../../chains/read.js'
 import { DEVNET_MNEMONIC } from '../../devnet/anvil.js'
 import { ATTESTER_ADDRESS, deriveAttesterKey } from '../../devnet/cctp.js'
 import {
@@ -148,6 +148,24 @@ describe('depositForBurn refuses', () => {
     const call = burnCall({ from: arbitrum, to: base, maxFee: 99n })
     expect(await refusal(arbitrum, sender, call)).toContain('Insufficient max fee')
     await setMinFee(0)
+  })
+})
+
+describe('the number of the block', () => {
+  const heightOf = async ({ send }: ChainClient) =>
+    BigInt(await send<string>('eth_blockNumber', []))
+
+  test("is the chain's own for contracts of base", async () => {
+    expect(await readContractBlock(base)).toBe(await heightOf(base))
+  })
+
+  test('that contracts of arbitrum see is smaller than its height, and grows more slowly', async () => {
+    await bridge.mine(arbitrum, 96)
+    const [seen, height] = await Promise.all([readContractBlock(arbitrum), heightOf(arbitrum)])
+    expect(seen).toBeLessThan(height)
+    await bridge.mine(arbitrum, 48)
+    expect(await readContractBlock(arbitrum)).toBe(seen + 1n)
+    expect(await readContractBlock(arbitrum, { blockNumber: height })).toBe(seen)
   })
 })
 

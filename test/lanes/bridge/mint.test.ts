@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { readContractBlock } from '../../../chains/read.js'
 import { bookForeignMints } from '../../../lanes/missed.js'
 import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import {
@@ -176,12 +177,13 @@ describe('a stranger who mints', () => {
 
 describe('a mint whose carrier was reverted', () => {
   test('binds nobody: it is done later, with a message that was attested anew', async () => {
-    const head = BigInt(await world.rpc<string>('eth_blockNumber'))
-    arrival = await arrive({ expirationBlock: head + 5n })
+    const { client } = world.driver()
+    const expirationBlock = (await readContractBlock(client)) + 1n
+    arrival = await arrive({ expirationBlock })
     const submitted = await submit(arrival)
     await world.sign()
     expect(await world.row(submitted.operationId)).toMatchObject({ state: 'signed' })
-    await world.mine(5)
+    while ((await readContractBlock(client)) < expirationBlock) await world.mine(5)
     await world.broadcast()
     await world.mine()
     await world.book()
