@@ -43,7 +43,7 @@ type Attested = { message: string; decoded: CctpMessage; attestation: string }
 export const finality = { confirmed: 1_000, final: 2_000 } as const
 
 /** About a day on the slower chains, and on those whose contracts count the blocks of a slower one. */
-const FAST_LIFE_BLOCKS = 86_400n
+export const FAST_LIFE_BLOCKS = 86_400
 
 const BPS_SCALE = 10_000n
 /** A fee in basis points may have three decimals. */
@@ -61,6 +61,8 @@ type Options = {
   confirmations: Confirmations
   /** Basis points of the amount that a fast transfer costs. */
   fastFeeBps: number
+  /** Blocks, as contracts of the destination count them, after which a fast attestation expires. */
+  fastLifeBlocks: number
   faults: Faults
 }
 
@@ -117,7 +119,7 @@ export function createAttester(options: Options) {
     // What contracts there see: on Arbitrum that is not the number of the chain's own block.
     const call = { to: MULTICALL_ADDRESS, data: getBlockNumber }
     const seen = BigInt(await callRpc<string>(chain.rpcUrl, 'eth_call', [call, 'latest']))
-    return faults.expire ? seen : seen + FAST_LIFE_BLOCKS
+    return faults.expire ? seen : seen + BigInt(options.fastLifeBlocks)
   }
 
   /** Has a fast attestation made again, as a final one. One that is final already stays. */

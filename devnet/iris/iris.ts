@@ -4,6 +4,7 @@ import { type AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { z } from 'zod'
 import {
+  FAST_LIFE_BLOCKS,
   createAttester,
   finality,
   type Attester,
@@ -40,6 +41,7 @@ type Options = {
   host?: string
   confirmations?: Confirmations
   fastFeeBps?: number
+  fastLifeBlocks?: number
   /** Circle's when absent. */
   limit?: Limit
 }
@@ -74,7 +76,10 @@ export async function startIris(options: Options): Promise<Iris> {
   }
   const limiter = createLimiter(options.limit ?? circleLimit)
   const key = deriveAttesterKey()
-  const attester = createAttester({ chains, key, confirmations, fastFeeBps, faults })
+  const { fastLifeBlocks = FAST_LIFE_BLOCKS } = options
+  const attester = createAttester({
+    ...{ chains, key, confirmations, fastFeeBps, fastLifeBlocks, faults },
+  })
   const server = createServer((request, response) => {
     void answer({ attester, faults, fastFeeBps, limiter }, request)
       .catch((error: Error) => refusal(500, error.message))

@@ -5,7 +5,7 @@ export type Pace = { perSecond: number; burst: number }
 
 export type Turns = ReturnType<typeof createTurns>
 
-/** Gives turns to ask a host that counts them, whatever they are for, in the order in which they are taken. */
+/** Gives turns to ask a host that counts what it is asked, whatever that is. */
 export function createTurns({ perSecond, burst }: Pace) {
   /** Below zero: as many have been taken that are still to come. */
   let left = burst

@@ -60,7 +60,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
  */
 export async function createBridgeWorld(
   names: ChainName[],
-  options: { bridgeGiveUpMs?: number } = {},
+  options: { bridgeGiveUpMs?: number; fastLifeBlocks?: number } = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'steward-bridge-'))
   const started = await Promise.all(names.map(startSite))
@@ -91,6 +91,7 @@ export async function createBridgeWorld(
     port: 0,
     confirmations: { fast: 2, standard: 4 },
     chains: burning,
+    ...(options.fastLifeBlocks && { fastLifeBlocks: options.fastLifeBlocks }),
   })
   const front = await startFront(iris.url)
   const attestations = connectAttestations(front.url)
@@ -215,6 +216,7 @@ export async function createBridgeWorld(
       await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
     },
 
+    stopAttester: () => stopAttester(),
     /** A process that begins asks about everything at once, however rarely the one before it did. */
     async restartAttester(): Promise<void> {
       await stopAttester()
