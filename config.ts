@@ -27,8 +27,6 @@ const rpcUrls = z.record(z.enum(chainNames), webUrl)
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
-const attestations = { ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }
-
 const temporal = {
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
@@ -38,17 +36,16 @@ const schemas = {
   api: z.object({
     ...common,
     ...temporal,
-    ...attestations,
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: wholeNumber(0, 65_535, 3_000),
   }),
   worker: z.object({
     ...common,
     ...temporal,
-    ...attestations,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
   }),
-  lanes: z.object({ ...common, ...attestations }),
+  // The only process that asks the attestation service, which counts what it is asked.
+  lanes: z.object({ ...common, ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }),
   signer: z.object({
     ...common,
     KEK_FILE: z.string().min(1),
@@ -98,10 +95,9 @@ const tellFaults = (error: z.ZodError | undefined, name: (field: PropertyKey) =>
 
 /** Nothing that is public stands for what only the devnet has. */
 function findDevnetFaults(role: Role, present: Environment): string[] {
-  const asks = role !== 'signer'
   return [
     ...(present.DEVNET_FILE ? [] : ['DEVNET_FILE: must name the addresses of the devnet']),
-    ...(asks && !present.ATTESTATION_URL
+    ...(role === 'lanes' && !present.ATTESTATION_URL
       ? ['ATTESTATION_URL: must be the attestation service of the devnet']
       : []),
   ]

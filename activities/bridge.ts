@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity'
-import { readBlock } from '../chains/read.js'
+import { readContractBlock } from '../chains/read.js'
 import { findBurn, insertBurn, type Burn } from '../db/lanes/burns.js'
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
@@ -172,9 +172,10 @@ async function waitWhileExpired(
 ): Promise<void> {
   const { message } = (await findBurn(db, burnId)) ?? {}
   if (!message) throw new Error(`The burn ${burnId} is not attested.`)
-  const head = await readBlock(chains.byId(registry.get(to).chainId), 'latest')
   const decoded = bridgeOf(protocol).readMessage(message)
-  if (!head || !isExpired(decoded, head.number)) return
+  if (decoded.expirationBlock === 0n) return
+  const client = chains.byId(registry.get(to).chainId)
+  if (!isExpired(decoded, await readContractBlock(client))) return
   const pauseMs = within(renewals[0] * Context.current().info.attempt ** 2, renewals)
   throw stillWaiting('The message has expired and is attested anew.', pauseMs)
 }

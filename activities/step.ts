@@ -18,13 +18,11 @@ import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type Tools = {
   db: Db
   chains: Chains
   registry: Registry
-  attestations: Attestations
   outcomes: Outcomes
   /** Age of a burn at which its intent is marked as failed. The wait for the money goes on. */
   bridgeGiveUpMs: number

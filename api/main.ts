@@ -6,7 +6,6 @@ import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
-import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { createBreaker } from '../temporal/breaker.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
@@ -27,8 +26,7 @@ onStop(() => temporal.connection.close())
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
-const attestations = connectAttestations(config.ATTESTATION_URL)
-const parts = { db, chains, registry, attestations, temporal, readProgress, shield, log }
+const parts = { db, chains, registry, temporal, readProgress, shield, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -66,7 +66,7 @@ export async function bringUp(context: Context): Promise<Facts> {
     startService(context, 'signer', facts, signerSettings).then(() =>
       fundAll(facts, chains.contracts),
     ),
-    startService(context, 'lanes', facts, {}),
+    startService(context, 'lanes', facts, { ATTESTATION_URL: facts.attestationUrl }),
     startService(context, 'worker', facts, {}),
     startService(context, 'api', facts, apiSettings),
   ])
@@ -243,7 +243,6 @@ async function startService(
     DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
     DATABASE_URL_DIRECT: connectionOf(directUrl, service, secrets[service]),
     DEVNET_FILE: home.contracts,
-    ATTESTATION_URL: facts.attestationUrl,
     TEMPORAL_ADDRESS: facts.temporalAddress,
     TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),

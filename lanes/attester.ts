@@ -1,11 +1,13 @@
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '../db/lanes/burns.js'
 import { watchQueue } from '../db/lanes/queue.js'
-import { readBookedBlocks, type BookedBlock } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
+import { watchContractBlocks } from './contractBlocks.js'
+import { storeFees } from './fees.js'
+import { firstQuestionAt, isLate, pollPause, renewalPause } from './pace.js'
 import { repeat } from './repeat.js'
-import type { Registry } from '../chains/registry.js'
+import type { Chains } from '../chains/connect.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
@@ -14,21 +16,16 @@ const ATTESTER_LOCK = 7_704
 /** Announcements may be lost: so often the rows are looked at, which shows that the leader lives, too. */
 const LOOK_MS = 1_000
 /** A service that hangs holds up so many questions at most, each until its own time is over. */
-const MOST_QUESTIONS = 16
-/** Questions within the shortest usual time. An attestation takes seconds or a quarter of an hour. */
-const QUESTIONS = 20
-/** Shortest and longest pause between two questions about a transaction, and when it is late: after twice its time. */
-const polls = [50, 5_000] as const
-const latePolls = [5_000, 15 * 60_000] as const
-const PATIENCE = 2
-/** The same once a message has expired. The new one is there at once, if the service does what it is asked for. */
-const renewalPauses = [250, 15 * 60_000] as const
+const MOST_QUESTIONS = 8
+/** Fees change rarely. A service that is silent is asked for them sooner. */
+const FEES_MS = 60_000
+const SILENT_FEES_MS = 5_000
 
 /** `url`: the database without a pooler in between. */
 export type Attesting = {
   url: string
   attestations: Attestations
-  registry: Registry
+  chains: Chains
   listener: Listener
   log: PartLog
 }
@@ -36,60 +33,104 @@ export type Attesting = {
 /** When a transaction is asked about next, Unix time in ms, and how often something of it was expired so far. */
 type Turn = { nextAt: number; renewals: number }
 
-type Desk = Pick<Attesting, 'attestations' | 'registry' | 'log'> & {
+type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
   /** The leader's session. */
   db: Db
+  contractBlock: (chainId: number) => bigint | undefined
   /** By transaction. */
   turns: Map<string, Turn>
   underWay: Map<string, Promise<void>>
-  /** Whether the service was silent the last time. */
-  seen: { silent: boolean }
+  fees: { nextAt: number; reading: Promise<void> | undefined }
+  /** Whether the service was silent the last time, and whether it wanted to be left alone. */
+  seen: { silent: boolean; leftAlone: boolean }
 }
 
 /**
  * Asks for the attestation of every burn until it is stored, and for a new one when it expires before it is
- * minted, until the signal aborts. What was burned is never given up. One process leads at a time.
+ * minted, until the signal aborts; and for the fees of the bridge. What was burned is never given up. One
+ * process leads at a time, so that all that is asked of the service keeps to one pace.
  */
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
   const { url, listener, ...tools } = attesting
   const db = connectAsLeader(url, ATTESTER_LOCK, 0)
-  const seen = { silent: false }
-  const desk: Desk = { ...tools, db, turns: new Map(), underWay: new Map(), seen }
+  const contractBlock = watchContractBlocks(tools.chains)
+  const seen = { silent: false, leftAlone: false }
+  const fees = { nextAt: 0, reading: undefined }
+  const desk: Desk = {
+    ...{ ...tools, db, contractBlock, fees, seen },
+    ...{ turns: new Map(), underWay: new Map() },
+  }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
-    const wake = confirmed(restMs(desk))
+    const heard = confirmed(LOOK_MS)
     await askDue(desk)
-    await Promise.race([wake, ...desk.underWay.values()])
+    await untilNext(desk, heard)
   }
   try {
     await repeat(askNext, (error) => tell(desk, error), stopping)
-    await Promise.all(desk.underWay.values())
+    await Promise.all([...desk.underWay.values(), desk.fees.reading])
   } finally {
     await db.destroy()
   }
 }
 
-/** Until the next turn that is not here yet. Those that are here begin now, or when one that is under way ends. */
-function restMs({ turns }: Desk): number {
-  const now = Date.now()
-  const coming = [...turns.values()].map(({ nextAt }) => nextAt - now).filter((ms) => ms > 0)
-  return coming.reduce((least, ms) => Math.min(least, ms), LOOK_MS)
+/** Waits until a question may begin, one that is under way ends, or there is something new. */
+async function untilNext(desk: Desk, heard: Promise<void>): Promise<void> {
+  const { turns, underWay, attestations } = desk
+  const waiting = [...turns].filter(([key]) => !underWay.has(key))
+  const isFull = underWay.size >= MOST_QUESTIONS
+  const next = isFull ? Infinity : Math.min(...waiting.map(([, { nextAt }]) => nextAt))
+  const ms = Math.max(next - Date.now(), attestations.restMs())
+  let wake: NodeJS.Timeout | undefined
+  const due = new Promise<void>((resolve) => {
+    if (ms < LOOK_MS) wake = setTimeout(resolve, ms)
+  })
+  await Promise.race([heard, due, ...underWay.values()])
+  clearTimeout(wake)
 }
 
-/** Begins to ask about every transaction whose turn it is, as far as there is room. */
+/** Begins to ask about every transaction whose turn it is, as far as there is room and the service may be asked. */
 async function askDue(desk: Desk): Promise<void> {
-  const { turns, underWay } = desk
+  const { turns, underWay, attestations } = desk
   const transactions = await findTransactions(desk)
   const keys = new Set(transactions.map(({ key }) => key))
   for (const key of turns.keys()) if (!keys.has(key)) turns.delete(key)
-  const nextAt = ({ key }: BurnTransaction) => turns.get(key)?.nextAt ?? 0
   const due = transactions
-    .filter((one) => !underWay.has(one.key) && nextAt(one) <= Date.now())
-    .sort((a, b) => nextAt(a) - nextAt(b))
-  for (const one of due.slice(0, MOST_QUESTIONS - underWay.size)) {
+    .map((one) => ({ one, ...turnOf(desk, one), isLate: one.burns.every(isLate) }))
+    .filter(({ one, nextAt }) => !underWay.has(one.key) && nextAt <= Date.now())
+    // What is late has little hope: it never holds up what is in time.
+    .sort((a, b) => Number(a.isLate) - Number(b.isLate) || a.nextAt - b.nextAt)
+  for (const { one } of due) {
+    if (underWay.size >= MOST_QUESTIONS || attestations.restMs() > 0) break
     const asking = ask(desk, one).finally(() => underWay.delete(one.key))
     underWay.set(one.key, asking)
   }
+  readFeesWhenDue(desk)
+}
+
+function turnOf({ turns }: Desk, { key, burns }: BurnTransaction): Turn {
+  const known = turns.get(key)
+  if (known) return known
+  const turn = { nextAt: Math.min(...burns.map(firstQuestionAt)), renewals: 0 }
+  turns.set(key, turn)
+  return turn
+}
+
+/** Called after a query of the leader's session only: who does not lead asks nothing. */
+function readFeesWhenDue(desk: Desk): void {
+  const { db, attestations, chains, fees } = desk
+  if (fees.reading || fees.nextAt > Date.now()) return
+  const reading = async () => {
+    try {
+      await storeFees(db, attestations, chains)
+      fees.nextAt = Date.now() + FEES_MS
+    } catch (error) {
+      tell(desk, error)
+      fees.nextAt = Date.now() + Math.max(SILENT_FEES_MS, attestations.restMs())
+    }
+    fees.reading = undefined
+  }
+  fees.reading = reading()
 }
 
 /** A burn without a message, or with one that has expired. */
@@ -98,10 +139,9 @@ type NeedyBurn = OpenBurn & { usualSeconds: [lower: number, upper: number]; hasE
 type BurnTransaction = { key: string; sourceDomain: number; txHash: string; burns: NeedyBurn[] }
 
 async function findTransactions(desk: Desk): Promise<BurnTransaction[]> {
-  const { db } = desk
-  const [burns, booked] = await Promise.all([findOpenBurns(db), readBookedBlocks(db)])
+  const burns = await findOpenBurns(desk.db)
   const found = new Map<string, BurnTransaction>()
-  for (const burn of burns.flatMap((one) => findNeed(desk, booked, one))) {
+  for (const burn of burns.flatMap((one) => findNeed(desk, one))) {
     const { sourceDomain, txHash } = burn
     const key = `${sourceDomain}/${txHash}`
     const one = found.get(key) ?? { key, sourceDomain, txHash, burns: [] }
@@ -112,18 +152,27 @@ async function findTransactions(desk: Desk): Promise<BurnTransaction[]> {
 }
 
 /** None when the burn has what it needs, or when it belongs to chains of another deployment. */
-function findNeed(desk: Desk, booked: BookedBlock[], burn: OpenBurn): NeedyBurn[] {
+function findNeed(desk: Desk, burn: OpenBurn): NeedyBurn[] {
   const { bridge } = desk.attestations
-  const { chains } = desk.registry
+  const chains = desk.chains.list.map(({ chain }) => chain)
   const { sent, message } = burn
   const source = chains.find(({ chainId }) => chainId === Number(burn.chainId))
   const destination = chains.find((chain) => bridge.leadsTo(chain, sent))
   if (!source || !destination) return []
-  const head = booked.find(({ chainId }) => Number(chainId) === destination.chainId)
-  const hasExpired = message !== null && isExpired(bridge.readMessage(message), head?.number ?? 0n)
+  const hasExpired = message !== null && hasExpiredOn(desk, destination.chainId, message)
   if (message !== null && !hasExpired) return []
   const { speed } = bridge.readMessage(sent)
   return [{ ...burn, hasExpired, usualSeconds: bridge.usualSeconds(source, speed) }]
+}
+
+/** A chain is asked only when there is something to judge. What cannot be judged yet is taken for good. */
+function hasExpiredOn(
+  { attestations: { bridge }, contractBlock }: Desk,
+  chainId: number,
+  message: string,
+): boolean {
+  const attested = bridge.readMessage(message)
+  return attested.expirationBlock !== 0n && isExpired(attested, contractBlock(chainId) ?? 0n)
 }
 
 /** Asks about one transaction, and says when next. Never throws: one that fails holds up no other. */
@@ -139,7 +188,9 @@ async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
   }
   const before = turns.get(key)?.renewals ?? 0
   const renewals = burns.some(({ hasExpired }) => hasExpired) ? before + 1 : before
-  const pauses = burns.map((burn) => (burn.hasExpired ? renewalPause(renewals) : pollPause(burn)))
+  const pauses = burns.map((burn) =>
+    burn.hasExpired ? renewalPause(burn, renewals) : pollPause(burn),
+  )
   turns.set(key, { nextAt: Date.now() + Math.min(...pauses), renewals })
 }
 
@@ -150,8 +201,9 @@ async function readMessages(
   const { attestations, seen, log } = desk
   try {
     const messages = await attestations.readMessages(sourceDomain, txHash)
-    if (seen.silent) log.info({}, 'the attestation service answers again')
+    if (seen.silent || seen.leftAlone) log.info({}, 'the attestation service answers again')
     seen.silent = false
+    seen.leftAlone = false
     return messages
   } catch (error) {
     tell(desk, error)
@@ -170,8 +222,8 @@ async function serve(desk: Desk, burn: NeedyBurn, messages: AttestedMessage[]): 
     await setAttested(db, operationId, own)
     log.info(facts, 'attested')
   } else if (burn.hasExpired) {
-    await attestations.reattest(own.eventNonce)
-    log.info(facts, 'expired, to be attested anew')
+    if (await attestations.reattest(own.eventNonce)) log.info(facts, 'expired, to be attested anew')
+    else log.warn(facts, 'expired, and the attestation service does not attest it anew')
   }
 }
 
@@ -196,23 +248,19 @@ async function findOwn(
   )
 }
 
-const within = (ms: number, [least, most]: readonly [number, number]) =>
-  Math.min(Math.max(ms, least), most)
-
-/** The older a burn is the more rarely, and more rarely yet when it takes longer than usual. */
-function pollPause({ burnedAt, usualSeconds: [least, most] }: NeedyBurn): number {
-  const ageMs = burnedAt ? Date.now() - burnedAt.getTime() : 0
-  const share = Math.max(ageMs / 10, (least * 1_000) / QUESTIONS)
-  return within(share, ageMs < PATIENCE * most * 1_000 ? polls : latePolls)
-}
-
-const renewalPause = (renewals: number) => within(renewalPauses[0] * renewals ** 2, renewalPauses)
-
-/** A service that is silent is asked again, and its silence is told once. */
+/** A service that is silent is asked again, and its silence is told once; so is that it was asked too much. */
 function tell({ log, seen }: Desk, error: unknown): void {
   if (isLedElsewhere(error)) return
-  const isSilence = error instanceof ServiceError && error.code === 'NETWORK_ERROR'
-  if (!isSilence) log.warn({ err: error }, 'asking for attestations failed')
-  else if (!seen.silent) log.warn({ err: error }, 'the attestation service does not answer')
-  if (isSilence) seen.silent = true
+  if (!(error instanceof ServiceError && error.code === 'NETWORK_ERROR')) {
+    log.warn({ err: error }, 'asking for attestations failed')
+    return
+  }
+  const { retryAfter } = error.details
+  if (retryAfter === undefined) {
+    if (!seen.silent) log.warn({ err: error }, 'the attestation service does not answer')
+    seen.silent = true
+  } else {
+    if (!seen.leftAlone) log.warn({ retryAfter }, 'the attestation service wants to be left alone')
+    seen.leftAlone = true
+  }
 }

@@ -19,13 +19,11 @@ import type { Chains } from '../chains/connect.js'
 import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
-import type { Attestations } from '../protocols/bridges/bridge.js'
 
 export type PlanningTools = {
   db: Db
   chains: Chains
   registry: Registry
-  attestations: Attestations
 }
 
 /** `db` is a transaction of the caller's where something is stored. */

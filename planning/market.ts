@@ -12,19 +12,12 @@ import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import { assetOf, lendingProtocol, readRates } from '../protocols/lending/markets.js'
 import { readQuotes } from './quotes.js'
-import { readRoutes } from './routes.js'
-import type { Attestations } from '../protocols/bridges/bridge.js'
+import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import { findToken, type Market } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
-import type {
-  BridgeRoute,
-  ChainState,
-  GasKind,
-  PositionState,
-  SwapQuote,
-} from '../domain/plan/market.js'
+import type { ChainState, GasKind, PositionState, SwapQuote } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
 
 /** Gas of one operation through the EntryPoint, a first delegation included, measured on the devnet. */
@@ -50,26 +43,22 @@ type ChainSnapshot = {
   swaps: SwapQuote[]
 }
 
-/** What the chains and the bridge said. `silent`: names of chains without an answer. */
-export type MarketSnapshot = {
-  snapshots: ChainSnapshot[]
-  silent: string[]
-  routes: BridgeRoute[]
-}
+/** What the chains say, and what the bridges said last. `silent`: names of chains without an answer. */
+export type MarketSnapshot = Routes & { snapshots: ChainSnapshot[]; silent: string[] }
 
-export type MarketTools = { db: Db; chains: Chains; attestations: Attestations }
+export type MarketTools = { db: Db; chains: Chains }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
  * money that an operation has just moved would count twice or not at all.
  */
 export async function readMarket(
-  { db, chains, attestations }: MarketTools,
+  { db, chains }: MarketTools,
   wallet: string,
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
   const booked = await readBookedBlocks(db)
-  const [answers, routes] = await Promise.all([
+  const [answers, known] = await Promise.all([
     Promise.all(
       chains.list.map(async (client) => {
         const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
@@ -78,12 +67,12 @@ export async function readMarket(
         return readSnapshot(client, at, { wallet, request }).catch(() => client.chain.name)
       }),
     ),
-    request.action === 'withdraw' ? [] : readRoutes(chains, attestations),
+    request.action === 'withdraw' ? noRoutes : readRoutes(db, chains),
   ])
   return {
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
-    routes,
+    ...known,
   }
 }
 
@@ -151,7 +140,7 @@ export type PlanInput = { request: IntentRequest; market: MarketSnapshot }
  *
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says, or with the reason
  *   `market_busy` while another intent takes everything out of a market of the plan; RPC_ERROR when a
- *   chain that is silent might hold the answer.
+ *   chain that is silent, or a bridge that was never read, might hold the answer.
  */
 export async function planWithReservations(
   trx: Db,
@@ -165,6 +154,7 @@ export async function planWithReservations(
   if (missing.some((name) => named.includes(name)) || snapshots.length === 0) {
     throw noAnswer(missing)
   }
+  if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
   const chains: ChainState[] = []
   const positions: PositionState[] = []
   for (const snapshot of snapshots) {

@@ -1,18 +1,59 @@
+import { readPairFees, type PairFees } from '../db/bridgeFees.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
 import type { Chains } from '../chains/connect.js'
+import type { Chain } from '../chains/registry.js'
+import type { Db } from '../db/connection/connect.js'
+import type { IntentRequest } from '../domain/intent.js'
 import type { BridgeRoute } from '../domain/plan/market.js'
-import type { Attestations } from '../protocols/bridges/bridge.js'
+
+/** The ways over bridges; `unread`: pairs of chains of which no service has ever said anything. */
+export type Routes = { routes: BridgeRoute[]; unread: Pair[] }
+type Pair = { from: string; to: string }
+
+/** Of a request that needs none. */
+export const noRoutes: Routes = { routes: [], unread: [] }
 
 /**
- * The ways over the bridge, the fast one of each pair of chains first. A pair of which the service says
- * nothing now has none.
+ * The ways over bridges, the fast one of each pair of chains first, as their services described them last.
+ * That may be long ago: while a service is silent, plans are made with what is known.
  */
-export async function readRoutes(
-  { list }: Chains,
-  { readRoutes: readPair }: Attestations,
-): Promise<BridgeRoute[]> {
-  const pairs = list.flatMap((from) => list.filter((to) => to !== from).map((to) => ({ from, to })))
-  const routes = await Promise.all(
-    pairs.map(({ from, to }) => readPair(from.chain, to.chain).catch(() => [])),
+export async function readRoutes(db: Db, { list }: Chains): Promise<Routes> {
+  const known = await readPairFees(db)
+  const chains = list.map(({ chain }) => chain)
+  const pairs = chains.flatMap((from) =>
+    chains.filter((to) => to !== from).map((to) => ({ from, to })),
   )
-  return routes.flat()
+  const routes: BridgeRoute[] = []
+  const unread: Pair[] = []
+  for (const { from, to } of pairs) {
+    const fees = known.filter((one) => one.from === from.name && one.to === to.name)
+    if (fees.length === 0) unread.push({ from: from.name, to: to.name })
+    routes.push(...fees.flatMap((one) => routesOf(from, one)))
+  }
+  return { routes, unread }
+}
+
+function routesOf(source: Chain, { protocol, from, to, ...fees }: PairFees): BridgeRoute[] {
+  const bridge = bridgeOf(protocol)
+  const offered = [
+    ['fast', fees.fastMillionths] as const,
+    ['standard', fees.standardMillionths] as const,
+  ]
+  return offered.flatMap(([speed, feeMillionths]) => {
+    if (feeMillionths === null) return []
+    const seconds = bridge.usualSeconds(source, speed)
+    return [{ protocol, from, to, speed, feeMillionths, maxUnits: bridge.maxUnits, seconds }]
+  })
+}
+
+/** True when a way that nobody knows of yet might be what a request needs. */
+export function mayNeedUnread(request: IntentRequest, unread: Pair[]): boolean {
+  switch (request.action) {
+    case 'lend':
+      return unread.some(({ to }) => request.chain === undefined || request.chain === to)
+    case 'bridge':
+      return unread.some(({ from, to }) => request.fromChain === from && request.toChain === to)
+    case 'withdraw':
+      return false
+  }
 }

@@ -76,19 +76,23 @@ describe('loadConfig', () => {
     const devnet = { ...complete, NETWORK: 'devnet' }
     const names = { DEVNET_FILE: 'devnet.json', ATTESTATION_URL: 'http://127.0.0.1:8548' }
     for (const name of Object.keys(names)) {
-      expect(refusal('worker', { ...devnet, ...names, [name]: '' })).toContain(name)
+      expect(refusal('lanes', { ...devnet, ...names, [name]: '' })).toContain(name)
     }
-    expect(loadConfig('worker', { ...devnet, ...names })).toMatchObject(names)
-    expect(loadConfig('signer', { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+    expect(loadConfig('lanes', { ...devnet, ...names })).toMatchObject(names)
+    for (const role of ['api', 'worker', 'signer'] as const) {
+      expect(loadConfig(role, { ...devnet, DEVNET_FILE: 'devnet.json' }).NETWORK).toBe('devnet')
+    }
   })
 
-  test.each(['api', 'worker', 'lanes'] as const)(
-    'testnet: the %s asks Circle for attestations',
-    (role) => {
-      const { ATTESTATION_URL } = loadConfig(role, complete)
-      expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
-    },
-  )
+  test('testnet: the lanes ask Circle for attestations, and nobody else does', () => {
+    const { ATTESTATION_URL } = loadConfig('lanes', complete)
+    expect(ATTESTATION_URL).toBe('https://iris-api-sandbox.circle.com')
+    for (const role of ['api', 'worker', 'signer'] as const) {
+      expect(loadConfig(role, { ...complete, ATTESTATION_URL })).not.toHaveProperty(
+        'ATTESTATION_URL',
+      )
+    }
+  })
 
   test.each([
     ['API_PORT', ' '],
@@ -104,10 +108,15 @@ describe('loadConfig', () => {
     ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],
-    ['ATTESTATION_URL', 'hunter2'],
   ])('refuses %s=%j and does not repeat it', (name, value) => {
     const message = refusal('api', { ...complete, [name]: value })
     expect(message).toContain(name)
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('lanes: refuse an address of another kind and do not repeat it', () => {
+    const message = refusal('lanes', { ...complete, ATTESTATION_URL: 'hunter2' })
+    expect(message).toContain('ATTESTATION_URL')
     expect(message).not.toContain('hunter2')
   })
 

@@ -8,7 +8,6 @@ import { listenToOperations } from '../db/connection/listen.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
-import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
@@ -54,7 +53,6 @@ const options = {
     registry,
     outcomes,
     stopping,
-    attestations: connectAttestations(config.ATTESTATION_URL),
     bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,
   }),
   workflowBundle: await loadWorkflowBundle(temporalLog),

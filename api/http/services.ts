@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
-import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
@@ -12,8 +11,6 @@ export type Services = {
   db: Db
   chains: Chains
   registry: Registry
-  /** Circle's attestation service: what a transfer over the bridge costs. */
-  attestations: Attestations
   temporal: Client
   readProgress: ReadProgress
   /** Counts requests without a valid key. */

@@ -46,7 +46,7 @@ const executionPlan = {
   targetProtocol: 'aave-v3',
   expectedApy: 4.1178,
   estimatedGasUsd: 1.780518,
-  estimatedTime: '4-18 seconds',
+  estimatedTime: '3-18 seconds',
   reasoning:
     'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.93 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 55976 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
   steps: [

@@ -1,4 +1,5 @@
 import { accounts } from './0001_accounts.js'
+import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { intents } from './0003_intents.js'
@@ -31,4 +32,5 @@ export const migrations = [
   { name: '0013_lanes_role', sql: lanesRole },
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
+  { name: '0016_bridge_fees', sql: bridgeFees },
 ]

@@ -4,6 +4,7 @@ import {
   decodeCctpMessage,
   type CctpMessage,
 } from '../../protocols/bridges/cctp/message.js'
+import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
 import { callRpc } from '../rpc.js'
 import { type AttesterKey } from '../cctp.js'
 
@@ -22,6 +23,9 @@ export type Faults = {
   expire: boolean
   /** Answers 503 to everything. */
   outage: boolean
+  /** USDC above which a burn is no fast transfer: of one, and of what Circle still vouches for. */
+  fastMaximum: number
+  fastAllowance: number
 }
 
 /** Blocks on top of and including a burn's own before it is attested as confirmed, or as final. */
@@ -32,20 +36,25 @@ export type SeenBurn = {
   nonce: string
   /** Absent while it is pending. */
   attested: Attested | undefined
-  delayReason: 'insufficient_fee' | null
+  delayReason: DelayReason | null
 }
+type DelayReason = 'insufficient_fee' | 'amount_above_max' | 'insufficient_allowance_available'
 type Attested = { message: string; decoded: CctpMessage; attestation: string }
 
 export const finality = { confirmed: 1_000, final: 2_000 } as const
 
-/** About a day on the slower chains. */
-const FAST_LIFE_BLOCKS = 86_400n
+/** About a day on the slower chains, and on those whose contracts count the blocks of a slower one. */
+export const FAST_LIFE_BLOCKS = 86_400
 
 const BPS_SCALE = 10_000n
 /** A fee in basis points may have three decimals. */
 const BPS_FRACTION = 1_000
 
+const USDC_SCALE = 1_000_000
+
 const messageSent = id('MessageSent(bytes)')
+/** The first four bytes: what a call of it begins with. */
+const getBlockNumber = dataSlice(id('getBlockNumber()'), 0, 4)
 
 type Options = {
   chains: BurnChain[]
@@ -53,6 +62,8 @@ type Options = {
   confirmations: Confirmations
   /** Basis points of the amount that a fast transfer costs. */
   fastFeeBps: number
+  /** Blocks, as contracts of the destination count them, after which a fast attestation expires. */
+  fastLifeBlocks: number
   faults: Faults
 }
 
@@ -71,7 +82,7 @@ export type Attester = ReturnType<typeof createAttester>
  * ends; after that it attests the same burn again, under the same nonce.
  */
 export function createAttester(options: Options) {
-  const { chains, key, fastFeeBps, faults } = options
+  const { chains, key, faults } = options
   const firstAsked = new Map<string, number>()
   const attested = new Map<string, Attested>()
   const toFinalize = new Set<string>()
@@ -90,7 +101,7 @@ export function createAttester(options: Options) {
   async function attest(burn: Burn, ageMs: number): Promise<SeenBurn> {
     const { nonce, sent } = burn
     const { destinationDomain } = decodeCctpMessage(sent)
-    const { isFast, fee, delayReason } = classify(sent, fastFeeBps)
+    const { isFast, fee, delayReason } = classify(sent, options)
     const executed = reachedFinality(burn, ageMs, options)
     if (!attested.has(nonce) && isFast && executed > 0) {
       const expirationBlock = await findExpiration(destinationDomain)
@@ -106,18 +117,19 @@ export function createAttester(options: Options) {
   async function findExpiration(domain: number): Promise<bigint> {
     const chain = findChain(domain)
     if (!chain) return 0n
-    const head = BigInt(await callRpc<string>(chain.rpcUrl, 'eth_blockNumber'))
-    return faults.expire ? head : head + FAST_LIFE_BLOCKS
+    // What contracts there see: on Arbitrum that is not the number of the chain's own block.
+    const call = { to: MULTICALL_ADDRESS, data: getBlockNumber }
+    const seen = BigInt(await callRpc<string>(chain.rpcUrl, 'eth_call', [call, 'latest']))
+    return faults.expire ? seen : seen + BigInt(options.fastLifeBlocks)
   }
 
-  /**
-   * Has a fast attestation made again, as a final one; false when nothing of this nonce is
-   * attested.
-   */
-  function finalize(nonce: string): boolean {
+  /** Has a fast attestation made again, as a final one. One that is final already stays. */
+  function finalize(nonce: string): 'accepted' | 'final' | 'unknown' {
     const executed = attested.get(nonce)?.decoded.finalityThresholdExecuted
-    if (executed === finality.confirmed) toFinalize.add(nonce)
-    return executed !== undefined
+    if (executed === undefined) return 'unknown'
+    if (executed === finality.final) return 'final'
+    toFinalize.add(nonce)
+    return 'accepted'
   }
 
   return { findBurns, finalize, domains: chains.map(({ domain }) => domain) }
@@ -140,16 +152,19 @@ async function readBurns({ rpcUrl, transmitter }: BurnChain, txHash: string): Pr
 }
 
 /**
- * Whether a burn is a fast transfer, and what it costs. One that pays too little for it becomes a
- * slow one.
+ * Whether a burn is a fast transfer, and what it costs. One that pays too little for it, or is too large,
+ * becomes a slow one.
  */
-function classify(sent: string, fastFeeBps: number) {
+function classify(sent: string, options: Pick<Options, 'fastFeeBps' | 'faults'>) {
   const { amount, maxFee, minFinalityThreshold } = decodeCctpMessage(sent)
-  const fee = fastFee(amount, fastFeeBps)
-  if (minFinalityThreshold > finality.confirmed)
-    return { isFast: false, fee: 0n, delayReason: null }
-  if (maxFee >= fee) return { isFast: true, fee, delayReason: null }
-  return { isFast: false, fee: 0n, delayReason: 'insufficient_fee' as const }
+  const fee = fastFee(amount, options.fastFeeBps)
+  const slow = (delayReason: DelayReason | null) => ({ isFast: false, fee: 0n, delayReason })
+  if (minFinalityThreshold > finality.confirmed) return slow(null)
+  if (maxFee < fee) return slow('insufficient_fee')
+  const { fastMaximum, fastAllowance } = options.faults
+  if (amount > fastMaximum * USDC_SCALE) return slow('amount_above_max')
+  if (amount > fastAllowance * USDC_SCALE) return slow('insufficient_allowance_available')
+  return { isFast: true, fee, delayReason: null }
 }
 
 /** The finality of a burn as far as the faults let it be seen, 0 for none. */

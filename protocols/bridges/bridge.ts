@@ -3,7 +3,6 @@ import type { Log, LogFilter } from '../../chains/read.js'
 import type { Chain } from '../../chains/registry.js'
 import type { BridgeSpeed } from '../../domain/intent.js'
 import type { Call } from '../../domain/operation.js'
-import type { BridgeRoute } from '../../domain/plan/market.js'
 
 /** A burn of the wallet's USDC in favour of the same address on another chain. */
 export type BurnOrder = {
@@ -24,11 +23,14 @@ export type BridgeMessage = {
   /** Whom the money is paid to. */
   recipient: string
   speed: BridgeSpeed
-  /** Block of the destination from which on it cannot be minted any more; zero for one that lasts. */
+  /**
+   * Block from which on it cannot be minted any more, by the number that contracts of the destination see;
+   * zero for one that lasts.
+   */
   expirationBlock: bigint
 }
 
-/** True when an attested message can no longer be minted at this block of its destination. */
+/** True when an attested message can no longer be minted at this block, as contracts of its destination see it. */
 export const isExpired = ({ expirationBlock }: BridgeMessage, block: bigint): boolean =>
   expirationBlock !== 0n && block >= expirationBlock
 
@@ -37,6 +39,10 @@ export const isExpired = ({ expirationBlock }: BridgeMessage, block: bigint): bo
  * another one, each message once. Nothing here signs or sends.
  */
 export type Bridge = {
+  /** What plans call it. */
+  protocol: string
+  /** The most base units that one burn may move. */
+  maxUnits: bigint
   /** The chain's number in the bridge. */
   domainOf(chain: Chain): number
   /** What it usually takes until a burn of the chain is attested, seconds. */
@@ -81,16 +87,22 @@ export type AttestedMessage = {
   delayReason: string | undefined
 }
 
+/** What the ways from one chain to another cost, in millionths of the amount; a way that is not offered is absent. */
+export type BridgeFees = Partial<Record<BridgeSpeed, bigint>>
+
 /**
- * The service of a bridge. All of it throws NETWORK_ERROR when the service does not answer, or answers what
- * nobody can read.
+ * The service of a bridge, which bounds how often it is asked: what is asked too early waits. All of it throws
+ * NETWORK_ERROR when the service does not answer, or answers what nobody can read; with `retryAfter`, seconds,
+ * when it wants to be left alone. It is not asked then.
  */
 export type Attestations = {
   bridge: Bridge
-  /** The ways from one chain to another as they are now, the fast one first. */
-  readRoutes(from: Chain, to: Chain): Promise<BridgeRoute[]>
+  /** Until a question would go out at once, ms. */
+  restMs(): number
+  /** What the ways from one chain to another cost now; none where the service knows of none. */
+  readFees(from: Chain, to: Chain): Promise<BridgeFees>
   /** The messages of a burn transaction; none until the service has seen it. */
   readMessages(sourceDomain: number, txHash: string): Promise<AttestedMessage[]>
-  /** Asks for a new attestation of a message that has expired. */
-  reattest(nonce: string): Promise<void>
+  /** Asks for a new attestation of a message that has expired; false when the service refuses to make one. */
+  reattest(nonce: string): Promise<boolean>
 }

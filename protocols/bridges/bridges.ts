@@ -3,7 +3,7 @@ import { connectService } from './cctp/attestations.js'
 import type { Attestations, Bridge } from './bridge.js'
 
 /** By the name that plans call them by. */
-const bridges = new Map<string, Bridge>(Object.entries({ cctp }))
+const bridges = new Map<string, Bridge>([[cctp.protocol, cctp]])
 
 /** For what only the chain tells of: whose message a log belongs to is not known before it is read. */
 export const allBridges = [...bridges.values()]

@@ -5,7 +5,6 @@ import { createActivities } from '../../activities/index.js'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { findBurn } from '../../db/lanes/burns.js'
 import { watchOutcomes, type Outcomes } from '../../lanes/operations.js'
-import { silentChains } from '../planning/chains.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 import {
   attest,
@@ -43,9 +42,8 @@ async function createBurn(): Promise<Burn> {
 /** Waits for the attestation as the workflow does: one attempt, of a worker that stops after a while. */
 async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 1_000) {
   const stopping = new AbortController()
-  const { attestations } = silentChains()
   const { awaitAttestation: activity } = createActivities({
-    ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry, attestations },
+    ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
     ...{ outcomes, bridgeGiveUpMs: 3_600_000, stopping: stopping.signal },
   })
   const { id: walletId, accountId } = wallet

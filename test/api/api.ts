@@ -53,7 +53,7 @@ export type TestApi = {
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry' | 'attestations'>
+type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -119,7 +119,7 @@ export type World = {
 
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
-  chains: Pick<TestChains, 'chains' | 'registry' | 'attestations'> = silentChains(),
+  chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()

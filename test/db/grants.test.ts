@@ -69,6 +69,13 @@ const blocks = [
   "update chain_tx set state = 'final'",
 ]
 
+/** What a bridge costs. Only the lanes write it. */
+const fees = [
+  'insert into bridge_fee (protocol) values (null)',
+  'update bridge_fee set fast_millionths = 0',
+  'delete from bridge_fee',
+]
+
 /** What each role must not be able to do, whoever has taken the process over. */
 const forbidden: Record<Role, string[]> = {
   steward_api: [
@@ -103,6 +110,7 @@ const forbidden: Record<Role, string[]> = {
     'insert into migration (name) values (null)',
     'insert into yield_snapshot (chain) values (null)',
     'delete from yield_snapshot',
+    ...fees,
   ],
   steward_worker: [
     ...secrets,
@@ -138,6 +146,7 @@ const forbidden: Record<Role, string[]> = {
     "update operation set wallet_id = 'x'",
     'select raw from chain_tx_send',
     'select state from chain_tx',
+    ...fees,
   ],
   steward_lanes: [
     ...secrets,
@@ -184,6 +193,7 @@ const forbidden: Record<Role, string[]> = {
     'delete from chain_tx_send',
     'delete from chain',
     'update deployment set network = null',
+    'delete from bridge_fee',
   ],
   steward_signer: [
     ...outcomes,
@@ -213,6 +223,8 @@ const forbidden: Record<Role, string[]> = {
     'update kek set public_key = null',
     'update chain set booked_block = 0',
     'delete from lane',
+    'select * from bridge_fee',
+    ...fees,
   ],
 }
 
@@ -237,9 +249,12 @@ describe('grants', () => {
     ['steward_api', 'update intent set dispatched_at = now()'],
     ['steward_api', "select cancel_intent('', '')"],
     ['steward_api', 'select * from yield_snapshot'],
+    ['steward_api', 'select * from bridge_fee'],
+    ['steward_worker', 'select * from bridge_fee'],
     ['steward_worker', 'select id from wallet for update'],
     ['steward_worker', 'select sender, next_nonce from lane'],
     ['steward_lanes', 'select id, address from wallet'],
+    ['steward_lanes', 'update bridge_fee set fast_millionths = 0'],
     ['steward_lanes', 'select address from treasury'],
     ['steward_lanes', 'select raw from chain_tx_send'],
     ['steward_signer', 'select sealed from wallet_secret'],

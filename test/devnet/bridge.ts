@@ -3,6 +3,7 @@ import { type ChainClient } from '../../chains/connect.js'
 import { readBalance } from '../../chains/read.js'
 import { type Faults } from '../../devnet/iris/attestation.js'
 import { startIris } from '../../devnet/iris/iris.js'
+import type { Limit } from '../../devnet/iris/limit.js'
 import { mine, startChains } from '../planning/chains.js'
 import { sendFrom, users } from './send.js'
 
@@ -49,8 +50,11 @@ export type Message = {
   eventNonce: string
   status: string
   delayReason: string | null
-  decodedMessage: { decodedMessageBody: Record<string, string> } & Record<string, string>
+  decodedMessage: { decodedMessageBody: Record<string, string | null> } & Record<string, string>
 }
+
+/** For tests that ask again and again. */
+const unlimited: Limit = { requests: Infinity, windowMs: 1, blockMs: 1 }
 
 export type Bridge = Awaited<ReturnType<typeof startBridge>>
 
@@ -58,7 +62,7 @@ export type Bridge = Awaited<ReturnType<typeof startBridge>>
  * Two chains that mine a block per transaction, and attestations after 2 blocks, of final burns
  * after 4.
  */
-export async function startBridge() {
+export async function startBridge({ limit = unlimited }: { limit?: Limit } = {}) {
   const world = await startChains(['arbitrum-sepolia', 'base-sepolia'])
   const client = (name: 'arbitrum-sepolia' | 'base-sepolia') =>
     world.chains.byId(world.registry.get(name).chainId)
@@ -71,7 +75,7 @@ export async function startBridge() {
       rpcUrl: world.urls[chain.name],
       transmitter: chain.cctp.messageTransmitter,
     }))
-    return startIris({ port: 0, confirmations: { fast: 2, standard: 4 }, chains })
+    return startIris({ port: 0, confirmations: { fast: 2, standard: 4 }, chains, limit })
   }
 
   const ask = (path: string, init?: RequestInit) => fetch(iris.url + path, init)

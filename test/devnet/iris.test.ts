@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { ZeroAddress, ZeroHash } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
+import { readContractBlock } from '../../chains/read.js'
+import { circleLimit } from '../../devnet/iris/limit.js'
+import { startIris } from '../../devnet/iris/iris.js'
 import {
   held,
   mintAt,
@@ -23,7 +26,10 @@ beforeAll(async () => {
   ;({ arbitrum, base } = bridge)
 })
 afterAll(() => bridge?.stop())
-const noFaults = { delayMs: 0, stuck: false, notFound: false, expire: false, outage: false }
+const noFaults = {
+  ...{ delayMs: 0, stuck: false, notFound: false, expire: false, outage: false },
+  ...{ fastMaximum: 10_000_000, fastAllowance: 10_000_000 },
+}
 afterEach(async () => void (await bridge.setFaults(noFaults)))
 
 /** From arbitrum to base. */
@@ -39,7 +45,7 @@ describe('a fast burn', () => {
     const hash = await burn()
     const pending = await ask(hash)
     expect(pending).toMatchObject({ status: 'pending_confirmations', attestation: 'PENDING' })
-    expect(pending).toMatchObject({ message: null, decodedMessage: null, delayReason: null })
+    expect(pending).toMatchObject({ message: '0x', decodedMessage: null, delayReason: null })
     expect((await attested(hash)).eventNonce).toBe(pending?.eventNonce)
   })
 
@@ -55,7 +61,7 @@ describe('a fast burn', () => {
         ...{ burnToken: arbitrum.chain.usdc.address, mintRecipient: recipient },
         ...{ amount: '1000000', messageSender: sender, maxFee: '250', feeExecuted: '100' },
         expirationBlock: expect.stringMatching(/^[1-9]\d*$/),
-        hookData: '0x',
+        hookData: null,
       },
     })
   })
@@ -65,11 +71,16 @@ describe('a fast burn', () => {
     expect(decodedMessage.decodedMessageBody.feeExecuted).toBe('1')
   })
 
-  test('that pays less than the fee becomes a standard one', async () => {
+  test.each([
+    ['pays less than the fee', 'insufficient_fee', { maxFee: 99n }, {}],
+    ['moves more than one may', 'amount_above_max', {}, { fastMaximum: 0.999999 }],
+    ['is not vouched for', 'insufficient_allowance_available', {}, { fastAllowance: 0.999999 }],
+  ])('that %s becomes a standard one', async (_title, delayReason, order, faults) => {
     const had = await held(base, recipient)
-    const hash = await burn({ maxFee: 99n })
+    await bridge.setFaults(faults)
+    const hash = await burn(order)
     await bridge.mine(arbitrum, 1)
-    const reason = { delayReason: 'insufficient_fee' }
+    const reason = { delayReason }
     expect(await ask(hash)).toMatchObject({ status: 'pending_confirmations', ...reason })
     const message = await attested(hash, 2)
     expect(message).toMatchObject(reason)
@@ -118,6 +129,15 @@ describe('POST /v2/reattest', () => {
     expect((await ask(hash))?.message).toBe(message)
   })
 
+  test('400 for a message that is final already, and it stays as it is', async () => {
+    const hash = await burn({ finality: 2_000, maxFee: 0n })
+    const final = await attested(hash, 3)
+    const answer = await bridge.ask(`/v2/reattest/${final.eventNonce}`, { method: 'POST' })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toEqual({ code: 400, error: expect.stringContaining('finalized') })
+    expect(await ask(hash)).toEqual(final)
+  })
+
   test('404 for a nonce that was never attested', async () => {
     expect(await reattest(ZeroHash)).toBe(404)
   })
@@ -163,6 +183,14 @@ describe('POST /dev/faults', () => {
   })
 })
 
+test('an attestation for arbitrum expires by the number that contracts see there', async () => {
+  await bridge.setFaults({ expire: true })
+  const hash = await bridge.burn({ from: base, to: arbitrum })
+  const { decodedMessage } = await bridge.attested(base, hash)
+  const seen = await readContractBlock(arbitrum)
+  expect(decodedMessage.decodedMessageBody.expirationBlock).toBe(seen.toString())
+})
+
 describe('startIris', () => {
   test('gives a burn the same nonce after a restart', async () => {
     const hash = await burn()
@@ -182,7 +210,8 @@ describe('startIris', () => {
       { finalityThreshold: 1_000, minimumFee: 1 },
       { finalityThreshold: 2_000, minimumFee: 0 },
     ])
-    const allowance = { allowance: expect.any(Number), lastUpdated: expect.any(String) }
+    await bridge.setFaults({ fastAllowance: 12.5 })
+    const allowance = { allowance: 12.5, lastUpdated: expect.any(String) }
     expect(await read('/v2/fastBurn/USDC/allowance')).toEqual(allowance)
   })
 
@@ -194,5 +223,46 @@ describe('startIris', () => {
     [400, '/v2/messages/3?transactionHash=0x12'],
   ])('%d for %s', async (status, path) => {
     expect(await statusOf(path)).toBe(status)
+  })
+})
+
+describe('the limit', () => {
+  const allowance = '/v2/fastBurn/USDC/allowance'
+  const start = (limit?: typeof circleLimit) =>
+    startIris({ port: 0, chains: [], ...(limit && { limit }) })
+  const statuses = async (url: string, paths: string[]) =>
+    Promise.all(paths.map(async (path) => (await fetch(url + path)).status))
+
+  test("is Circle's: 35 requests a second, and then nobody is answered for 5 minutes", () => {
+    expect(circleLimit).toEqual({ requests: 35, windowMs: 1_000, blockMs: 300_000 })
+  })
+
+  test('counts all that is asked together, and then answers nothing at all', async () => {
+    // A window that no slow machine leaves.
+    const iris = await start({ ...circleLimit, windowMs: 3_600_000 })
+    try {
+      const messages = `/v2/messages/3?transactionHash=${ZeroHash}`
+      const paths = [allowance, messages, '/v2/burn/USDC/fees/3/6', '/v1/unknown', allowance]
+      const seven = Array.from({ length: 7 }, () => paths).flat()
+      expect(await statuses(iris.url, seven)).not.toContain(429)
+      expect(iris.blocks()).toBe(0)
+      expect(await statuses(iris.url, paths)).toEqual(paths.map(() => 429))
+      expect(iris.blocks()).toBe(1)
+      const faults = await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: '{}' })
+      expect(faults.status).toBe(200)
+    } finally {
+      await iris.stop()
+    }
+  })
+
+  test('ends by itself', async () => {
+    const iris = await start({ requests: 1, windowMs: 20, blockMs: 40 })
+    try {
+      while ((await fetch(iris.url + allowance)).status !== 429);
+      while ((await fetch(iris.url + allowance)).status === 429);
+      expect(iris.blocks()).toBe(1)
+    } finally {
+      await iris.stop()
+    }
   })
 })

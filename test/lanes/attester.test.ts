@@ -31,11 +31,25 @@ describe('a burn', () => {
     const nonces = [await world.tell(two), await world.tell(one)]
     world.service().turn('fine')
     await world.untilAttested(one, nonces[1] ?? '')
-    expect(await world.nonceOf(two)).toBe(nonces[0])
+    await world.untilAttested(two, nonces[0] ?? '')
     await world.untilRoundsArePast()
     const before = world.service().askedAbout(await world.hashOf(one))
     await world.untilRoundsArePast()
     expect(world.service().askedAbout(await world.hashOf(one))).toBe(before)
+  })
+
+  test('of twenty in one bundle costs a twentieth of a question', async () => {
+    const { attestingQuestions } = world.service()
+    await world.stopAttester()
+    const burns: Burn[] = []
+    for (let i = 0; i < 20; i++) burns.push(await world.openBurn())
+    await world.round()
+    expect(new Set(await Promise.all(burns.map(world.hashOf))).size).toBe(1)
+    const nonces: string[] = []
+    for (const burn of burns) nonces.push(await world.tell(burn))
+    world.startAgain()
+    for (const [i, burn] of burns.entries()) await world.untilAttested(burn, nonces[i] ?? '')
+    expect(attestingQuestions()).toHaveLength(1)
   })
 
   test('alike another one in the same bundle gets a message of its own', async () => {
@@ -118,6 +132,25 @@ describe('a service', () => {
     expect(warnings()).toHaveLength(before + 1)
   })
 
+  test('that was asked too much is left alone for as long as it says, and that is told once', async () => {
+    const told = () => world.told.filter(({ message }) => message.endsWith('left alone'))
+    const before = told().length
+    const burn = await world.insertBurned()
+    const nonce = await world.tell(burn)
+    world.service().turn('blocked')
+    await world.waitUntil(() => Promise.resolve(told().length > before))
+    const asked = world.service().asked.length
+    await world.untilLooked()
+    await world.untilLooked()
+    expect(world.service().asked).toHaveLength(asked)
+    world.service().turn('fine')
+    await world.untilAttested(burn, nonce)
+    expect(told()).toEqual([
+      ...told().slice(0, before),
+      { ...told()[before], facts: { retryAfter: 5 } },
+    ])
+  })
+
   test('that is silent about one transaction holds up no other', async () => {
     const [slow, quick] = [await world.insertBurned(), await world.insertBurned()]
     const hash = await world.hashOf(slow)
@@ -130,15 +163,15 @@ describe('a service', () => {
     await world.untilAttested(slow, nonce)
   })
 
-  test('that is silent has no more than 16 questions to answer at once, and gets to all', async () => {
+  test('that is silent has no more than 8 questions to answer at once, and gets to all', async () => {
     await world.stopAttester()
     const burns: Burn[] = []
     for (let i = 0; i < 20; i++) burns.push(await world.insertBurned())
     world.service().turn('silent')
     world.startAgain()
-    await world.waitUntil(() => Promise.resolve(world.service().mostHeld() >= 16))
+    await world.waitUntil(() => Promise.resolve(world.service().mostHeld() >= 8))
     await world.untilLooked()
-    expect(world.service().mostHeld()).toBe(16)
+    expect(world.service().mostHeld()).toBe(8)
     const nonces: string[] = []
     for (const burn of burns) nonces.push(await world.tell(burn))
     world.service().turn('fine')

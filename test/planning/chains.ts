@@ -17,8 +17,8 @@ import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris/iris.js'
+import { storeFees } from '../../lanes/fees.js'
 import { connectAttestations } from '../../protocols/bridges/bridges.js'
-import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** anvil answers before it has mined. */
@@ -45,11 +45,10 @@ const placeholder: DevnetContracts = {
 
 export type TestChains = {
   registry: Registry
-  attestations: Attestations
   chains: Chains
   urls: Record<ChainName, string>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
-  /** Writes the head of each chain as booked, as the driver does. */
+  /** Writes the head of each chain as booked, as the driver does, and first what the bridge costs. */
   book(db: Db): Promise<void>
   stop(): Promise<void>
 }
@@ -72,8 +71,9 @@ export async function startChains(
     return { domain, rpcUrl: urls[name], transmitter: messageTransmitter }
   })
   const iris = await startIris({ chains: burning, port: 0 })
+  const priced = new Set<Db>()
   return {
-    ...{ registry, chains, urls, attestations: connectAttestations(iris.url) },
+    ...{ registry, chains, urls },
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
       const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
@@ -82,6 +82,8 @@ export async function startChains(
       if (receipt?.status !== '0x1') throw new Error(`No USDC for ${to} on ${chain}.`)
     },
     async book(db) {
+      if (!priced.has(db)) await storeFees(db, connectAttestations(iris.url), chains)
+      priced.add(db)
       const answering = chains.list.filter(({ chain }) => names.includes(chain.name))
       for (const client of answering) await bookHead(db, client)
     },
@@ -92,12 +94,11 @@ export async function startChains(
   }
 }
 
-/** Chains of which none answers, and a bridge that does not either. */
-export function silentChains(): Pick<TestChains, 'registry' | 'chains' | 'attestations'> {
+/** Chains of which none answers. */
+export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const registry = registryOf(contracts)
-  const attestations = connectAttestations(closedUrl)
-  return { registry, chains: connectChains(registry, noUrls), attestations }
+  return { registry, chains: connectChains(registry, noUrls) }
 }
 
 async function startNode(

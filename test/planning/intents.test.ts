@@ -31,8 +31,8 @@ beforeAll(async () => {
   ;[database, world] = await Promise.all([createDatabase(), startChains()])
   // With the rights of the API only, and enough sessions for a real rush.
   api = connect(database.urlAs('steward_api'), 30)
-  const { chains, registry, attestations } = world
-  tools = { db: api, chains, registry, attestations }
+  const { chains, registry } = world
+  tools = { db: api, chains, registry }
   const urls = {
     'ethereum-sepolia': closedUrl,
     'base-sepolia': closedUrl,

@@ -131,13 +131,13 @@ describe('GET /v1/positions/:walletId', () => {
   })
 
   test('a chain that does not answer is named; UNAVAILABLE when none does', async () => {
-    const { registry, urls, attestations } = world.chains
+    const { registry, urls } = world.chains
     const wallet = await world.newWallet()
     const all = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
     for (const closed of [{ 'base-sepolia': closedUrl }, { ...all, 'base-sepolia': closedUrl }]) {
       const chains = connectChains(registry, { ...urls, ...closed })
       const temporal = world.temporal.client
-      const half = await startApi({ db: world.db, temporal, registry, attestations, chains })
+      const half = await startApi({ db: world.db, temporal, registry, chains })
       const { status, body } = await get(wallet.id, world.key, half)
       for (const client of chains.list) client.close()
       await half.stop()

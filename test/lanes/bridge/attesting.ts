@@ -1,4 +1,7 @@
 import { hexlify, randomBytes } from 'ethers'
+import { connectChains } from '../../../chains/connect.js'
+import { readContractBlock } from '../../../chains/read.js'
+import { chainNames, type ChainName } from '../../../chains/registry.js'
 import { listenToOperations } from '../../../db/connection/listen.js'
 import { findBurn } from '../../../db/lanes/burns.js'
 import { runAttester } from '../../../lanes/attester.js'
@@ -9,8 +12,8 @@ import { startToldService } from './toldService.js'
 
 export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
-/** Of the destination, which is only in the database. */
-export const bookedBlock = 100n
+/** Height of the destination, far above what its contracts see. */
+const bookedBlock = 100n
 const attesterLock = 7_704
 
 export type Burn = Crossing & { operationId: string }
@@ -27,14 +30,17 @@ export async function createAttestingWorld() {
   const listening = new AbortController()
   const url = world.database.urlAs('steward_lanes')
   const listener = listenToOperations(url, listening.signal)
+  // One node stands for all of them.
+  const everywhere = Object.fromEntries(chainNames.map((name) => [name, world.node.url]))
+  const chains = connectChains(world.registry, everywhere as Record<ChainName, string>)
   let service = await startToldService()
 
   /** A process of the lanes, as far as it attests; ends it. */
   function startAttester(): () => Promise<void> {
     const stopping = new AbortController()
     const attestations = connectAttestations(service.url)
-    const { registry, log } = world
-    const running = runAttester({ url, attestations, registry, listener, log }, stopping.signal)
+    const { log } = world
+    const running = runAttester({ url, attestations, chains, listener, log }, stopping.signal)
     return () => {
       stopping.abort()
       return running
@@ -62,6 +68,8 @@ export async function createAttestingWorld() {
 
   return {
     ...{ ...world, listener, startAttester, openBurn, hashOf, burnOf, nonceOf },
+    /** What contracts of the destination see. */
+    seenBlock: () => readContractBlock(chains.byId(world.registry.get(destination).chainId)),
     service: () => service,
     stopAttester: () => stopAttester(),
     startAgain: () => (stopAttester = startAttester()),
@@ -137,6 +145,7 @@ export async function createAttestingWorld() {
       listening.abort()
       await service.stop()
       await stopAttester()
+      for (const client of chains.list) client.close()
       await world.stop()
     },
   }

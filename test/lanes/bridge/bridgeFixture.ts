@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createActivities } from '../../../activities/index.js'
 import { readSpending, type StepInput, type Tools } from '../../../activities/step.js'
 import { createRegistry, type ChainName, type Registry } from '../../../chains/registry.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
+import { readPairFees } from '../../../db/bridgeFees.js'
 import { findBurn, insertBurn } from '../../../db/lanes/burns.js'
 import { connect } from '../../../db/connection/connect.js'
 import { listenToOperations } from '../../../db/connection/listen.js'
@@ -58,7 +60,7 @@ export type BridgeWorld = Awaited<ReturnType<typeof createBridgeWorld>>
  */
 export async function createBridgeWorld(
   names: ChainName[],
-  options: { bridgeGiveUpMs?: number } = {},
+  options: { bridgeGiveUpMs?: number; fastLifeBlocks?: number } = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'steward-bridge-'))
   const started = await Promise.all(names.map(startSite))
@@ -89,6 +91,7 @@ export async function createBridgeWorld(
     port: 0,
     confirmations: { fast: 2, standard: 4 },
     chains: burning,
+    ...(options.fastLifeBlocks && { fastLifeBlocks: options.fastLifeBlocks }),
   })
   const front = await startFront(iris.url)
   const attestations = connectAttestations(front.url)
@@ -100,25 +103,28 @@ export async function createBridgeWorld(
   const stopping = new AbortController()
   const listener = listenToOperations(database.urlAs('steward_worker'), stopping.signal)
   const tools: Tools = {
-    ...{ db: workerDb, chains, registry, attestations, outcomes: watchOutcomes(listener) },
+    ...{ db: workerDb, chains, registry, outcomes: watchOutcomes(listener) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
   function startAttester(): () => Promise<void> {
     const ending = new AbortController()
     const url = database.urlAs('steward_lanes')
-    const running = runAttester({ url, attestations, registry, listener, log }, ending.signal)
+    const running = runAttester({ url, attestations, chains, listener, log }, ending.signal)
     return () => {
       ending.abort()
       return running
     }
   }
   let stopAttester = startAttester()
+  // Without what the bridge costs nothing is planned over it.
+  const ways = names.length * (names.length - 1)
+  while ((await readPairFees(db)).length < ways) await sleep(20)
   const at = (name: string): Site => find(sites, ({ chain }) => chain.name === name)
   const idOf = (intent: { id: string }, sequence: number, kind: OperationKind) =>
     operationId(intent.id, sequence, kind)
 
   const world = {
-    ...{ db, workerDb, signerDb, registry, chains, attestations, tools, told, account, iris },
+    ...{ db, workerDb, signerDb, registry, chains, tools, told, account, iris },
     ...{ at, idOf, front },
     activities: createActivities(tools),
 
@@ -210,6 +216,7 @@ export async function createBridgeWorld(
       await fetch(`${iris.url}/dev/faults`, { method: 'POST', body: JSON.stringify(faults) })
     },
 
+    stopAttester: () => stopAttester(),
     /** A process that begins asks about everything at once, however rarely the one before it did. */
     async restartAttester(): Promise<void> {
       await stopAttester()

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { hexlify, randomBytes } from 'ethers'
-import {
-  bookedBlock,
-  createAttestingWorld,
-  destination,
-  type AttestingWorld,
-  type Burn,
-} from './attesting.js'
+import { createAttestingWorld, destination, type AttestingWorld, type Burn } from './attesting.js'
 
 let world: AttestingWorld
 beforeAll(async () => {
@@ -16,13 +10,12 @@ beforeEach(() => world.restart())
 afterAll(() => world?.stop())
 
 describe('a message that has expired', () => {
-  const expiresAt = bookedBlock
   const renewals = (nonce: string) =>
     world.service().asked.filter((question) => question === `POST /v2/reattest/${nonce}`).length
 
   async function expired(): Promise<{ burn: Burn; nonce: string }> {
     const burn = await world.insertBurned()
-    const nonce = await world.tell(burn, { expiresAt })
+    const nonce = await world.tell(burn, { expiresAt: await world.seenBlock() })
     await world.waitUntil(() => Promise.resolve(renewals(nonce) > 0))
     expect(await world.burnOf(burn)).toMatchObject({ eventNonce: nonce })
     return { burn, nonce }
@@ -69,9 +62,9 @@ describe('a message that has expired', () => {
     expect(await world.nonceOf(burn)).not.toBe(nonce)
   })
 
-  test('that lasts a block longer is left alone', async () => {
+  test('that lasts a block longer, as contracts count blocks, is left alone', async () => {
     const burn = await world.insertBurned()
-    const nonce = await world.tell(burn, { expiresAt: bookedBlock + 1n })
+    const nonce = await world.tell(burn, { expiresAt: (await world.seenBlock()) + 1n })
     await world.untilAttested(burn, nonce)
     await world.untilRoundsArePast()
     expect(renewals(nonce)).toBe(0)

@@ -7,8 +7,13 @@ import { cctpFields } from '../../../protocols/bridges/cctp/message.js'
 const [expirationAt] = cctpFields.expirationBlock
 
 type Message = { eventNonce: string; message: string; attestation: string; status: string }
-/** `silent`: no answer comes until it is told otherwise. `broken`: HTTP 503. */
-type Mood = 'fine' | 'silent' | 'broken'
+/** `silent`: no answer comes until it is told otherwise. `broken`: HTTP 503. `blocked`: HTTP 429. */
+type Mood = 'fine' | 'silent' | 'broken' | 'blocked'
+const statuses = { fine: 200, broken: 503, blocked: 429 }
+/** After a 429, seconds. */
+const RETRY_AFTER = '5'
+
+type Fee = { finalityThreshold: number; minimumFee: number }
 
 /** An attestation service that knows what a test tells it. */
 export async function startToldService() {
@@ -16,8 +21,11 @@ export async function startToldService() {
   const moods = new Map<string, Mood>()
   const asked: string[] = []
   const held = new Set<ServerResponse>()
+  /** Those about transactions. */
+  const waiting = new Set<ServerResponse>()
   let most = 0
   let mood: Mood = 'fine'
+  let fees: Fee[] = []
 
   const server = createServer(({ method, url = '/' }, response) => {
     asked.push(`${method} ${url}`)
@@ -26,12 +34,17 @@ export async function startToldService() {
     const messages = known.get(hash) ?? []
     if (now === 'silent') {
       held.add(response)
-      response.on('close', () => held.delete(response))
-      most = Math.max(most, held.size)
+      if (hash) waiting.add(response)
+      response.on('close', () => {
+        held.delete(response)
+        waiting.delete(response)
+      })
+      most = Math.max(most, waiting.size)
       return
     }
-    response.writeHead(now === 'broken' ? 503 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ messages }))
+    const limits = now === 'blocked' ? { 'retry-after': RETRY_AFTER } : {}
+    response.writeHead(statuses[now], { 'content-type': 'application/json', ...limits })
+    response.end(JSON.stringify(url.includes('/fees/') ? fees : { messages }))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -40,7 +53,10 @@ export async function startToldService() {
     /** Method and path of all questions. */
     asked,
     askedAbout: (hash: string) => asked.filter((question) => question.includes(hash)).length,
-    /** The most questions that were waiting for an answer at once. */
+    attestingQuestions: () => asked.filter((question) => question.includes('/messages/')),
+    feeQuestions: () => asked.filter((question) => question.includes('/fees/')),
+    setFees: (next: Fee[]) => (fees = next),
+    /** The most questions about transactions that were waiting for an answer at once. */
     mostHeld: () => most,
 
     /** Attests a message that was sent in a transaction, beside others there; its nonce. */

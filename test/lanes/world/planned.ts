@@ -5,7 +5,6 @@ import { createActivities } from '../../../activities/index.js'
 import { insertIntent, type Intent } from '../../../db/intents/intents.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
-import { silentChains } from '../../planning/chains.js'
 import { type Submitted, type World } from './fixture.js'
 import type { Market } from '../../../chains/registry.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
@@ -24,12 +23,7 @@ export async function planWithdrawal(
 ): Promise<Intent> {
   const { chain, registry, db, signer } = world
   const request = { action: 'withdraw', asset: 'USDC', amountUnits, chain: chain.name } as const
-  const { attestations } = silentChains()
-  const market = await readMarket(
-    { db, chains: signer.chains, attestations },
-    wallet.address,
-    request,
-  )
+  const market = await readMarket({ db, chains: signer.chains }, wallet.address, request)
   return db.transaction((trx) =>
     storeIntent({ db: trx, registry }, holderOf(wallet), { request, market }),
   )
@@ -82,9 +76,8 @@ export async function runWithdrawal(world: World, intent: Intent) {
   const { registry, workerDb, signer } = world
   const { step } = stepOf(intent, 1)
   if (step.type !== 'withdraw') throw new Error('The step is no withdrawal.')
-  const { attestations } = silentChains()
   const activities = createActivities({
-    ...{ db: workerDb, chains: signer.chains, registry, attestations, bridgeGiveUpMs: 3_600_000 },
+    ...{ db: workerDb, chains: signer.chains, registry, bridgeGiveUpMs: 3_600_000 },
     outcomes: { nextChange: () => sleep(20) },
     stopping: new AbortController().signal,
   })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createRegistry } from '../../../chains/registry.js'
 import { bridgeOf, connectAttestations } from '../../../protocols/bridges/bridges.js'
@@ -15,18 +16,18 @@ test('a bridge that no plan can name is refused', () => {
   expect(() => bridgeOf('toString')).toThrow('No bridge toString')
 })
 
-describe('the routes that a bridge offers', () => {
+describe('the attestation service', () => {
   let server: Server
   let url: string
   let asked: string[]
-  let answer: { status: number; body: unknown }
+  let answer: { status: number; body: unknown; headers?: Record<string, string> }
 
   beforeEach(async () => {
     asked = []
     answer = { status: 200, body: [] }
     server = createServer(({ url: path = '' }, response) => {
       asked.push(path)
-      response.writeHead(answer.status).end(JSON.stringify(answer.body))
+      response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -37,43 +38,72 @@ describe('the routes that a bridge offers', () => {
     await once(server, 'close')
   })
 
-  test('are named after it, the fast one first, a part of a basis point counts', async () => {
+  test('tells the fee of each speed, in which a part of a basis point counts', async () => {
     answer.body = [
       { finalityThreshold: 2_000, minimumFee: 0 },
       { finalityThreshold: 1_000, minimumFee: 1.305 },
     ]
-    const [fast, standard, ...others] = await connectAttestations(url).readRoutes(arbitrum, base)
-    const ends = { protocol: 'cctp', from: 'arbitrum-sepolia', to: 'base-sepolia' }
-    expect(fast).toMatchObject({ ...ends, speed: 'fast', feeMillionths: 131n, seconds: [5, 15] })
-    expect(standard).toMatchObject({ ...ends, speed: 'standard', feeMillionths: 0n })
-    expect(others).toEqual([])
+    const fees = await connectAttestations(url).readFees(arbitrum, base)
+    expect(fees).toEqual({ fast: 131n, standard: 0n })
+    expect(asked).toEqual(['/v2/burn/USDC/fees/3/6'])
   })
 
-  test('are asked for once for each pair of chains, however many plan', async () => {
-    const { readRoutes } = connectAttestations(url)
-    await Promise.all([readRoutes(arbitrum, base), readRoutes(arbitrum, base)])
-    await readRoutes(arbitrum, base)
-    await readRoutes(base, arbitrum)
-    expect(asked).toEqual(['/v2/burn/USDC/fees/3/6', '/v2/burn/USDC/fees/6/3'])
-  })
-
-  test('are none where the service knows of none', async () => {
+  test('tells no fees where it knows of no way', async () => {
     answer = { status: 404, body: {} }
-    expect(await connectAttestations(url).readRoutes(arbitrum, base)).toEqual([])
+    expect(await connectAttestations(url).readFees(arbitrum, base)).toEqual({})
   })
 
-  test('error: NETWORK_ERROR while the service is silent, which holds up one plan', async () => {
-    answer = { status: 503, body: {} }
-    const { readRoutes } = connectAttestations(url)
-    for (let i = 0; i < 3; i++) {
-      await expect(readRoutes(arbitrum, base)).rejects.toMatchObject({ code: 'NETWORK_ERROR' })
-    }
+  test.each([
+    ['is silent', { status: 503, body: {} }],
+    [
+      'answers in another shape',
+      { status: 200, body: [{ finalityThreshold: 'x', minimumFee: -1 }] },
+    ],
+  ])('error: NETWORK_ERROR when it %s', async (_title, next) => {
+    answer = next
+    const fees = connectAttestations(url).readFees(arbitrum, base)
+    await expect(fees).rejects.toMatchObject({ code: 'NETWORK_ERROR', details: {} })
+  })
+
+  test('knows no message of a burn that is pending, as Circle tells it', async () => {
+    const pending = { message: '0x', attestation: 'PENDING', status: 'pending_confirmations' }
+    answer.body = { messages: [{ ...pending, eventNonce: '0x01', decodedMessage: null }] }
+    const [found] = await connectAttestations(url).readMessages(3, '0x02')
+    expect(found).toMatchObject({ message: undefined, attestation: undefined })
+  })
+
+  test.each([
+    [200, true],
+    [400, false],
+    [404, false],
+  ])('a re-attestation that it answers with %d was taken: %p', async (status, taken) => {
+    answer = { status, body: { code: status } }
+    expect(await connectAttestations(url).reattest('0x01')).toBe(taken)
+  })
+
+  test('error: NETWORK_ERROR after a 429, and it is not asked again before the time that it names', async () => {
+    answer = { status: 429, body: {}, headers: { 'retry-after': '1' } }
+    const service = connectAttestations(url)
+    const leftAlone = { code: 'NETWORK_ERROR', details: { retryAfter: 1 } }
+    await expect(service.readFees(arbitrum, base)).rejects.toMatchObject(leftAlone)
+    answer = { status: 200, body: [] }
+    await expect(service.readMessages(3, '0x02')).rejects.toMatchObject(leftAlone)
+    await expect(service.reattest('0x01')).rejects.toMatchObject(leftAlone)
     expect(asked).toHaveLength(1)
+    await sleep(service.restMs() + 10)
+    expect(await service.readFees(arbitrum, base)).toEqual({})
   })
 
-  test('error: NETWORK_ERROR when its answer is of another shape', async () => {
-    answer.body = [{ finalityThreshold: 'x', minimumFee: -1 }]
-    const routes = connectAttestations(url).readRoutes(arbitrum, base)
-    await expect(routes).rejects.toMatchObject({ code: 'NETWORK_ERROR' })
+  test.each([
+    ['names none', {}, 300],
+    ['names none that can be read', { 'retry-after': 'soon' }, 300],
+    ['names a time far off', { 'retry-after': '999999' }, 3_600],
+  ])('after a 429 that %s it is left alone', async (_title, headers, seconds) => {
+    answer = { status: 429, body: {}, headers }
+    const service = connectAttestations(url)
+    await expect(service.readFees(arbitrum, base)).rejects.toMatchObject({
+      details: { retryAfter: seconds },
+    })
+    expect(Math.round(service.restMs() / 60_000)).toBe(seconds / 60)
   })
 })

@@ -25,9 +25,9 @@ afterAll(async () => {
 })
 
 const activitiesOf = (bridgeGiveUpMs: number) => {
-  const { chains, registry, attestations } = world.chains
+  const { chains, registry } = world.chains
   const outcomes = { nextChange: () => Promise.resolve() }
-  const tools = { db: worker, chains, registry, attestations, outcomes }
+  const tools = { db: worker, chains, registry, outcomes }
   return createActivities({ ...tools, bridgeGiveUpMs, stopping })
 }
 const run = <Input, Output>(activity: (input: Input) => Promise<Output>, input: Input) =>

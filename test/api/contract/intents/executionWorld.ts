@@ -11,7 +11,7 @@ import { findFunding } from '../../../../db/intents/fundings.js'
 import { toUnits } from '../../../../domain/money.js'
 import { createWorld } from '../../../lanes/world/fixture.js'
 import { setFrozen } from '../../../lanes/world/freeze.js'
-import { closedUrl, silentChains } from '../../../planning/chains.js'
+import { closedUrl } from '../../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../../api.js'
 import type { ApplicationFailure } from '@temporalio/common'
 import type { WalletBody } from '../../chainWorld.js'
@@ -36,8 +36,7 @@ export async function startExecutionWorld() {
   const chains = connectChains(registry, { ...urls, [chain]: lanes.proxy.url })
   const db = connect(database.urlAs('steward_api'), 4)
   const temporal = standInTemporal()
-  const { attestations } = silentChains()
-  const parts = { chains, registry, attestations }
+  const parts = { chains, registry }
   const api = await startApi({ db, temporal: temporal.client, ...parts })
   const key = await createApiKey(database.db, account.id, { name: 'test' })
   const stopping = new AbortController()

@@ -157,7 +157,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(await finalizeIntent(worker, { intentId: intent.id, failure })).toEqual({
       status: 'failed',
     })
-    const { chains, registry, attestations } = world.chains
+    const { chains, registry } = world.chains
     const pending = await newIntent()
     await world.database
       .db('intent')
@@ -166,7 +166,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
         ...{ status: 'pending', plan: null },
       })
     expect((await cancel(pending.id)).body).not.toHaveProperty('executionPlan')
-    const tools = { db: worker, chains, registry, attestations }
+    const tools = { db: worker, chains, registry }
     await expect(planIntent(tools, { intentId: pending.id })).rejects.toMatchObject({
       ...{ type: 'CANCELLED', nonRetryable: true },
     })

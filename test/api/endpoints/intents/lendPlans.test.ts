@@ -43,7 +43,7 @@ describe('POST /v1/intents: a lend from another chain', () => {
         },
       ],
       estimatedGasUsd: expect.any(Number),
-      estimatedTime: '4-18 seconds',
+      estimatedTime: '3-18 seconds',
       reasoning: expect.stringContaining('bridge fee of 0.00125 USDC'),
     })
   })

@@ -1,0 +1,36 @@
+import type { Db } from './connection/connect.js'
+
+/** From one chain to another over a bridge; chains by their canonical names. */
+export type BridgePair = { protocol: string; from: string; to: string }
+
+/** In millionths of the amount; null: not offered. */
+export type PairFees = BridgePair & {
+  fastMillionths: bigint | null
+  standardMillionths: bigint | null
+}
+
+/** What the services of bridges said last, however long ago. They belong to no account. */
+export async function readPairFees(db: Db): Promise<PairFees[]> {
+  return db('bridge_fee').select<PairFees[]>(
+    'protocol',
+    'from_chain as from',
+    'to_chain as to',
+    'fast_millionths as fastMillionths',
+    'standard_millionths as standardMillionths',
+  )
+}
+
+/** Stores what was said now of one pair of chains. */
+export async function setPairFees(db: Db, fees: PairFees): Promise<void> {
+  await db('bridge_fee')
+    .insert({
+      protocol: fees.protocol,
+      from_chain: fees.from,
+      to_chain: fees.to,
+      fast_millionths: fees.fastMillionths?.toString() ?? null,
+      standard_millionths: fees.standardMillionths?.toString() ?? null,
+      read_at: db.raw('clock_timestamp()'),
+    })
+    .onConflict(['protocol', 'from_chain', 'to_chain'])
+    .merge()
+}

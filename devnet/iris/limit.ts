@@ -1,0 +1,26 @@
+/** Requests that all callers together may make in any `windowMs`; above that nobody is answered for `blockMs`. */
+export type Limit = { requests: number; windowMs: number; blockMs: number }
+
+/** @see https://developers.circle.com/cctp/howtos/resolve-stuck-attestation */
+export const circleLimit: Limit = { requests: 35, windowMs: 1_000, blockMs: 5 * 60_000 }
+
+/** Counts requests, whatever they ask for. `blocks`: how often the limit was exceeded. */
+export function createLimiter({ requests, windowMs, blockMs }: Limit) {
+  /** When requests of the last window came. */
+  let recent: number[] = []
+  let blockedUntil = 0
+  let blocks = 0
+  return {
+    /** Counts one more; false while nobody is answered. */
+    admit(): boolean {
+      const now = performance.now()
+      if (now < blockedUntil) return false
+      recent = [...recent.filter((at) => at > now - windowMs), now]
+      if (recent.length <= requests) return true
+      blocks += 1
+      blockedUntil = now + blockMs
+      return false
+    },
+    blocks: () => blocks,
+  }
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect } from '../../db/connection/connect.js'
+import { readPairFees } from '../../db/bridgeFees.js'
+import { createAttestingWorld, type AttestingWorld } from './bridge/attesting.js'
+
+const pairs = 6
+const offered = [
+  { finalityThreshold: 1_000, minimumFee: 1.305 },
+  { finalityThreshold: 2_000, minimumFee: 0 },
+]
+
+let world: AttestingWorld
+beforeAll(async () => {
+  world = await createAttestingWorld()
+})
+beforeEach(() => world.restart())
+afterAll(() => world?.stop())
+
+const questions = () => world.service().feeQuestions().length
+const untilAsked = (times: number) => world.waitUntil(() => Promise.resolve(questions() >= times))
+
+/** Another process begins, and asks all anew. */
+async function askAgain(): Promise<void> {
+  await world.stopAttester()
+  const before = questions()
+  world.startAgain()
+  await untilAsked(before + pairs)
+}
+
+/** What the API reads. */
+async function known() {
+  const api = connect(world.database.urlAs('steward_api'), 1)
+  try {
+    return await readPairFees(api)
+  } finally {
+    await api.destroy()
+  }
+}
+const readAt = () =>
+  world.db('bridge_fee').orderBy(['from_chain', 'to_chain']).pluck<Date[]>('read_at')
+
+/** Of every pair of chains. */
+async function expectFees(fastMillionths: bigint | null, standardMillionths: bigint | null) {
+  await world.waitUntil(async () =>
+    (await known()).every((one) => one.fastMillionths === fastMillionths),
+  )
+  const fees = await known()
+  expect(fees).toHaveLength(pairs)
+  for (const one of fees) {
+    expect(one).toMatchObject({ protocol: 'cctp', fastMillionths, standardMillionths })
+  }
+}
+
+describe('the fees of the bridge', () => {
+  test('are stored for each pair of chains, and not asked for again with each look', async () => {
+    world.service().setFees(offered)
+    await askAgain()
+    await expectFees(131n, 0n)
+    const before = questions()
+    await world.untilRoundsArePast()
+    await world.untilLooked()
+    expect(questions()).toBe(before)
+  })
+
+  test('stay what they were while the service is broken', async () => {
+    world.service().setFees(offered)
+    await askAgain()
+    await expectFees(131n, 0n)
+    const before = await readAt()
+    world.service().turn('broken')
+    await askAgain()
+    await world.untilLooked()
+    await expectFees(131n, 0n)
+    expect(await readAt()).toEqual(before)
+  })
+
+  test('stay what they were while the service leaves all unanswered, which is asked but once', async () => {
+    world.service().setFees(offered)
+    await askAgain()
+    await expectFees(131n, 0n)
+    await world.stopAttester()
+    world.service().turn('blocked')
+    const before = questions()
+    world.startAgain()
+    await untilAsked(before + 1)
+    await world.untilLooked()
+    await world.untilLooked()
+    expect(questions()).toBe(before + 1)
+    await expectFees(131n, 0n)
+  })
+
+  test('of a way that is no longer offered are gone, and the pair is known to have none', async () => {
+    world.service().setFees(offered)
+    await askAgain()
+    await expectFees(131n, 0n)
+    world.service().setFees([])
+    await askAgain()
+    await expectFees(null, null)
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals'
+import { createTurns } from '../../../protocols/bridges/turns.js'
+
+describe('createTurns', () => {
+  const slow = { perSecond: 0.001, burst: 3 }
+
+  test('gives as many at once as a burst has, and tells when the next one comes', async () => {
+    const turns = createTurns(slow)
+    for (let i = 0; i < slow.burst; i++) {
+      expect(turns.restMs()).toBe(0)
+      expect(await turns.take()).toBe(true)
+    }
+    expect(turns.restMs()).toBeGreaterThan(900_000)
+    expect(turns.restMs()).toBeLessThanOrEqual(1_000_000)
+  })
+
+  test('counts those that wait before those that come later', () => {
+    const turns = createTurns({ perSecond: 20, burst: 1 })
+    for (let i = 0; i < 11; i++) void turns.take()
+    expect(turns.restMs()).toBeGreaterThan(500)
+  })
+
+  test('gives none while the host wants to be left alone, also to those who wait', async () => {
+    const turns = createTurns({ perSecond: 50, burst: 1 })
+    await turns.take()
+    const waiting = turns.take()
+    turns.close(3_600_000)
+    expect(await waiting).toBe(false)
+    expect(await turns.take()).toBe(false)
+    expect(turns.restMs()).toBeGreaterThan(3_500_000)
+  })
+})
