@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import { Interface, toQuantity } from 'ethers'
 import { connectChain, type ChainClient, type Chains } from '../../../chains/connect.js'
-import { chainNames, createRegistry, type Chain } from '../../../chains/registry.js'
+import {
+  chainNames,
+  createRegistry,
+  pricing,
+  type Chain,
+  type ChainName,
+} from '../../../chains/registry.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import { connect, connectAsLeader } from '../../../db/connection/connect.js'
@@ -13,6 +19,7 @@ import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
 import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
+import { startFront } from '../../../devnet/rollup/front.js'
 import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
@@ -34,7 +41,6 @@ export const usdcUnits = 1_000_000n
 /** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
 export const finalityBlocks = 16
 
-const name = 'arbitrum-sepolia'
 const driverLock = 7_702
 const token = new Interface([
   'function balanceOf(address) view returns (uint256)',
@@ -50,26 +56,33 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
  * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain. `terms`: the
- *   chain's markets.
+ *   chain's markets. `asRollup`: the service reaches its node by the front that charges for data on L1, at the
+ *   base fee usual there.
  */
 export async function createWorld(
   options: {
     lanes?: number
     blockTimeSeconds?: number
     confirmations?: number
+    name?: ChainName
     terms?: Terms
+    asRollup?: boolean
   } = {},
 ) {
-  const { lanes = 2, blockTimeSeconds, confirmations = 1, terms = devnetTerms[name] } = options
+  const { name = 'arbitrum-sepolia', lanes = 2, blockTimeSeconds, confirmations = 1 } = options
+  const { terms = devnetTerms[name], asRollup = false } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
-  const node = await startAnvil({ chainId, blockTimeSeconds })
+  const baseFeeWei = asRollup ? devnetTerms[name].baseFeeWei : undefined
+  const node = await startAnvil({ chainId, blockTimeSeconds, baseFeeWei })
+  const kind = asRollup ? pricing[name].rollup : undefined
+  const front = kind && (await startFront({ kind, target: node.url }))
   const contracts = await deployChain(name, node.url, terms)
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)
   const chain: Chain = { ...registry.get(name), confirmations }
-  const proxy = await startFaultProxy(node.url)
+  const proxy = await startFaultProxy(front?.url ?? node.url)
   const database = await createDatabase()
   const signerDb = connect(database.urlAs('steward_signer'))
   const workerDb = connect(database.urlAs('steward_worker'))
@@ -116,6 +129,7 @@ export async function createWorld(
   await bookChain(driver)
 
   async function mine(blocks = 1): Promise<void> {
+    if (baseFeeWei) await rpc('anvil_setNextBlockBaseFeePerGas', [toQuantity(baseFeeWei)])
     await rpc('anvil_mine', [toQuantity(blocks)])
   }
 
@@ -204,7 +218,12 @@ export async function createWorld(
     },
 
     async insertLend(wallet: Wallet, units: bigint): Promise<string> {
-      const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
+      const request = {
+        action: 'lend',
+        asset: 'USDC',
+        amountUnits: units,
+        chain: chain.name,
+      } as const
       const plan = planOf(chain, units)
       const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await insertIntent(database.db, holder, { request, units, plan })
@@ -264,6 +283,7 @@ export async function createWorld(
       for (const close of closers) await close().catch(() => undefined)
       await Promise.all([signerDb.destroy(), workerDb.destroy(), proxy.stop()])
       await database.drop()
+      await front?.stop()
       await node.stop()
       await rm(folder, { recursive: true, force: true })
     },
