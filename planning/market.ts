@@ -33,11 +33,11 @@ import type { Rate } from '../domain/yields.js'
  * of its transaction, compressed. Measured on the devnet.
  */
 const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
-  deposit: { gas: 283_506n, bytes: 600n },
+  deposit: { gas: 283_506n, bytes: 650n },
   withdraw: { gas: 244_633n, bytes: 600n },
   swap: { gas: 240_000n, bytes: 700n },
-  burn: { gas: 156_777n, bytes: 700n },
-  mint: { gas: 133_637n, bytes: 600n },
+  burn: { gas: 156_777n, bytes: 670n },
+  mint: { gas: 133_637n, bytes: 450n },
 }
 
 /** What a wallet has in a market, and what the market could pay out. Units of the underlying. */

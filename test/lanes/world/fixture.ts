@@ -2,15 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { Interface, toQuantity } from 'ethers'
+import { Interface } from 'ethers'
 import { connectChain, type ChainClient, type Chains } from '../../../chains/connect.js'
-import {
-  chainNames,
-  createRegistry,
-  pricing,
-  type Chain,
-  type ChainName,
-} from '../../../chains/registry.js'
+import { chainNames, createRegistry, type Chain, type ChainName } from '../../../chains/registry.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import { connect, connectAsLeader } from '../../../db/connection/connect.js'
@@ -18,8 +12,7 @@ import { insertFunding } from '../../../db/intents/fundings.js'
 import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
-import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
-import { startFront } from '../../../devnet/rollup/front.js'
+import { type Anvil } from '../../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
@@ -34,6 +27,7 @@ import { signOnce } from '../../../signer/sign.js'
 import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
+import { startPlainNode, startRollupNode } from './node.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
 export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -70,19 +64,17 @@ export async function createWorld(
   } = {},
 ) {
   const { name = 'arbitrum-sepolia', lanes = 2, blockTimeSeconds, confirmations = 1 } = options
-  const { terms = devnetTerms[name], asRollup = false } = options
+  const { terms = devnetTerms[name], asRollup } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
-  const baseFeeWei = asRollup ? devnetTerms[name].baseFeeWei : undefined
-  const node = await startAnvil({ chainId, blockTimeSeconds, baseFeeWei })
-  const kind = asRollup ? pricing[name].rollup : undefined
-  const front = kind && (await startFront({ kind, target: node.url }))
+  const started = await (asRollup ? startRollupNode(name) : startPlainNode(name, blockTimeSeconds))
+  const { node } = started
   const contracts = await deployChain(name, node.url, terms)
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)
   const chain: Chain = { ...registry.get(name), confirmations }
-  const proxy = await startFaultProxy(front?.url ?? node.url)
+  const proxy = await startFaultProxy(started.serviceUrl)
   const database = await createDatabase()
   const signerDb = connect(database.urlAs('steward_signer'))
   const workerDb = connect(database.urlAs('steward_worker'))
@@ -129,8 +121,7 @@ export async function createWorld(
   await bookChain(driver)
 
   async function mine(blocks = 1): Promise<void> {
-    if (baseFeeWei) await rpc('anvil_setNextBlockBaseFeePerGas', [toQuantity(baseFeeWei)])
-    await rpc('anvil_mine', [toQuantity(blocks)])
+    await started.mine(blocks)
   }
 
   async function mint({ address }: { address: string }, units: bigint): Promise<void> {
@@ -283,8 +274,7 @@ export async function createWorld(
       for (const close of closers) await close().catch(() => undefined)
       await Promise.all([signerDb.destroy(), workerDb.destroy(), proxy.stop()])
       await database.drop()
-      await front?.stop()
-      await node.stop()
+      await started.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
