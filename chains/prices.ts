@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import { share } from '../share.js'
+import { didAnswer, type ChainClient } from './connect.js'
 import { readContract } from './read.js'
-import type { ChainClient } from './connect.js'
 
 /** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
 const PRICE_TTL_MS = 60_000
@@ -19,4 +19,25 @@ export const readEthPrice = share(
     return round[1] as bigint
   },
   { ttlMs: PRICE_TTL_MS },
+)
+
+/** What blocks were filled with changes slower. */
+const TIP_TTL_MS = 5_000
+
+/** Wei per unit of gas for the block producer, as the node suggests it within the chain's bounds, at most 5 seconds old. */
+export const readTip = share(
+  async ({ chain, send }: ChainClient): Promise<bigint> => {
+    const { lowest, highest } = chain.tipWei
+    if (lowest === highest) return lowest
+    try {
+      const tip = BigInt(await send<string>('eth_maxPriorityFeePerGas', []))
+      if (tip > highest) return highest
+      return tip < lowest ? lowest : tip
+    } catch (error) {
+      // Not every node has the method.
+      if (didAnswer(error)) return lowest
+      throw error
+    }
+  },
+  { ttlMs: TIP_TTL_MS },
 )

@@ -26,6 +26,8 @@ export type Receipt = {
   success: boolean
   gasUsed: bigint
   gasPriceWei: bigint
+  /** What an OP Stack chain took for posting it on L1, beside the gas; elsewhere 0. */
+  l1FeeWei: bigint
   logs: Log[]
 }
 
@@ -159,6 +161,7 @@ type RawReceipt = {
   status: string
   gasUsed: string
   effectiveGasPrice: string
+  l1Fee?: string | null
   logs: RawLog[]
 }
 
@@ -173,6 +176,7 @@ export async function readReceipt(client: ChainClient, hash: string): Promise<Re
     success: BigInt(raw.status) === 1n,
     gasUsed: BigInt(raw.gasUsed),
     gasPriceWei: BigInt(raw.effectiveGasPrice),
+    l1FeeWei: BigInt(raw.l1Fee ?? 0),
     logs: raw.logs.map(toLog),
   }
 }

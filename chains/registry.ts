@@ -81,10 +81,14 @@ export type Chain = {
   pollMs: number
   /** What a step usually takes here from its start to its confirmation, seconds. */
   stepSeconds: [lower: number, upper: number]
-  /** Tip offered to the block producer, and the highest total fee per gas the signer accepts, wei. */
-  priorityFeeWei: bigint
+  /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
+  rollup?: RollupKind
+  /** Between these the tip is what the node suggests; and the highest total fee per gas the signer accepts, wei. */
+  tipWei: { lowest: bigint; highest: bigint }
   maxFeeCapWei: bigint
 }
+
+export type RollupKind = 'nitro' | 'op-stack'
 
 /**
  * EntryPoint v0.8 and Simple7702Account v0.8 have the same address on every chain (CREATE2).
@@ -105,6 +109,22 @@ export const chainFacts = {
   'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
 }
 
+const GWEI = 1_000_000_000n
+
+type Pricing = Pick<Chain, 'rollup' | 'tipWei'>
+
+/**
+ * Lowest tips are what passes in a quiet hour. Arbitrum serves in the order of arrival and takes no tip;
+ * op-geth suggests 0.001 gwei at least.
+ * @see https://docs.arbitrum.io/how-arbitrum-works/deep-dives/gas-and-fees
+ * @see https://github.com/ethereum-optimism/op-geth/blob/optimism/eth/gasprice/gasprice.go
+ */
+export const pricing: Record<ChainName, Pricing> = {
+  'ethereum-sepolia': { tipWei: { lowest: GWEI / 100n, highest: 5n * GWEI } },
+  'arbitrum-sepolia': { rollup: 'nitro', tipWei: { lowest: 0n, highest: 0n } },
+  'base-sepolia': { rollup: 'op-stack', tipWei: { lowest: GWEI / 1_000n, highest: GWEI / 10n } },
+}
+
 const usdcToken = (contract: string, name: string): Token => ({
   symbol: 'USDC',
   address: contract,
@@ -118,9 +138,7 @@ const testDollarToken = (contract: string): Token => ({
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
-type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds' | 'priorityFeeWei'>
-
-const GWEI = 1_000_000_000n
+type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds'>
 
 /** The bridge's contracts, and how quick its attestations are on the network. */
 type BridgePlace = Omit<Cctp, 'domain'>
@@ -139,6 +157,7 @@ function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, 
     ...(uniswap ? { uniswap } : {}),
     ethUsdFeed,
     ...pace,
+    ...pricing[name],
     maxFeeCapWei: 500n * GWEI,
   }
 }
@@ -170,8 +189,8 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace = { confirmations: 1, pollMs: 50, priorityFeeWei: GWEI }
-  return toChain(name, { ...common, ...markets, cctp }, { ...pace, stepSeconds: [1, 5] })
+  const pace: Pace = { confirmations: 1, pollMs: 50, stepSeconds: [1, 5] }
+  return toChain(name, { ...common, ...markets, cctp }, pace)
 }
 
 function testnetChain(name: ChainName): Chain {
@@ -183,7 +202,6 @@ function testnetChain(name: ChainName): Chain {
     confirmations: 2,
     pollMs: isSlow ? 3_000 : 1_000,
     stepSeconds: isSlow ? [20, 60] : [5, 20],
-    priorityFeeWei: GWEI / 10n,
   })
 }
 

@@ -141,7 +141,7 @@ function describeProgress({ status, executionPlan, results }: Intent): string {
 }
 
 function tellTransaction({ type, txHash, chain, gasUsed, gasCostUsd }: Transaction): void {
-  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(2)})`
+  const gas = `gas ${Number(gasUsed).toLocaleString('en')} ($${gasCostUsd.toFixed(4)})`
   tell(type, `${txHash} ${pc.dim(`${chain}, ${gas}`)}`)
 }
 

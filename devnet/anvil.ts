@@ -42,12 +42,14 @@ type AnvilOptions = {
    * that is 2 GB after an hour. A tended one keeps 64, some 80 MB after an hour.
    */
   mining?: 'node' | 'tended' | undefined
+  /** Base fee of the first block, and of all that the caller keeps coming. Absent: 1 gwei, then as the node reckons. */
+  baseFeeWei?: bigint | undefined
   /** Kept across restarts when given. */
   stateFile?: string | undefined
   host?: string | undefined
 }
 
-type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefined }
+export type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefined }
 export type Anvil = { url: string; pid: number; stop(): Promise<void> }
 
 /**
@@ -79,7 +81,7 @@ export function anvilBinary(): string {
  * The finalized block is two epochs behind the head, and its state must still be among the 64 kept.
  */
 export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
-  const { chainId, port, blockTimeSeconds, mining, stateFile, cachePath } = options
+  const { chainId, port, blockTimeSeconds, mining, baseFeeWei, stateFile, cachePath } = options
   const host = options.host ?? '127.0.0.1'
   const slots = Math.ceil(FINALITY_SECONDS / 2 / (blockTimeSeconds ?? 1))
   const ownBlockSeconds = mining === 'tended' ? TENDED_BLOCK_SECONDS : blockTimeSeconds
@@ -93,6 +95,7 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
     ...['--slots-in-an-epoch', String(slots)],
     // Only here can a block time be below one second: evm_setIntervalMining takes whole seconds.
     ...(ownBlockSeconds ? ['--block-time', String(ownBlockSeconds)] : []),
+    ...(baseFeeWei === undefined ? [] : ['--block-base-fee-per-gas', String(baseFeeWei)]),
     ...(stateFile ? state : []),
   ]
 }
@@ -135,10 +138,12 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
 }
 
 /** What a node needs while it runs; the functions that end it. */
-function tend(url: string, { stateFile, mining, blockTimeSeconds }: StartOptions): (() => void)[] {
+function tend(url: string, options: StartOptions): (() => void)[] {
+  const { stateFile, mining, blockTimeSeconds, baseFeeWei } = options
+  const isTended = mining === 'tended' && blockTimeSeconds
   return [
     ...(stateFile ? [keepStateCopies(stateFile)] : []),
-    ...(mining === 'tended' && blockTimeSeconds ? [keepMining(url, blockTimeSeconds)] : []),
+    ...(isTended ? [keepMining(url, { blockTimeSeconds, baseFeeWei })] : []),
   ]
 }
 

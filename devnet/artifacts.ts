@@ -17,6 +17,8 @@ type OwnContract =
   | 'DevUSDC'
   | 'DevFeed'
   | 'DevMulticall'
+  | 'DevArbGasInfo'
+  | 'DevGasPriceOracle'
   | 'DevCctpMessenger'
   | 'DevCctpTransmitter'
   | 'DevVault'

@@ -1,14 +1,21 @@
 import { Interface, parseEther, parseUnits, toQuantity, ZeroHash } from 'ethers'
+import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../chains/l1Costs.js'
 import { MULTICALL_ADDRESS } from '../chains/multicall.js'
 import {
   DELEGATE_ADDRESS,
   ENTRY_POINT_ADDRESS,
   chainFacts,
+  pricing,
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
 import { DEVNET_MNEMONIC } from './anvil.js'
-import { readAccountArtifact, readOwnArtifacts, type OwnArtifacts } from './artifacts.js'
+import {
+  readAccountArtifact,
+  readOwnArtifacts,
+  type Artifact,
+  type OwnArtifacts,
+} from './artifacts.js'
 import { planCctp } from './cctp.js'
 import { planMarkets } from './markets.js'
 import { devnetTerms, type Terms } from './chains.js'
@@ -51,7 +58,8 @@ export async function deployChain(
   const plan = new Plan(OWNER)
   const contracts = planChain(plan, name, own, terms)
   const chainId = Number(await callRpc<string>(rpcUrl, 'eth_chainId'))
-  await placeMulticall(rpcUrl, own.DevMulticall.deployedBytecode)
+  await place(rpcUrl, MULTICALL_ADDRESS, own.DevMulticall)
+  await placeL1Prices(rpcUrl, name, own)
   await plan.execute(rpcUrl, chainId, DEVNET_MNEMONIC)
   return contracts
 }
@@ -76,10 +84,17 @@ function planAccounts(plan: Plan): void {
   throw new Error('The bytecode of @account-abstraction/contracts is not the public one.')
 }
 
-async function placeMulticall(rpcUrl: string, code: string): Promise<void> {
-  const present = await callRpc<string>(rpcUrl, 'eth_getCode', [MULTICALL_ADDRESS, 'latest'])
-  if (present === code) return
-  await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL_ADDRESS, code])
+async function placeL1Prices(rpcUrl: string, name: ChainName, own: OwnArtifacts): Promise<void> {
+  const { rollup } = pricing[name]
+  if (rollup === 'nitro') await place(rpcUrl, ARB_GAS_INFO_ADDRESS, own.DevArbGasInfo)
+  if (rollup === 'op-stack') await place(rpcUrl, GAS_PRICE_ORACLE_ADDRESS, own.DevGasPriceOracle)
+}
+
+/** Puts a contract's code where public networks have the real one. */
+async function place(rpcUrl: string, at: string, { deployedBytecode }: Artifact): Promise<void> {
+  const present = await callRpc<string>(rpcUrl, 'eth_getCode', [at, 'latest'])
+  if (present === deployedBytecode) return
+  await callRpc(rpcUrl, 'anvil_setCode', [at, deployedBytecode])
 }
 
 /** Accounts that the service works with: lanes pay gas, the treasury pays out USDC. */

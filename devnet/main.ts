@@ -9,12 +9,13 @@ import {
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
-import { startAnvil, type Anvil } from './anvil.js'
+import { type Anvil } from './anvil.js'
 import { type BurnChain } from './iris/attestation.js'
 import { writeWhole } from './cache.js'
 import { devnetTerms, portVariable } from './chains.js'
 import { deployChain, fundOperators } from './deploy.js'
 import { startIris } from './iris/iris.js'
+import { startNode } from './node.js'
 
 /** How often operators are looked up: a new deployment waits that long for its first money. */
 const FUND_EVERY_MS = 2_000
@@ -67,11 +68,12 @@ try {
 
 async function startChain(name: ChainName): Promise<Chain> {
   const { chainId } = createRegistry('testnet').get(name)
-  const node = await startAnvil({
+  const node = await startNode(name, {
     chainId,
     host: settings.HOST,
     port: portOf(name),
     blockTimeSeconds: devnetTerms[name].blockSeconds,
+    baseFeeWei: devnetTerms[name].baseFeeWei,
     mining: 'tended',
     ...(settings.DEVNET_STATE
       ? { stateFile: path.join(settings.DEVNET_STATE, `${name}.json`) }

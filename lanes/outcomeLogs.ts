@@ -85,6 +85,7 @@ export function toMined(
 ): MinedOperation {
   const { receipt } = carrier
   const gasUsed = gasOf(operation, carrier, log)
+  const costWei = gasUsed * receipt.gasPriceWei + l1FeeOf(operation, carrier, log)
   const moved = success ? readMoved(chain, operation, { own: log, all: receipt.logs }) : undefined
   return {
     id: operation.id,
@@ -93,7 +94,7 @@ export function toMined(
     block: { number: log.blockNumber, hash: log.blockHash },
     logIndex: log.logIndex,
     gasUsed,
-    gasCostUsd: gasCostUsd(gasUsed * receipt.gasPriceWei, ethPriceE8),
+    gasCostUsd: gasCostUsd(costWei, ethPriceE8),
     units: moved?.units,
     messageSent: moved?.message,
     refusal: success ? undefined : readRefusal(log, receipt),
@@ -124,11 +125,23 @@ function gasShare(receipt: Receipt, own: Log): bigint {
   const events = receipt.logs.filter(isUserOperationEvent)
   const used = events.map((log) => entryPoint.parseLog(log)?.args.actualGasUsed as bigint)
   const rest = receipt.gasUsed - used.reduce((sum, gas) => sum + gas, 0n)
-  const count = BigInt(events.length)
   const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  const equalPart = rest / count
-  const remainder = index === 0 ? rest - equalPart * count : 0n
-  return (used[index] ?? 0n) + equalPart + remainder
+  return (used[index] ?? 0n) + equalPart(rest, events.length, index)
+}
+
+/** Part of a whole that so many bear alike; the first one bears the remainder too. */
+function equalPart(whole: bigint, count: number, index: number): bigint {
+  const part = whole / BigInt(count)
+  return index === 0 ? whole - part * BigInt(count - 1) : part
+}
+
+/** An operation's share of the fee for L1: the operations of a bundle are of much the same length. */
+function l1FeeOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
+  if (kind === 'fund') return receipt.l1FeeWei
+  if (kind === 'mint') return isOurs ? receipt.l1FeeWei : 0n
+  const events = receipt.logs.filter(isUserOperationEvent)
+  const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  return equalPart(receipt.l1FeeWei, events.length, index)
 }
 
 /** Base units that an operation has moved, from its own logs; of a burn its message too. */

@@ -24,7 +24,10 @@ import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
 import type { UserOperation } from '../protocols/userOperation.js'
 
-/** Running out of gas inside the call would spend the operation's key for nothing. */
+/**
+ * Running out of gas inside the call would spend the operation's key for nothing. On Arbitrum an estimate holds
+ * gas for the call's own data on L1 as well: of that the call needs nothing, it only makes the limit larger.
+ */
 const CALL_GAS_PERCENT = 150n
 /** transferWithAuthorization, measured at 86,000; a proxy and a first balance cost more. */
 const FUNDING_GAS = 200_000n

@@ -1,3 +1,5 @@
+import { readL1Price, type L1Price } from '../chains/l1Costs.js'
+import { readTip } from '../chains/prices.js'
 import { readBlock } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
@@ -27,6 +29,8 @@ export type Round = {
   /** The block at which calls are simulated. */
   head: bigint
   fees: { maxWei: bigint; tipWei: bigint }
+  /** What posting data on L1 costs. Read here: nothing may ask the chain once rows are locked. */
+  l1Price: L1Price
   /** Transactions that the lane has on the chain. */
   usedNonces: bigint
   balanceWei: bigint
@@ -39,13 +43,14 @@ export type Round = {
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
   const { chain } = client
-  const [block, count, balance] = await Promise.all([
+  const [block, count, balance, tipWei, l1Price] = await Promise.all([
     readBlock(client, 'latest'),
     client.send<string>('eth_getTransactionCount', [lane.sender, 'latest']),
     client.send<string>('eth_getBalance', [lane.sender, 'latest']),
+    readTip(client),
+    readL1Price(client),
   ])
   if (!block) throw new ServiceError('RPC_ERROR', `${chain.name} has no latest block.`)
-  const tipWei = chain.priorityFeeWei
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
     throw new ServiceError('RPC_ERROR', `Gas on ${chain.name} costs more than the cap allows.`)
@@ -55,6 +60,7 @@ export async function readRound(client: ChainClient, lane: Lane): Promise<Round>
     lane,
     head: block.number,
     fees: { maxWei, tipWei },
+    l1Price,
     usedNonces: BigInt(count),
     balanceWei: BigInt(balance),
   }

@@ -1,4 +1,5 @@
 import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
+import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
 import { tokenDomain } from '../chains/tokenDomain.js'
@@ -96,27 +97,29 @@ async function storeTransaction(
   return { nonce, hash, operations: carried.map(({ id }) => id) }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the lane cannot pay it. */
+/** @throws {ServiceError} RPC_ERROR when the lane cannot pay it, its data on L1 included. */
 function transactionOf(
-  { client: { chain }, lane, fees, balanceWei }: Round,
+  { client: { chain }, lane, fees, balanceWei, l1Price }: Round,
   carried: Signed[],
 ): TransactionRequest {
   const { to, data } = callOf(lane, carried)
   const authorizationList = carried.flatMap(({ payload }) => payload.authorization ?? [])
   const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
-  const gasLimit = gasLimitOf(data, authorizationList.length, gas)
-  if (balanceWei < gasLimit * fees.maxWei) {
+  const authorizations = authorizationList.length
+  const l1 = highestL1Part(chain, l1Price, { data, authorizations })
+  const gasLimit = gasLimitOf(data, authorizations, gas) + l1.gas
+  if (balanceWei < gasLimit * fees.maxWei + l1.feeWei) {
     throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${chain.name} is out of gas.`)
   }
   return {
-    type: authorizationList.length > 0 ? 4 : 2,
+    type: authorizations > 0 ? 4 : 2,
     chainId: chain.chainId,
     to,
     data,
     gasLimit,
     maxFeePerGas: fees.maxWei,
     maxPriorityFeePerGas: fees.tipWei,
-    ...(authorizationList.length > 0 ? { authorizationList } : {}),
+    ...(authorizations > 0 ? { authorizationList } : {}),
   }
 }
 

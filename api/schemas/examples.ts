@@ -45,10 +45,10 @@ const executionPlan = {
   targetChain: 'base-sepolia',
   targetProtocol: 'aave-v3',
   expectedApy: 4.1178,
-  estimatedGasUsd: 1.780518,
+  estimatedGasUsd: 0.017896,
   estimatedTime: '3-18 seconds',
   reasoning:
-    'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.93 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 55976 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
+    'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.012593 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 22 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
   steps: [
     {
       type: 'bridge',
@@ -89,22 +89,22 @@ const transactions = [
     type: 'bridge',
     txHash: '0x0b0f44d660018be1908791ea438a12fa090a1937e3e86f1df257bc55ff42536a',
     chain: 'arbitrum-sepolia',
-    gasUsed: '156777',
-    gasCostUsd: 0.470331,
+    gasUsed: '167328',
+    gasCostUsd: 0.010039,
   },
   {
     type: 'mint',
     txHash: '0xf1942d2d98e048e9fe5078d99c368908cbfc9fc7d7d702e336dbee5c1a6e99c5',
     chain: 'base-sepolia',
-    gasUsed: '116537',
-    gasCostUsd: 0.349611,
+    gasUsed: '133613',
+    gasCostUsd: 0.002537,
   },
   {
     type: 'deposit',
     txHash: '0xf648eeccfc11cfe302e51282f9ae5b7f98df1f61c3933fea888f4c0d27f4d12d',
     chain: 'base-sepolia',
-    gasUsed: '266397',
-    gasCostUsd: 0.799191,
+    gasUsed: '283473',
+    gasCostUsd: 0.004803,
   },
 ]
 
@@ -114,8 +114,8 @@ export const completedIntent = {
   results: {
     completedSteps: 2,
     transactions,
-    totalGasUsed: '539711',
-    totalGasCostUsd: 1.619133,
+    totalGasUsed: '584414',
+    totalGasCostUsd: 0.017379,
     finalAmount: '0.9999',
     apy: 4.1178,
   },

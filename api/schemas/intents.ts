@@ -68,8 +68,8 @@ const transaction = z
       .regex(/^0x[0-9a-f]{64}$/)
       .meta({ examples: ['0xf4bf35d76b5d57cd5fe92ce59887c23d3ad39fd3225a4dcec11a47cfdbdf264b'] }),
     chain,
-    gasUsed: integerText("This operation's share of the gas.", '283506'),
-    gasCostUsd: figure('Its cost in USD.', 0.850518),
+    gasUsed: integerText("This operation's share of the gas.", '283473'),
+    gasCostUsd: figure('Its cost in USD, with what a rollup takes for posting it on L1.', 0.004803),
     failed: z
       .literal(true)
       .optional()

@@ -1,16 +1,18 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { chainNames, type ChainName } from '../../chains/registry.js'
+import { chainNames, pricing, type ChainName } from '../../chains/registry.js'
 import { startEmbeddedPostgres } from './embeddedPostgres.js'
 import { anvilArguments, anvilBinary } from '../../devnet/anvil.js'
 import { devnetTerms } from '../../devnet/chains.js'
 import { keepMining } from '../../devnet/mining.js'
+import { startFront, type Front } from '../../devnet/rollup/front.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { keepStateCopies, prepareState } from '../../devnet/state.js'
 import { startChild } from './child.js'
 import { compileServices } from './compile.js'
+import { findFreePorts } from '../ports.js'
 import { type Home } from '../state/state.js'
-import { type Part } from './supervise.js'
+import { type Part, type Running } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 
 export const services = ['api', 'worker', 'signer', 'lanes'] as const
@@ -101,45 +103,46 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
 }
 
 export function createChainPart(name: ChainName, chainId: number, home: Home, port: number): Part {
+  const { blockSeconds: blockTimeSeconds, baseFeeWei } = devnetTerms[name]
+  const { rollup: kind } = pricing[name]
   const cachePath = path.join(home.chains, `${name}.cache`)
   const stateFile = home.chain(name)
-  const args = anvilArguments({
-    chainId,
-    port,
-    blockTimeSeconds: devnetTerms[name].blockSeconds,
-    // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
-    mining: 'tended',
-    stateFile,
-    cachePath,
-  })
-  const url = `http://127.0.0.1:${port}`
-  const spec = {
+  const specOf = (nodePort: number) => ({
     name,
     command: anvilBinary(),
-    args,
+    args: anvilArguments({
+      ...{ chainId, port: nodePort, blockTimeSeconds, baseFeeWei, stateFile, cachePath },
+      // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
+      mining: 'tended',
+    }),
     logFile: home.log(name),
-    ready: async () => Number(await callRpc(url, 'eth_chainId')) === chainId,
+    ready: async () => Number(await callRpc(urlOf(nodePort), 'eth_chainId')) === chainId,
     stopTimeoutMs: SERVER_STOP_MS,
-  }
+  })
   // A node that died was not stopped: what was done for it ends before the next one starts.
-  let endCare: () => void = () => undefined
+  let endCare: () => Promise<void> = () => Promise.resolve()
   return {
     name,
     async start(hooks) {
-      endCare()
+      await endCare()
       fs.mkdirSync(cachePath, { recursive: true })
       prepareState(stateFile)
-      const node = await startChild(spec, hooks)
+      // A rollup's node is reached through the front that makes it one.
+      const [nodePort = port] = kind ? await findFreePorts(1) : []
+      const target = urlOf(nodePort)
+      const node = await startChild(specOf(nodePort), hooks)
+      const front = kind && (await openFront(node, { kind, target, port }))
       const endCopies = keepStateCopies(stateFile)
-      const endMining = keepMining(url, devnetTerms[name].blockSeconds)
-      endCare = () => {
+      const endMining = keepMining(target, { blockTimeSeconds, baseFeeWei })
+      endCare = async () => {
         endCopies()
         endMining()
+        await front?.stop()
       }
       return {
         pid: node.pid,
         async stop() {
-          endCare()
+          await endCare()
           await node.stop()
           prepareState(stateFile)
         },
@@ -147,6 +150,18 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
     },
   }
 }
+
+/** A node that cannot be reached must not stay. */
+async function openFront(node: Running, options: Parameters<typeof startFront>[0]): Promise<Front> {
+  try {
+    return await startFront(options)
+  } catch (error) {
+    await node.stop()
+    throw error
+  }
+}
+
+const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
 export function createServicePart(service: Service, env: NodeJS.ProcessEnv, home: Home): Part {
   return {

@@ -4,6 +4,11 @@ import { bestRate, type Rate } from '../yields.js'
 import type { LendRequest } from '../intent.js'
 import type { MarketState } from './market.js'
 
+/** Up to here a span is told in days; after so many years nobody waits any more. */
+const MOST_DAYS = 90n
+const MOST_YEARS = 10n
+const MONTH_DAYS = 365 / 12
+
 /**
  * The markets in question, whether or not they can be reached, and those that can be, the best one first.
  */
@@ -48,7 +53,18 @@ function explainRecovery(best: Candidate, others: Candidate[]): string {
   const days = daysToRecover(best, stay)
   if (days === undefined) return `${compared} does not pay for itself.`
   if (days === 0n) return `${compared} costs nothing more.`
-  return `${compared} has paid for itself after ${days} ${days === 1n ? 'day' : 'days'}.`
+  if (days > MOST_YEARS * 365n) {
+    return `${compared} does not pay for itself within ${MOST_YEARS} years at this amount.`
+  }
+  return `${compared} has paid for itself after ${spanText(days)}.`
+}
+
+/** A time for a person to read: to the day while days matter, then about so many months or years. */
+function spanText(days: bigint): string {
+  if (days === 1n) return '1 day'
+  if (days <= MOST_DAYS) return `${days} days`
+  if (days < 2n * 365n) return `about ${Math.round(Number(days) / MONTH_DAYS)} months`
+  return `about ${Math.round(Number(days) / 365)} years`
 }
 
 function explainNext({ netOverDays }: LendRequest, best: Candidate, next: Candidate): string {

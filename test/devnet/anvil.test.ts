@@ -56,6 +56,23 @@ describe('startAnvil', () => {
     await node.stop()
   })
 
+  test('keeps the base fee of a tended node, however idle it is', async () => {
+    const baseFeeWei = 20_000_000n
+    const mining = 'tended'
+    const node = await startAnvil({ chainId, blockTimeSeconds: 0.05, mining, baseFeeWei })
+    await waitForBlock(node, 30)
+    const blocks = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => {
+        const number = `0x${(i + 1).toString(16)}`
+        return callRpc<{ baseFeePerGas: string }>(node.url, 'eth_getBlockByNumber', [number, false])
+      }),
+    )
+    const fees = blocks.map(({ baseFeePerGas }) => BigInt(baseFeePerGas))
+    // The node may mine one of its own in between.
+    expect(fees.filter((fee) => fee === baseFeeWei).length).toBeGreaterThanOrEqual(28)
+    await node.stop()
+  })
+
   test('calls a block final 15 seconds later, and still knows its state', async () => {
     const node = await startAnvil({ chainId, blockTimeSeconds: 0.25, mining: 'tended' })
     await callRpc(node.url, 'anvil_mine', ['0x64'])

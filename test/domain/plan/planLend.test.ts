@@ -148,7 +148,23 @@ describe('planIntent, lend: over a bridge', () => {
       'aave-v3 on arbitrum pays 3.51 % on USDC, the best rate of 3 that can be reached. ' +
         'The money comes from base for a bridge fee of 0.001 USDC and 0.24 USD of gas. ' +
         'Compared with aave-v3 on base, which needs no bridge, the move has paid for itself ' +
-        'after 2446 days. Next comes aave-v3 on base: it pays less, 3.15 %.',
+        'after about 7 years. Next comes aave-v3 on base: it pays less, 3.15 %.',
+    )
+  })
+
+  test.each([
+    ['1000', '35 days'],
+    ['150', 'about 6 months'],
+    ['30', 'about 2 years'],
+    ['7', 'about 10 years'],
+  ])('tells the time in a unit that one can grasp: %s USDC, %s', (amount, span) => {
+    const { reasoning } = planIntent(lend(amount), market(onBase))
+    expect(reasoning).toContain(`has paid for itself after ${span}.`)
+  })
+
+  test('says when the amount is too small for the move', () => {
+    expect(planIntent(lend('1'), market(onBase)).reasoning).toContain(
+      'the move does not pay for itself within 10 years at this amount.',
     )
   })
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { Interface, toQuantity } from 'ethers'
+import { Interface } from 'ethers'
 import { connectChain, type ChainClient, type Chains } from '../../../chains/connect.js'
-import { chainNames, createRegistry, type Chain } from '../../../chains/registry.js'
+import { chainNames, createRegistry, type Chain, type ChainName } from '../../../chains/registry.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import { connect, connectAsLeader } from '../../../db/connection/connect.js'
@@ -12,7 +12,7 @@ import { insertFunding } from '../../../db/intents/fundings.js'
 import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
-import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
+import { type Anvil } from '../../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
@@ -27,6 +27,7 @@ import { signOnce } from '../../../signer/sign.js'
 import { bookChain, type DriverTools } from '../../../lanes/book.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
+import { startPlainNode, startRollupNode } from './node.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
 export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -34,7 +35,6 @@ export const usdcUnits = 1_000_000n
 /** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
 export const finalityBlocks = 16
 
-const name = 'arbitrum-sepolia'
 const driverLock = 7_702
 const token = new Interface([
   'function balanceOf(address) view returns (uint256)',
@@ -50,26 +50,31 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 
 /**
  * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain. `terms`: the
- *   chain's markets.
+ *   chain's markets. `asRollup`: the service reaches its node by the front that charges for data on L1, at the
+ *   base fee usual there.
  */
 export async function createWorld(
   options: {
     lanes?: number
     blockTimeSeconds?: number
     confirmations?: number
+    name?: ChainName
     terms?: Terms
+    asRollup?: boolean
   } = {},
 ) {
-  const { lanes = 2, blockTimeSeconds, confirmations = 1, terms = devnetTerms[name] } = options
+  const { name = 'arbitrum-sepolia', lanes = 2, blockTimeSeconds, confirmations = 1 } = options
+  const { terms = devnetTerms[name], asRollup } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
-  const node = await startAnvil({ chainId, blockTimeSeconds })
+  const started = await (asRollup ? startRollupNode(name) : startPlainNode(name, blockTimeSeconds))
+  const { node } = started
   const contracts = await deployChain(name, node.url, terms)
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)
   const chain: Chain = { ...registry.get(name), confirmations }
-  const proxy = await startFaultProxy(node.url)
+  const proxy = await startFaultProxy(started.serviceUrl)
   const database = await createDatabase()
   const signerDb = connect(database.urlAs('steward_signer'))
   const workerDb = connect(database.urlAs('steward_worker'))
@@ -116,7 +121,7 @@ export async function createWorld(
   await bookChain(driver)
 
   async function mine(blocks = 1): Promise<void> {
-    await rpc('anvil_mine', [toQuantity(blocks)])
+    await started.mine(blocks)
   }
 
   async function mint({ address }: { address: string }, units: bigint): Promise<void> {
@@ -204,7 +209,12 @@ export async function createWorld(
     },
 
     async insertLend(wallet: Wallet, units: bigint): Promise<string> {
-      const request = { action: 'lend', asset: 'USDC', amountUnits: units, chain: name } as const
+      const request = {
+        action: 'lend',
+        asset: 'USDC',
+        amountUnits: units,
+        chain: chain.name,
+      } as const
       const plan = planOf(chain, units)
       const holder = { accountId: wallet.accountId, walletId: wallet.id, requestId: 'req' }
       const intent = await insertIntent(database.db, holder, { request, units, plan })
@@ -264,7 +274,7 @@ export async function createWorld(
       for (const close of closers) await close().catch(() => undefined)
       await Promise.all([signerDb.destroy(), workerDb.destroy(), proxy.stop()])
       await database.drop()
-      await node.stop()
+      await started.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }

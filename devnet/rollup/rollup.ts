@@ -1,0 +1,32 @@
+import type { Transaction } from 'ethers'
+
+/** Why a node does not take a transaction, as JSON-RPC tells it. */
+export type Refusal = { code: number; message: string }
+
+/** Any request to the node behind. */
+export type Ask = <T>(method: string, params: unknown[]) => Promise<T>
+
+/** A transaction as the node got it. */
+export type Sent = { raw: string; transaction: Transaction }
+
+export type RawReceipt = { transactionHash: string; gasUsed: string; effectiveGasPrice: string }
+
+/** How a kind of rollup charges for the data of transactions, which it has to post on L1. */
+export type Rollup = {
+  /** What `eth_maxPriorityFeePerGas` usually answers, wei. */
+  tipWei: bigint
+  refusalOf(ask: Ask, sent: Sent): Promise<Refusal | undefined>
+  /** A receipt as this kind of node tells it; `raw` is the signed transaction. */
+  toldReceipt(ask: Ask, receipt: RawReceipt, raw: string): Promise<RawReceipt>
+  /** Gas that an estimate has on top, for a call with this data. */
+  estimateOnTop(ask: Ask, data: string): Promise<bigint>
+}
+
+/** JSON-RPC: the code of geth for whatever has none of its own. */
+export const REFUSED = -32_000
+
+export type ViewCall = { to: string; data: string }
+
+export async function readUint(ask: Ask, call: ViewCall): Promise<bigint> {
+  return BigInt(await ask<string>('eth_call', [call, 'latest']))
+}
