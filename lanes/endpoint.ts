@@ -8,7 +8,7 @@ const ROUNDS_BEFORE_COMPARING = 50
 /** Rounds without a new head after which they are: this one may be behind. */
 const IDLE_BEFORE_COMPARING = 5
 /** Comparisons after which a vanished block is believed though somebody was silent or behind. */
-const PATIENCE = 3
+const PATIENCE = 5
 /** The same when only endpoints say so that were on another chain before: ten minutes at least. */
 const PATIENCE_WITH_STRAYS = 600
 
@@ -63,6 +63,7 @@ export async function compareEndpoints(
   const { sights, silent } = await lookThroughAll(endpoints, booked)
   const agreeing = sights.filter(({ at }) => at === booked.hash)
   if (agreeing.length > 0) {
+    following.doubts = 0
     for (const { endpoint } of agreeing) following.strays.delete(endpoint)
     const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
     for (const { endpoint } of differing) markStray(tools, endpoint)
@@ -131,7 +132,7 @@ function follow({ following }: DriverTools, sights: Sight[]): ChainClient | unde
     (best, sight) => (best && best.head.number >= sight.head.number ? best : sight),
     undefined,
   )
-  Object.assign(following, { endpoint: highest?.endpoint, rounds: 0, idle: 0, doubts: 0 })
+  Object.assign(following, { endpoint: highest?.endpoint, rounds: 0, idle: 0 })
   return highest?.endpoint
 }
 
