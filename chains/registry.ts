@@ -77,6 +77,8 @@ export type Chain = {
   ethUsdFeed: string
   /** Blocks on top of and including an operation's own before it counts as confirmed. */
   confirmations: number
+  /** Blocks below the head that count as final at a node which does not tell. */
+  finalityBlocks: number
   /** How often the driver asks for a new head. */
   pollMs: number
   /** What a step usually takes here from its start to its confirmation, seconds. */
@@ -116,7 +118,10 @@ const testDollarToken = (contract: string): Token => ({
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
-type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds' | 'priorityFeeWei'>
+type Pace = Pick<
+  Chain,
+  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stepSeconds' | 'priorityFeeWei'
+>
 
 const GWEI = 1_000_000_000n
 
@@ -166,8 +171,19 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   }
   const seconds: Cctp['seconds'] = { fast: [1, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace = { confirmations: 1, pollMs: 50, priorityFeeWei: GWEI }
+  const pace = { confirmations: 1, finalityBlocks: 64, pollMs: 50, priorityFeeWei: GWEI }
   return toChain(name, { ...common, ...markets, cctp }, { ...pace, stepSeconds: [1, 5] })
+}
+
+/**
+ * Ethereum finalizes within three epochs of 32 slots of 12 s; a rollup is final with the block of
+ * Ethereum that holds its data, which we take to be half an hour: 7,200 blocks of 250 ms, 900 of 2 s.
+ * @see https://ethereum.org/developers/docs/consensus-mechanisms/pos/#finality
+ */
+const finalityBlocks: Record<ChainName, number> = {
+  'ethereum-sepolia': 96,
+  'arbitrum-sepolia': 7_200,
+  'base-sepolia': 900,
 }
 
 function testnetChain(name: ChainName): Chain {
@@ -177,6 +193,7 @@ function testnetChain(name: ChainName): Chain {
   const contracts = { ...testnetContracts[name], cctp: { ...testnetCctp, seconds } }
   return toChain(name, contracts, {
     confirmations: 2,
+    finalityBlocks: finalityBlocks[name],
     pollMs: isSlow ? 3_000 : 1_000,
     stepSeconds: isSlow ? [20, 60] : [5, 20],
     priorityFeeWei: GWEI / 10n,
