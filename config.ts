@@ -21,8 +21,13 @@ const common = {
   DEVNET_FILE: z.string().optional(),
 }
 
-/** Where the node of each chain is. */
-const rpcUrls = z.record(z.enum(chainNames), webUrl)
+/** Where the nodes of each chain are, the preferred one first. */
+const webUrls = z
+  .string('must be URLs with commas between them')
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(webUrl))
+  .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
+const rpcUrls = z.record(z.enum(chainNames), webUrls)
 
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
@@ -59,7 +64,7 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role; `rpcUrls` by canonical chain name; and `directDatabaseUrl`, the database
+ * @returns The checked settings of the role; `rpcUrls`, lists by canonical chain name; and `directDatabaseUrl`, the database
  *   without a pooler in between, which would cut off whoever listens and whoever leads.
  * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.

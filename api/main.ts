@@ -16,7 +16,7 @@ const log = createLog('api', config.LOG_LEVEL)
 const { onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
-const chains = connectChains(registry, config.rpcUrls)
+const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)

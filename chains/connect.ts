@@ -1,9 +1,13 @@
-import { AbiCoder, FetchRequest, JsonRpcProvider, isError } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import type { Chain, ChainName, Registry } from './registry.js'
+import { rpcVariable, type Chain, type ChainName, type Registry } from './registry.js'
+import { createEndpoint } from './rpc/endpoint.js'
+import { toRpcError, toSilence } from './rpc/errors.js'
+import { createHeads, type HeadsListener } from './rpc/heads.js'
+import { type HealthListener } from './rpc/health.js'
+import { askPool, type Pool } from './rpc/pool.js'
+import type { PartLog } from '../log.js'
 
-/** Long enough for a busy public endpoint, short enough that a dead one delays nobody for long. */
-const REQUEST_TIMEOUT_MS = 5_000
+export { didAnswer, isRevert, revertedWith } from './rpc/errors.js'
 
 /** One chain and the way to ask it. Requests made in the same tick travel as one JSON-RPC batch. */
 export type ChainClient = {
@@ -21,38 +25,59 @@ export type ChainClient = {
 
 export type Chains = { list: ChainClient[]; byId(chainId: number | bigint): ChainClient }
 
-export function connectChain(chain: Chain, url: string): ChainClient {
-  const request = new FetchRequest(url)
-  request.timeout = REQUEST_TIMEOUT_MS
-  // ethers reads `Retry-After: 1` as one millisecond: no retries here, the callers have their own.
-  request.setThrottleParams({ maxAttempts: 1 })
-  const provider = new JsonRpcProvider(request, chain.chainId, {
-    staticNetwork: true,
-    batchMaxCount: 100,
-    batchStallTime: 0,
-    cacheTimeout: -1,
+/** One address of a chain's node, or several, the preferred one first. */
+type Urls = string | string[]
+
+/** `compareMs`: how often several endpoints are compared. */
+export type ConnectOptions = { log?: PartLog | undefined; compareMs?: number }
+
+/**
+ * @param urls - Of several, the first one that is well is asked, and the next ones where it fails. Each is also
+ *   there alone, as one of `endpoints`, which fails at once while it is known to be away.
+ */
+export function connectChain(
+  chain: Chain,
+  urls: Urls,
+  { log, compareMs }: ConnectOptions = {},
+): ChainClient {
+  const heads = createHeads(chain.chainId, headsListener(chain, log), compareMs)
+  const endpoints = [urls].flat().map((url, i) => {
+    return createEndpoint(url, i + 1, healthListener(chain, i + 1, log))
   })
-  const client: ChainClient = {
+  const whole = clientOf(chain, { endpoints, siblings: endpoints, heads })
+  const alone = endpoints.map((endpoint) => {
+    const client = clientOf(chain, { endpoints: [endpoint], siblings: endpoints, heads })
+    client.endpoints.push(client)
+    return client
+  })
+  whole.endpoints.push(...(alone.length > 1 ? alone : [whole]))
+  return whole
+}
+
+function clientOf(chain: Chain, pool: Pool): ChainClient {
+  return {
     chain,
     async send<T>(method: string, params: unknown[]) {
-      try {
-        return (await provider.send(method, params)) as T
-      } catch (error) {
-        throw toRpcError(chain, method, error)
-      }
+      const reply = await askPool(pool, method, params).catch((error: unknown) => {
+        throw toSilence(chain, method, error)
+      })
+      if ('error' in reply) throw toRpcError(chain, method, reply.error)
+      return reply.result as T
     },
     endpoints: [],
     close() {
-      provider.destroy()
+      for (const endpoint of pool.endpoints) endpoint.close()
     },
   }
-  client.endpoints.push(client)
-  return client
 }
 
 /** Clients of all chains of a deployment. */
-export function connectChains(registry: Registry, rpcUrls: Record<ChainName, string>): Chains {
-  const list = registry.chains.map((chain) => connectChain(chain, rpcUrls[chain.name]))
+export function connectChains(
+  registry: Registry,
+  rpcUrls: Record<ChainName, Urls>,
+  log?: PartLog,
+): Chains {
+  const list = registry.chains.map((chain) => connectChain(chain, rpcUrls[chain.name], { log }))
   return {
     list,
     byId(chainId) {
@@ -63,78 +88,53 @@ export function connectChains(registry: Registry, rpcUrls: Record<ChainName, str
   }
 }
 
-/** The one place where errors of nodes are read. */
-function toRpcError(chain: Chain, method: string, error: unknown): ServiceError {
-  const { name } = chain
-  if (isError(error, 'CALL_EXCEPTION')) {
-    const { reason, shortMessage, data } = error
-    return reverted(name, method, { reason: reason ?? shortMessage, data })
+/** Who it is, without a word of its URL, which may hold a key. */
+const nameEndpoint = ({ name }: Chain, position: number) =>
+  `endpoint ${position} of ${rpcVariable(name)}`
+
+function healthListener({ name: chain }: Chain, endpoint: number, log?: PartLog): HealthListener {
+  return {
+    away: (reason) => log?.warn({ chain, endpoint, reason }, 'endpoint is away'),
+    back: () => log?.info({ chain, endpoint }, 'endpoint is back'),
   }
-  const answer = answerIn(error)
-  // ethers does not see a revert that brings no data, as of an assertion or an empty require.
-  const runs = method === 'eth_call' || method === 'eth_estimateGas'
-  if (runs && answer && (answer.code === REVERT_CODE || /revert/i.test(answer.message))) {
-    return reverted(name, method, { reason: answer.message, data: null })
+}
+
+function headsListener(chain: Chain, log?: PartLog): HeadsListener {
+  return {
+    changed(endpoint, state) {
+      const facts = { chain: chain.name, endpoint }
+      if (state === 'in step') log?.info(facts, 'endpoint is in step with the others')
+      else log?.warn({ ...facts, state }, 'endpoint is not in step with the others')
+    },
+    refused(endpoint, served) {
+      const message = `${nameEndpoint(chain, endpoint)} serves chain ${served}: never asked again`
+      log?.error({ chain: chain.name, endpoint, served }, message)
+    },
   }
-  const details = { chain: name, method, answered: answer !== undefined, reverted: false }
-  const reason = answer?.message ?? 'no answer'
-  return new ServiceError('RPC_ERROR', `${name} did not answer ${method}.`, { ...details, reason })
-}
-
-/** @see https://ethereum.github.io/execution-apis/ error code 3: execution error */
-const REVERT_CODE = 3
-
-/** Why a call was reverted, and what it returned. */
-type Revert = { reason: string; data: string | null }
-
-function reverted(chain: string, method: string, { reason, data }: Revert): ServiceError {
-  const details = { chain, method, answered: true, reverted: true, reason, data }
-  return new ServiceError('RPC_ERROR', `${chain} reverted ${method}: ${reason}`, details)
-}
-
-/** The error of a call that reverted inside another one, with what it returned. */
-export function revertedWith({ chain }: ChainClient, data: string): ServiceError {
-  const transaction = { to: null, data: '0x' }
-  const { reason, shortMessage } = AbiCoder.getBuiltinCallException('call', transaction, data)
-  return reverted(chain.name, 'eth_call', { reason: reason ?? shortMessage, data })
-}
-
-/** The JSON-RPC error inside an error of ethers, which wraps it once or twice; undefined without one. */
-function answerIn(error: unknown): { code: unknown; message: string } | undefined {
-  const { error: direct, info } = error as { error?: unknown; info?: { error?: unknown } }
-  const answer = (direct ?? info?.error) as { code?: unknown; message?: unknown } | undefined
-  if (typeof answer?.message !== 'string') return undefined
-  return { code: answer.code, message: answer.message }
-}
-
-/** True when the node itself refused, false when it is unknown whether the request has reached it. */
-export function didAnswer(error: unknown): boolean {
-  return error instanceof ServiceError && error.details.answered === true
-}
-
-/** True when a node ran the call and it reverted, false when the node itself failed. */
-export function isRevert(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.details.reverted === true
 }
 
 /**
  * Compares each endpoint's chain id with the registry.
  *
- * @returns Names of the chains that did not answer: they may come back, the others work meanwhile.
+ * @returns Names of the chains, and where only some of their endpoints are meant, of these, that did not answer:
+ *   they may come back, the others work meanwhile.
  * @throws Error when an endpoint serves another chain.
  */
 export async function checkChainIds({ list }: Chains): Promise<string[]> {
-  const silent: string[] = []
-  for (const { chain, send } of list) {
-    const answer = await send<string>('eth_chainId', []).catch(() => undefined)
-    if (answer === undefined) silent.push(chain.name)
-    else if (Number(answer) !== chain.chainId) {
-      const served = Number(answer)
-      throw new ServiceError(
-        'MISCONFIGURED',
-        `The RPC URL of ${chain.name} serves chain ${served}, not ${chain.chainId}.`,
-      )
-    }
+  const silent = await Promise.all(list.map(findSilent))
+  return silent.flat()
+}
+
+async function findSilent({ chain, endpoints }: ChainClient): Promise<string[]> {
+  const answers = await Promise.all(
+    endpoints.map(({ send }) => send<string>('eth_chainId', []).catch(() => undefined)),
+  )
+  const names = answers.map((_answer, i) => nameEndpoint(chain, i + 1))
+  for (const [i, answer] of answers.entries()) {
+    if (answer === undefined || Number(answer) === chain.chainId) continue
+    const served = `serves chain ${Number(answer)}, not ${chain.chainId}`
+    throw new ServiceError('MISCONFIGURED', `The ${names[i]} ${served}.`)
   }
-  return silent
+  if (answers.every((answer) => answer === undefined)) return [chain.name]
+  return names.filter((_name, i) => answers[i] === undefined)
 }

@@ -7,7 +7,8 @@ import type { ChainClient } from './connect.js'
 export type BlockRef = 'latest' | 'finalized' | { blockNumber: bigint } | { blockHash: string }
 
 export type Header = { number: bigint; hash: string; parentHash: string; baseFeeWei: bigint }
-export type Block = Header & { transactions: string[] }
+/** `logsBloom` tells what logs the block may hold, see `mayHold`. */
+export type Block = Header & { transactions: string[]; logsBloom: string }
 
 export type Log = {
   address: string
@@ -105,6 +106,7 @@ type RawBlock = {
   parentHash: string
   baseFeePerGas?: string
   transactions: string[]
+  logsBloom?: string
 }
 
 /** A block with the hashes of its transactions, undefined when the node does not have it. */
@@ -120,6 +122,7 @@ export async function readBlock(client: ChainClient, block: BlockRef): Promise<B
     parentHash: raw.parentHash,
     baseFeeWei: BigInt(raw.baseFeePerGas ?? 0),
     transactions: raw.transactions,
+    logsBloom: raw.logsBloom ?? '0x',
   }
 }
 

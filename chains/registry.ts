@@ -77,6 +77,8 @@ export type Chain = {
   ethUsdFeed: string
   /** Blocks on top of and including an operation's own before it counts as confirmed. */
   confirmations: number
+  /** Blocks below the head that count as final at a node which does not tell. */
+  finalityBlocks: number
   /** How often the driver asks for a new head. */
   pollMs: number
   /** What a step usually takes here from its start to its confirmation, seconds. */
@@ -138,7 +140,7 @@ const testDollarToken = (contract: string): Token => ({
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
-type Pace = Pick<Chain, 'confirmations' | 'pollMs' | 'stepSeconds'>
+type Pace = Pick<Chain, 'confirmations' | 'finalityBlocks' | 'pollMs' | 'stepSeconds'>
 
 /** The bridge's contracts, and how quick its attestations are on the network. */
 type BridgePlace = Omit<Cctp, 'domain'>
@@ -189,8 +191,19 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace: Pace = { confirmations: 1, pollMs: 50, stepSeconds: [1, 5] }
+  const pace: Pace = { confirmations: 1, finalityBlocks: 64, pollMs: 50, stepSeconds: [1, 5] }
   return toChain(name, { ...common, ...markets, cctp }, pace)
+}
+
+/**
+ * Ethereum finalizes within three epochs of 32 slots of 12 s; a rollup is final with the block of
+ * Ethereum that holds its data, which we take to be half an hour: 7,200 blocks of 250 ms, 900 of 2 s.
+ * @see https://ethereum.org/developers/docs/consensus-mechanisms/pos/#finality
+ */
+const finalityBlocks: Record<ChainName, number> = {
+  'ethereum-sepolia': 96,
+  'arbitrum-sepolia': 7_200,
+  'base-sepolia': 900,
 }
 
 function testnetChain(name: ChainName): Chain {
@@ -200,6 +213,7 @@ function testnetChain(name: ChainName): Chain {
   const contracts = { ...testnetContracts[name], cctp: { ...testnetCctp, seconds } }
   return toChain(name, contracts, {
     confirmations: 2,
+    finalityBlocks: finalityBlocks[name],
     pollMs: isSlow ? 3_000 : 1_000,
     stepSeconds: isSlow ? [20, 60] : [5, 20],
   })

@@ -10,8 +10,9 @@ export type Ports = Record<PortKey, number>
 /** Which parts are given from outside, without what may be secret in their addresses. */
 export function readPlaces(env: NodeJS.ProcessEnv): Places {
   const chains = chainNames.map((name) => {
-    const url = env[rpcVariable(name)]
-    return [name, url ? describeUrl(url, rpcVariable(name)) : 'embedded'] as const
+    const variable = rpcVariable(name)
+    const hosts = readRpcUrls(env, name).map((url) => describeUrl(url, variable))
+    return [name, hosts.join(', ') || 'embedded'] as const
   })
   return {
     postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
@@ -21,6 +22,13 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
     ...(Object.fromEntries(chains) as Record<ChainName, string>),
   }
 }
+
+/** The nodes of a chain that are given from outside, the preferred one first. */
+export const readRpcUrls = (env: NodeJS.ProcessEnv, name: ChainName): string[] =>
+  (env[rpcVariable(name)] ?? '')
+    .split(',')
+    .map((url) => url.trim())
+    .filter(Boolean)
 
 function describeUrl(url: string, variable: string): string {
   if (!URL.canParse(url)) throw new Explained(`${variable} is not an address.`)

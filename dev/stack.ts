@@ -19,7 +19,7 @@ import {
   type Service,
 } from './parts/parts.js'
 import { findFreePorts, isListening } from './ports.js'
-import { type Ports } from './settings.js'
+import { readRpcUrls, type Ports } from './settings.js'
 import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'
@@ -174,13 +174,11 @@ async function startAttesting(
 
 async function startChain(context: Context, name: ChainName): Promise<string> {
   const { env, home, ports, supervisor } = context
-  const variable = rpcVariable(name)
-  const outside = env[variable]
-  if (outside) {
-    await checkOutsideNode(name, chainFacts[name].chainId, variable, outside)
-    return outside
-  }
-  await supervisor.start(createChainPart(name, chainFacts[name].chainId, home, ports[name]))
+  const outside = readRpcUrls(env, name)
+  const { chainId } = chainFacts[name]
+  for (const url of outside) await checkOutsideNode(name, chainId, rpcVariable(name), url)
+  if (outside[0]) return outside[0]
+  await supervisor.start(createChainPart(name, chainId, home, ports[name]))
   return `http://127.0.0.1:${ports[name]}`
 }
 
@@ -235,7 +233,10 @@ async function startService(
   settings: NodeJS.ProcessEnv,
 ): Promise<void> {
   const secrets = openSecrets(home)
-  const rpcUrls = chainNames.map((name) => [rpcVariable(name), facts.rpcUrls[name]] as const)
+  const rpcUrls = chainNames.map((name) => {
+    const outside = readRpcUrls(env, name).join()
+    return [rpcVariable(name), outside || facts.rpcUrls[name]] as const
+  })
   const directUrl = (env.DATABASE_URL && env.DATABASE_URL_DIRECT) || facts.databaseUrl
   const common: NodeJS.ProcessEnv = {
     NETWORK: 'devnet',

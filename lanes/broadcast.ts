@@ -2,7 +2,7 @@ import { didAnswer } from '../chains/connect.js'
 import { getRaw, readOpenSends, type OpenSend } from '../db/lanes/booking.js'
 import { ServiceError } from '../domain/errors.js'
 import { bookMissed } from './missed.js'
-import type { DriverTools } from './book.js'
+import type { DriverTools } from './driverTools.js'
 
 /** Bytes that are not mined are sent again this often: a node may have dropped them. */
 const RESEND_MS = 10_000

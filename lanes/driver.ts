@@ -3,6 +3,7 @@ import { broadcastOpen } from './broadcast.js'
 import { bookForeignMints } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
+import { createDriverTools } from './driverTools.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
@@ -24,7 +25,7 @@ export async function driveChain(
 ): Promise<void> {
   const { chain } = client
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
-  const tools = { db, client, log, sentAt: new Map<string, number>(), seen: { head: '' } }
+  const tools = createDriverTools(db, client, log)
   const signed = watchQueue(listener, stopping, ['signed'])
   const explain = (failure: string) => (error: unknown) => {
     tools.seen.head = ''

@@ -14,7 +14,7 @@ const log = createLog('lanes', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
-const chains = connectChains(registry, config.rpcUrls)
+const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 1)
 onStop(() => db.destroy())
 

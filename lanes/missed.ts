@@ -1,4 +1,5 @@
-import { readBlock, readLogs, readReceipt, type Log, type Receipt } from '../chains/read.js'
+import { readLogRange } from '../chains/logRange.js'
+import { readBlock, readReceipt, type Log, type Receipt } from '../chains/read.js'
 import {
   findChainState,
   readHeaders,
@@ -9,11 +10,12 @@ import {
 } from '../db/lanes/booking.js'
 import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
 import { allBridges } from '../protocols/bridges/bridges.js'
-import { matchOutcomes, type DriverTools } from './book.js'
+import { matchOutcomes } from './blockOutcomes.js'
 import type { Db } from '../db/connection/connect.js'
+import type { DriverTools } from './driverTools.js'
 
-/** Blocks whose logs are read in one go; public endpoints answer no more. */
-const LOG_BLOCKS = 2_000n
+/** Blocks searched in one go: a search ends where it finds something. */
+const SEARCHED_BLOCKS = 2_000n
 
 /**
  * Books one of our transactions that is mined in a block which was booked without it: a node that was
@@ -65,14 +67,17 @@ async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<v
 }
 
 async function findReceived(
-  { client }: DriverTools,
+  { client, following }: DriverTools,
   { nonce, fromBlock }: ForeignMint,
   last: bigint,
 ): Promise<Log | undefined> {
+  const through = following.endpoint ?? client.endpoints[0] ?? client
   const filters = allBridges.map((bridge) => bridge.mintLogs(client.chain, nonce))
-  for (let from = fromBlock; from <= last; from += LOG_BLOCKS) {
-    const to = from + LOG_BLOCKS - 1n < last ? from + LOG_BLOCKS - 1n : last
-    const logs = await Promise.all(filters.map((filter) => readLogs(client, { from, to }, filter)))
+  for (let from = fromBlock; from <= last; from += SEARCHED_BLOCKS) {
+    const to = from + SEARCHED_BLOCKS - 1n < last ? from + SEARCHED_BLOCKS - 1n : last
+    const logs = await Promise.all(
+      filters.map((filter) => readLogRange(through, { from, to }, filter)),
+    )
     const [found] = logs.flat()
     if (found) return found
   }

@@ -20,14 +20,21 @@ const USER_OPERATION_TOPIC = topicOf(entryPoint, 'UserOperationEvent')
 const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 const AUTHORIZATION_TOPIC = topicOf(token, 'AuthorizationUsed')
 
-/** The logs that may be outcomes of operations. Which bridge moves money, only the plan says: all count. */
+/** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
+export function outcomeFilters(chain: Chain): LogFilter[] {
+  return [
+    { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC]] },
+    { emitters: [chain.usdc.address], topics: [[AUTHORIZATION_TOPIC]] },
+    ...allBridges.map((bridge) => bridge.mintLogs(chain)),
+  ]
+}
+
+/** One filter that all of them pass. */
 export function outcomeFilter(chain: Chain): LogFilter {
-  const mints = allBridges.map((bridge) => bridge.mintLogs(chain))
-  const mintTopics = mints.flatMap(({ topics }) => topics[0] ?? [])
-  const emitters = mints.flatMap((logs) => logs.emitters)
+  const filters = outcomeFilters(chain)
   return {
-    emitters: [ENTRY_POINT_ADDRESS, chain.usdc.address, ...emitters],
-    topics: [[USER_OPERATION_TOPIC, AUTHORIZATION_TOPIC, ...mintTopics]],
+    emitters: filters.flatMap(({ emitters }) => emitters),
+    topics: [filters.flatMap(({ topics }) => topics[0] ?? [])],
   }
 }
 

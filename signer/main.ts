@@ -15,7 +15,7 @@ const log = createLog('signer', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
-const chains = connectChains(registry, config.rpcUrls)
+const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL)
 onStop(() => db.destroy())
 

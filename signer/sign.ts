@@ -14,6 +14,7 @@ import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import { BUNDLE_GAS, signAndStore, storeAgain } from './store.js'
+import { isRefusedElsewhere } from './secondOpinion.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 
@@ -156,8 +157,9 @@ async function prepareOne(
   return undefined
 }
 
-async function writeNotPrepared(tools: SignerTools, { head }: Round, result: NotPrepared) {
+async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared) {
   const { operation } = result
+  const { head } = round
   if (result.kind === 'spent' && operation.kind === 'mint') {
     const message = 'Somebody has minted it already, its log is looked up.'
     await refuse(tools, operation, deferral(MINTED, message, RETRY_MS))
@@ -171,7 +173,12 @@ async function writeNotPrepared(tools: SignerTools, { head }: Round, result: Not
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
-  const isOver = again && operation.kind !== 'mint'
+  const mayEnd = again && operation.kind !== 'mint'
+  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, operation))
+  if (mayEnd && !isOver) {
+    const facts = { chain: round.client.chain.name, operation: operation.id }
+    tools.log.warn(facts, 'refused by one endpoint only, tried again')
+  }
   await refuse(tools, operation, {
     state: isOver ? 'rejected' : 'deferred',
     code: failureCodes[operation.kind],

@@ -26,11 +26,17 @@ describe('loadConfig', () => {
       ...{ API_HOST: '127.0.0.1', API_PORT: 3_000, LOG_LEVEL: 'info' },
       TEMPORAL_NAMESPACE: 'default',
       rpcUrls: {
-        'ethereum-sepolia': common.RPC_URL_ETHEREUM_SEPOLIA,
-        'arbitrum-sepolia': common.RPC_URL_ARBITRUM_SEPOLIA,
-        'base-sepolia': common.RPC_URL_BASE_SEPOLIA,
+        'ethereum-sepolia': [common.RPC_URL_ETHEREUM_SEPOLIA],
+        'arbitrum-sepolia': [common.RPC_URL_ARBITRUM_SEPOLIA],
+        'base-sepolia': [common.RPC_URL_BASE_SEPOLIA],
       },
     })
+  })
+
+  test('several RPC URLs of a chain, in their order', () => {
+    const [first, second] = ['https://one.example/hunter2', 'http://two:8545']
+    const settings = { ...complete, RPC_URL_BASE_SEPOLIA: `${first}, ${second}` }
+    expect(loadConfig('api', settings).rpcUrls['base-sepolia']).toEqual([first, second])
   })
 
   test('signer: needs its KEK and no Temporal', () => {
@@ -108,6 +114,9 @@ describe('loadConfig', () => {
     ['RPC_URL_BASE_SEPOLIA', 'hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'file:///hunter2'],
     ['RPC_URL_BASE_SEPOLIA', 'ws://node/hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,ws://node/hunter2'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,'],
+    ['RPC_URL_BASE_SEPOLIA', 'https://node/hunter2,https://node/hunter2'],
   ])('refuses %s=%j and does not repeat it', (name, value) => {
     const message = refusal('api', { ...complete, [name]: value })
     expect(message).toContain(name)

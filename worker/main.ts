@@ -31,7 +31,7 @@ const temporalLog = createTemporalLog(log)
 Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
-const chains = connectChains(registry, config.rpcUrls)
+const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)

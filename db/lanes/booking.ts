@@ -19,16 +19,42 @@ export async function findChainState(db: Db, chainId: number): Promise<ChainStat
   return { booked: { number, hash }, finalizedBlock }
 }
 
-/** Starts to book a chain: nothing of ours can be in or before this block. */
-export async function insertChain(db: Db, chain: { id: number; name: string; at: BlockId }) {
-  await db('chain').insert({
-    id: chain.id,
-    name: chain.name,
-    booked_block: chain.at.number.toString(),
-    booked_hash: chain.at.hash,
-    finalized_block: 0,
+/**
+ * Starts to book a chain: nothing of ours can be in or before the block `at`. `finalized` is the newest
+ * final block, at or below it: what booking goes back to when `at` vanishes.
+ */
+export async function insertChain(
+  db: Db,
+  chain: { id: number; name: string; at: BlockId; finalized: BlockId },
+): Promise<void> {
+  const { id, name, at, finalized } = chain
+  await db.transaction(async (trx) => {
+    await trx('chain').insert({
+      id,
+      name,
+      booked_block: at.number.toString(),
+      booked_hash: at.hash,
+      finalized_block: finalized.number.toString(),
+    })
+    const blocks = at.hash === finalized.hash ? [at] : [finalized, at]
+    await insertHeaders(trx, id, blocks)
   })
-  await insertHeaders(db, chain.id, [chain.at])
+}
+
+/** True when an operation was ever ordered on this chain. */
+export async function hasOperations(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation')
+    .where({ chain_id: chainId })
+    .first<{ id: string } | undefined>('id')
+  return row !== undefined
+}
+
+/** True when an operation of this chain has become final. */
+export async function hasFinalOperations(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation')
+    .where({ chain_id: chainId, state: 'final' })
+    .first<{ id: string } | undefined>('id')
+  return row !== undefined
 }
 
 export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[]): Promise<void> {
@@ -312,5 +338,20 @@ export async function rollBack(
     .update({ from_block: null })
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
   await setBooked(trx, chainId, { from, to })
+  return vanished
+}
+
+/**
+ * Takes back everything that was booked, and starts again at a block below.
+ *
+ * @returns The number of operations whose block has vanished.
+ */
+export async function restartAt(
+  trx: Db,
+  chainId: number,
+  { from, to }: BookedMove,
+): Promise<number> {
+  const vanished = await rollBack(trx, chainId, { from, to })
+  await insertHeaders(trx, chainId, [to])
   return vanished
 }

@@ -47,7 +47,7 @@ async function readCosts(name: Name, seen?: Map<string, number>) {
   const urls = { ...world.urls, [name]: await door(world.urls[name]) }
   const chains = connectChains(world.registry, urls)
   const request = { action: 'lend', asset: 'USDC', amountUnits: 1n } as const
-  const tools = { db: database.db, chains, attestations: world.attestations }
+  const tools = { db: database.db, chains }
   const market = await readMarket(tools, Wallet.createRandom().address, request)
   for (const client of chains.list) client.close()
   for (const proxy of doors) await proxy.stop()

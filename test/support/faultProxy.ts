@@ -6,15 +6,19 @@ export type RpcCall = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
 
 /**
- * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `stale` repeats the
- * answer that the same call got before; `answer` and `error` stand in place of the node's words.
+ * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `silence` takes it and never
+ * answers; `stale` repeats the answer that the same call got before; `status` answers by HTTP alone; `answer` and
+ * `error` stand in place of the node's words.
  */
 export type Fault =
   | 'http500'
   | 'http429'
   | 'reset'
   | 'lostReply'
+  | 'silence'
+  | 'garbage'
   | 'stale'
+  | { status: number; retryAfter?: string }
   | { delayMs: number }
   | { answer: unknown }
   | { error: { code: number; message: string; data?: string } }
@@ -28,6 +32,9 @@ export type FaultProxy = {
   set(decide: Decide | undefined): void
   /** How often each kind of fault was injected. */
   counts: Record<string, number>
+  /** How often each method was asked, and how many requests came, and at once. */
+  asked: Record<string, number>
+  load: { most: number; total: number }
   stop(): Promise<void>
 }
 
@@ -35,32 +42,38 @@ export type FaultProxy = {
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const earlier = new Map<string, RpcAnswer>()
   const counts: Record<string, number> = {}
+  const asked: Record<string, number> = {}
+  const load = { now: 0, most: 0, total: 0 }
   let decide: Decide | undefined
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
+    load.total++
+    load.most = Math.max(load.most, ++load.now)
+    response.once('close', () => load.now--)
     const body = await readBody(request)
     const parsed = JSON.parse(body) as RpcCall | RpcCall[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
+    for (const { method } of calls) asked[method] = (asked[method] ?? 0) + 1
     const faults = await Promise.all(calls.map(async (call) => decide?.(call)))
     for (const fault of faults) if (fault) count(counts, fault)
 
-    if (faults.includes('http500')) return response.writeHead(500).end('down')
-    if (faults.includes('http429')) return response.writeHead(429, { 'retry-after': '1' }).end('{}')
-    if (faults.includes('reset')) return request.socket.destroy()
+    if (failBefore(faults, request, response)) return
     for (const fault of faults) {
       if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs)
     }
     const answers = await forward(target, calls)
-    if (faults.includes('lostReply')) return request.socket.destroy()
-    const told = calls.map((call, i) => {
-      const key = JSON.stringify([call.method, call.params])
-      const answer = answers.find(({ id }) => id === call.id) ?? { id: call.id, jsonrpc: '2.0' }
-      const before = earlier.get(key) ?? answer
-      earlier.set(key, answer)
-      return retell(faults[i], answer, before)
-    })
+    if (faults.includes('lostReply')) return void request.socket.destroy()
+    const told = calls.map((call, i) => tell(call, faults[i], answers))
     const text = JSON.stringify(Array.isArray(parsed) ? told : told[0])
-    return response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+  }
+
+  function tell(call: RpcCall, fault: Fault | undefined, answers: RpcAnswer[]): RpcAnswer {
+    const key = JSON.stringify([call.method, call.params])
+    const answer = answers.find(({ id }) => id === call.id) ?? { id: call.id, jsonrpc: '2.0' }
+    const before = earlier.get(key) ?? answer
+    earlier.set(key, answer)
+    return retell(fault, answer, before)
   }
 
   const server = createServer((request, response) => {
@@ -69,13 +82,36 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    counts,
+    ...{ counts, asked, load },
     set: (next) => (decide = next),
     stop() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** True when a request goes no further because of what happens to one of its calls. */
+function failBefore(
+  faults: (Fault | undefined)[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const cut = faults.map(asHttp).find((one) => one !== undefined)
+  if (cut) response.writeHead(cut.status, cut.headers).end(cut.body)
+  else if (faults.includes('reset')) request.socket.destroy()
+  else return faults.includes('silence')
+  return true
+}
+
+/** The faults of the server in front of a node, which fail whole requests. */
+function asHttp(fault: Fault | undefined) {
+  if (fault === 'http500') return { status: 500, headers: {}, body: 'down' }
+  if (fault === 'http429') return { status: 429, headers: { 'retry-after': '1' }, body: '{}' }
+  if (fault === 'garbage') return { status: 200, headers: {}, body: '<html>hello</html>' }
+  if (typeof fault !== 'object' || !('status' in fault)) return undefined
+  const { status, retryAfter } = fault
+  return { status, headers: retryAfter ? { 'retry-after': retryAfter } : {}, body: '{}' }
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -24,7 +24,8 @@ import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
 import { submitOperation, type OperationOrder, type MintOrder } from '../../../lanes/operations.js'
 import type { SignerTools } from '../../../signer/round.js'
 import { signOnce } from '../../../signer/sign.js'
-import { bookChain, type DriverTools } from '../../../lanes/book.js'
+import { bookChain } from '../../../lanes/book.js'
+import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 import { startPlainNode, startRollupNode } from './node.js'
@@ -113,7 +114,7 @@ export async function createWorld(
   function createDriver(): DriverTools {
     const db = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
     closers.push(() => db.destroy())
-    return { db, client: createClient(), log, sentAt: new Map(), seen: { head: '' } }
+    return createDriverTools(db, createClient(), log)
   }
 
   const signer = createSigner('signer')

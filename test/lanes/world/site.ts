@@ -17,7 +17,8 @@ import { bookForeignMints } from '../../../lanes/missed.js'
 import type { PartLog } from '../../../log.js'
 import type { SignerTools } from '../../../signer/round.js'
 import { signOnce } from '../../../signer/sign.js'
-import { bookChain, type DriverTools } from '../../../lanes/book.js'
+import { bookChain } from '../../../lanes/book.js'
+import { createDriverTools } from '../../../lanes/driverTools.js'
 import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
 import type { TestDatabase } from '../../support/database.js'
@@ -52,9 +53,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   await fundOperators(node.url, contracts, { lanes })
   await callRpc(node.url, 'evm_setAutomine', [false])
   const leader = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
-  const driver: DriverTools = {
-    ...{ db: leader, client, log, sentAt: new Map<string, number>(), seen: { head: '' } },
-  }
+  const driver = createDriverTools(leader, client, log)
   const signer: SignerTools = {
     ...{ db: signerDb, registry, keyring, log },
     chains: { list: [client], byId: () => client },

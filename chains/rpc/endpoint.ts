@@ -1,0 +1,117 @@
+import { readBatch, writeBatch, type Call } from './batch.js'
+import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
+import { createHealth, type Health, type HealthListener } from './health.js'
+import { connectHttp, type HttpPost } from './http.js'
+
+/** Requests under way at a time. What comes meanwhile waits, and then travels in larger batches. */
+const REQUESTS = 32
+/** Calls that wait at most. More would be too old by the time they were answered. */
+const WAITING_CALLS = 5_000
+
+/** One address of a chain. */
+export type Endpoint = {
+  /** Its place in the list of the chain's addresses, from 1. */
+  position: number
+  health: Health
+  /** It serves another chain: it is not asked any more. */
+  isRefused: boolean
+  /**
+   * Calls of the same tick travel as one JSON-RPC batch.
+   *
+   * @param onLate - Called when the answer takes longer than this endpoint's answers usually do.
+   * @throws {NoAnswer}
+   */
+  ask(call: Call, onLate?: () => void): Promise<Reply>
+  close(): void
+}
+
+type Waiting = {
+  call: Call
+  resolve(reply: Reply): void
+  reject(error: NoAnswer): void
+  onLate: (() => void) | undefined
+}
+
+/** What waits for an endpoint, and what is under way. */
+type Line = {
+  endpoint: Endpoint
+  http: HttpPost
+  waiting: Waiting[]
+  timer: NodeJS.Timeout | undefined
+  requests: number
+  nextId: number
+}
+
+export function createEndpoint(url: string, position: number, listener: HealthListener): Endpoint {
+  const http = connectHttp(url)
+  const endpoint: Endpoint = {
+    ...{ position, health: createHealth(listener), isRefused: false },
+    ask: (call, onLate) =>
+      new Promise((resolve, reject) => {
+        if (line.waiting.length >= WAITING_CALLS) return reject(new NoAnswer('too many calls'))
+        line.waiting.push({ call, resolve, reject, onLate })
+        line.timer ??= setTimeout(sendWaiting, 0, line)
+      }),
+    close: http.close,
+  }
+  const line: Line = { endpoint, http, waiting: [], timer: undefined, requests: 0, nextId: 1 }
+  return endpoint
+}
+
+function sendWaiting(line: Line): void {
+  line.timer = undefined
+  line.waiting = line.waiting.filter(({ call }) => !call.isOver)
+  while (line.waiting.length > 0 && line.requests < REQUESTS) {
+    const firstId = line.nextId
+    const calls = line.waiting.map(({ call }) => call)
+    const { size, body } = writeBatch(calls, firstId)
+    line.nextId += size
+    void exchange(line, line.waiting.splice(0, size), { body, firstId })
+  }
+}
+
+async function exchange(
+  line: Line,
+  batch: Waiting[],
+  { body, firstId }: { body: string; firstId: number },
+): Promise<void> {
+  const { endpoint, http } = line
+  const askedAt = Date.now()
+  const stopWatch = watchTime(endpoint, batch, askedAt)
+  line.requests += 1
+  const replies = await http.post(body).then(readBatch).catch(toNoAnswer)
+  line.requests -= 1
+  stopWatch()
+  note(endpoint, replies, askedAt)
+  batch.forEach(({ resolve, reject }, i) => {
+    const reply = replies instanceof Map ? replies.get(firstId + i) : replies
+    if (reply instanceof NoAnswer) return reject(reply)
+    if (!reply) return reject(new NoAnswer('the batch was answered in part'))
+    resolve(reply)
+  })
+  if (line.waiting.length > 0 && !line.timer) sendWaiting(line)
+}
+
+/** Tells those who have somewhere else to go when the answer is late. Returns what ends the watch. */
+function watchTime({ health }: Endpoint, batch: Waiting[], askedAt: number): () => void {
+  const hurried = batch.filter(({ onLate }) => onLate)
+  if (hurried.length === 0) return () => undefined
+  let read: NodeJS.Immediate | undefined
+  const timer = setTimeout(() => {
+    // An answer that has come while this process was busy is read first.
+    read = setImmediate(() => {
+      health.failed(askedAt, 'no answer in time')
+      for (const { onLate } of hurried) onLate?.()
+    })
+  }, health.patienceMs())
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(read)
+  }
+}
+
+function note({ health }: Endpoint, replies: Map<number, Reply> | NoAnswer, askedAt: number): void {
+  if (replies instanceof Map) return health.answered(askedAt)
+  if (replies.restMs !== undefined) health.rest(replies.restMs)
+  health.failed(askedAt, replies.reason)
+}

@@ -1,0 +1,129 @@
+import type { Call } from './batch.js'
+import type { Endpoint } from './endpoint.js'
+
+/** How often the endpoints of a chain that is in use are asked for their newest block. */
+const COMPARE_MS = 10_000
+
+/** What is known of the endpoints of a chain by comparing them. */
+export type Heads = {
+  chainId: number
+  compareMs: number
+  nextAt: number
+  /** Numbers of the newest blocks at the comparison before the last one. */
+  earlier: Map<Endpoint, number>
+  /** Those that lack a block which another one had a comparison earlier. */
+  behind: Set<Endpoint>
+  /** Those that have other blocks than the rest. */
+  apart: Set<Endpoint>
+  tell: HeadsListener
+}
+
+type State = 'behind' | 'on another fork' | 'in step'
+
+/** Who wants to know when a comparison changes what is thought of an endpoint. */
+export type HeadsListener = {
+  changed(position: number, state: State): void
+  refused(position: number, chainId: number): void
+}
+
+export const createHeads = (
+  chainId: number,
+  tell: HeadsListener,
+  compareMs = COMPARE_MS,
+): Heads => ({
+  ...{ chainId, compareMs, nextAt: 0, earlier: new Map(), behind: new Set(), apart: new Set() },
+  tell,
+})
+
+/** The endpoints with the best first: in step with the others, then those behind, then those on a fork. */
+export function inOrder({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoint[] {
+  const rank = (endpoint: Endpoint) =>
+    Number(behind.has(endpoint)) + 2 * Number(apart.has(endpoint))
+  return [...endpoints].sort((a, b) => rank(a) - rank(b))
+}
+
+/**
+ * Looks after endpoints beside the requests that pass: whether one that is away is back, and now and then
+ * whether those that answer tell of the same chain. Costs no request its time.
+ */
+export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
+  for (const endpoint of endpoints) {
+    if (!endpoint.isRefused && endpoint.health.isProbeDue()) void checkChain(heads, endpoint)
+  }
+  const now = Date.now()
+  if (now < heads.nextAt) return
+  heads.nextAt = now + heads.compareMs
+  const well = endpoints.filter(({ isRefused, health }) => {
+    return !isRefused && !health.isAway() && health.restsUntil() <= now
+  })
+  void compare(heads, well)
+}
+
+/** Asks an endpoint which chain it serves, and never again when it is another one. */
+async function checkChain({ chainId, tell }: Heads, endpoint: Endpoint): Promise<void> {
+  const answer = await read<string>(endpoint, 'eth_chainId')
+  const served = Number(answer ?? chainId)
+  if (served === chainId || endpoint.isRefused) return
+  endpoint.isRefused = true
+  tell.refused(endpoint.position, served)
+}
+
+async function compare(heads: Heads, well: Endpoint[]): Promise<void> {
+  await Promise.all(well.map((endpoint) => checkChain(heads, endpoint)))
+  const told = await Promise.all(
+    well.map(async (endpoint) => ({ endpoint, head: await readBlock(endpoint, 'latest') })),
+  )
+  const known = told.filter((one): one is Told => one.head !== undefined && !one.endpoint.isRefused)
+  if (known.length < 2) return
+  const apart = await findApart(known)
+  const inStep = known.filter(({ endpoint }) => !apart.has(endpoint))
+  const expected = Math.max(0, ...inStep.map(({ endpoint }) => heads.earlier.get(endpoint) ?? 0))
+  const late = inStep.filter(({ head }) => Number(head.number) < expected)
+  const behind = new Set(late.map(({ endpoint }) => endpoint))
+  for (const { endpoint } of known) {
+    const [was, is] = [stateOf(heads, endpoint), stateOf({ behind, apart }, endpoint)]
+    if (was !== is) heads.tell.changed(endpoint.position, is)
+  }
+  heads.earlier = new Map(known.map(({ endpoint, head }) => [endpoint, Number(head.number)]))
+  Object.assign(heads, { behind, apart })
+}
+
+type BlockId = { number: string; hash: string }
+type Told = { endpoint: Endpoint; head: BlockId }
+
+/**
+ * Those whose chain is not that of the rest. Of two that contradict each other the preferred one is believed;
+ * of several the majority.
+ */
+async function findApart(known: Told[]): Promise<Set<Endpoint>> {
+  const [first, ...others] = known as [Told, ...Told[]]
+  const agrees = await Promise.all(others.map((other) => haveSameChain(first, other)))
+  const contradict = others.filter((_other, i) => agrees[i] === false)
+  const isOutvoted = contradict.length > known.length / 2
+  const minority = isOutvoted ? known.filter((one) => !contradict.includes(one)) : contradict
+  return new Set(minority.map(({ endpoint }) => endpoint))
+}
+
+/** Whether the higher of two chains contains the lower one's newest block; undefined when that is not told. */
+async function haveSameChain(one: Told, other: Told): Promise<boolean | undefined> {
+  const isHigher = Number(one.head.number) > Number(other.head.number)
+  const [high, low] = isHigher ? [one, other] : [other, one]
+  if (high.head.number === low.head.number) return high.head.hash === low.head.hash
+  const block = await readBlock(high.endpoint, low.head.number)
+  return block && block.hash === low.head.hash
+}
+
+function stateOf({ behind, apart }: Pick<Heads, 'behind' | 'apart'>, endpoint: Endpoint): State {
+  if (apart.has(endpoint)) return 'on another fork'
+  return behind.has(endpoint) ? 'behind' : 'in step'
+}
+
+const readBlock = (endpoint: Endpoint, number: string) =>
+  read<BlockId>(endpoint, 'eth_getBlockByNumber', [number, false])
+
+/** undefined when the endpoint does not say. */
+async function read<T>(endpoint: Endpoint, method: string, params: unknown[] = []) {
+  const call: Call = { method, params, isOver: false }
+  const reply = await endpoint.ask(call).catch(() => undefined)
+  return reply && 'result' in reply ? ((reply.result ?? undefined) as T | undefined) : undefined
+}

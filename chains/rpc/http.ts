@@ -1,0 +1,72 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+
+/** Long enough for a busy public endpoint, short enough that a dead one delays nobody for long. */
+export const REQUEST_TIMEOUT_MS = 5_000
+/** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
+const IDLE_MS = 4_000
+/** The logs of many blocks are a few megabytes. What is larger is no answer to us. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** A pause that a server asks for is kept up to here, so that no typing error of its operator lasts a day. */
+const LONGEST_REST_MS = 600_000
+
+export type HttpAnswer = { status: number; retryAfterMs: number | undefined; text: string }
+export type HttpPost = { post(body: string): Promise<HttpAnswer>; close(): void }
+
+const unzip = promisify(gunzip)
+
+/**
+ * Posts JSON to one address over connections that are kept.
+ *
+ * @returns `post` fails with whatever the network says, which may name the address: never pass it on.
+ */
+export function connectHttp(url: string): HttpPost {
+  const { request, Agent } = url.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
+  const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' }
+  return {
+    post: (body) =>
+      new Promise((resolve, reject) => {
+        const length = { 'content-length': Buffer.byteLength(body) }
+        const outgoing = request(url, { method: 'POST', agent, headers: { ...headers, ...length } })
+        const late = setTimeout(() => outgoing.destroy(new Error('late')), REQUEST_TIMEOUT_MS)
+        outgoing.once('response', (answer) => void readAnswer(answer).then(resolve, reject))
+        outgoing.once('error', reject)
+        outgoing.once('close', () => clearTimeout(late))
+        outgoing.end(body)
+      }),
+    close: () => agent.destroy(),
+  }
+}
+
+async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Error('The answer is too large.')
+    chunks.push(chunk)
+  }
+  const { statusCode = 0, headers } = answer
+  const bytes = Buffer.concat(chunks)
+  const isZipped = headers['content-encoding'] === 'gzip'
+  const plain = isZipped ? await unzip(bytes, { maxOutputLength: MAX_BYTES }) : bytes
+  return {
+    status: statusCode,
+    retryAfterMs: readRetryAfter(headers['retry-after'], Date.now()),
+    text: plain.toString(),
+  }
+}
+
+/**
+ * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; at most ten minutes.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function readRetryAfter(text: string | undefined, now: number): number | undefined {
+  if (!text) return undefined
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - now
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_REST_MS)
+}

@@ -1,0 +1,53 @@
+import type { ChainClient } from '../chains/connect.js'
+import type { Db } from '../db/connection/connect.js'
+import type { PartLog } from '../log.js'
+
+/** The endpoint that a chain is booked from, and what comparing it with the others has shown. */
+export type Following = {
+  endpoint: ChainClient | undefined
+  /** Rounds since the endpoints were compared, and since the head moved, which was this one. */
+  rounds: number
+  idle: number
+  head: string
+  /** Endpoints that had another block than the booked one while one of the others had that. */
+  strays: Set<ChainClient>
+  /** Comparisons in a row that missed the booked block and could not ask everybody. */
+  doubts: number
+}
+
+/** What a process that drives a chain works with, and what it knows of its earlier rounds. */
+export type DriverTools = {
+  /** The leader's session of this chain. */
+  db: Db
+  client: ChainClient
+  log: PartLog
+  /** When each hash was last sent by this process, Unix time in ms. */
+  sentAt: Map<string, number>
+  seen: {
+    /** Hash of the head that the database was last seen to have booked: nothing to ask it about then. */
+    head: string
+    /** How often the logs of a block were empty though its bloom speaks of some, by its hash. */
+    emptyReads: Map<string, number>
+    /** True once it was told that finality is assumed. */
+    isFinalityAssumed: boolean
+  }
+  following: Following
+}
+
+export function createDriverTools(db: Db, client: ChainClient, log: PartLog): DriverTools {
+  return {
+    db,
+    client,
+    log,
+    sentAt: new Map(),
+    seen: { head: '', emptyReads: new Map(), isFinalityAssumed: false },
+    following: {
+      endpoint: undefined,
+      rounds: 0,
+      idle: 0,
+      head: '',
+      strays: new Set(),
+      doubts: 0,
+    },
+  }
+}

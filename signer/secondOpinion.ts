@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { prepare } from './prepare.js'
+import { readRound, type Round, type SignerTools } from './round.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Operation } from '../db/lanes/operations.js'
+
+/** Together with the first opinion less than a lease. */
+const OPINION_MS = 10_000
+/** One endpoint may be on a fork, or lie: it does not end an operation by itself. */
+const REFUSALS = 2
+
+/**
+ * True when a refusal is not the word of one endpoint only: each is asked alone, at its own head, which must be
+ * later than the block of the first refusal. Always true where a chain has one endpoint.
+ */
+export async function isRefusedElsewhere(
+  tools: SignerTools,
+  { client, lane }: Round,
+  operation: Operation,
+): Promise<boolean> {
+  if (client.endpoints.length < REFUSALS) return true
+  const refuses = async (endpoint: ChainClient): Promise<boolean> => {
+    const round = await readRound(endpoint, lane)
+    const isLater = round.head > (operation.refusedBlock ?? 0n) && round.head >= operation.minBlock
+    return isLater && (await prepare(tools, round, operation)).kind === 'refused'
+  }
+  const timer = new AbortController()
+  const late = sleep(OPINION_MS, false, { signal: timer.signal }).catch(() => false)
+  // One that is not reachable has no opinion, and may have another one later.
+  const opinions = client.endpoints.map((endpoint) => {
+    return Promise.race([refuses(endpoint).catch(() => false), late])
+  })
+  const refusals = (await Promise.all(opinions)).filter(Boolean)
+  timer.abort()
+  return refusals.length >= REFUSALS
+}

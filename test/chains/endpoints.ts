@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach } from '@jest/globals'
+import { connectChain, type ChainClient, type ConnectOptions } from '../../chains/connect.js'
+import { createRegistry } from '../../chains/registry.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { ServiceError } from '../../domain/errors.js'
+import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
+
+export const chain = createRegistry('testnet').get('base-sepolia')
+
+export type Told = { level: string; text: string }
+
+/** Nodes of one chain behind proxies, of which each test of a file starts its own; and what clients have told. */
+export function useEndpoints() {
+  const closers: (() => unknown)[] = []
+  const told: Told[] = []
+  beforeEach(() => void told.splice(0))
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+  const say = (level: string) => (facts: object, message: string) =>
+    void told.push({ level, text: `${message} ${JSON.stringify(facts)}` })
+  const log = { info: say('info'), warn: say('warn'), error: say('error') }
+
+  const world = {
+    told,
+
+    async startNode(chainId = chain.chainId): Promise<Anvil> {
+      const node = await startAnvil({ chainId })
+      closers.push(node.stop)
+      return node
+    },
+
+    async startProxy(target: string): Promise<FaultProxy> {
+      const proxy = await startFaultProxy(target)
+      closers.push(proxy.stop)
+      return proxy
+    },
+
+    /** Compared with each other they are only at first, unless a test wants it. */
+    connect(through: FaultProxy[], options: ConnectOptions = {}): ChainClient {
+      const urls = through.map(({ url }, i) => `${url}/v3/secret-key-${i + 1}`)
+      const client = connectChain(chain, urls, { log, compareMs: 3_600_000, ...options })
+      closers.push(client.close)
+      return client
+    },
+
+    /** Two proxies in front of one node, and a client that prefers the first. */
+    async connectTwo(options: ConnectOptions = {}) {
+      const node = await world.startNode()
+      const [a, b] = [await world.startProxy(node.url), await world.startProxy(node.url)]
+      return { node, a, b, client: world.connect([a, b], options) }
+    },
+
+    /** Two nodes that know nothing of each other. */
+    async connectApart() {
+      const [one, other] = [await world.startNode(), await world.startNode()]
+      const [a, b] = [await world.startProxy(one.url), await world.startProxy(other.url)]
+      return { one, other, a, b, client: world.connect([a, b]) }
+    },
+  }
+  return world
+}
+
+export const failure = async (asked: Promise<unknown>): Promise<ServiceError> => {
+  const error: unknown = await asked.catch((thrown: unknown) => thrown)
+  if (error instanceof ServiceError) return error
+  throw new Error('It did not fail.')
+}
+
+export const price = (client: ChainClient) => client.send('eth_gasPrice', [])
+
+export const asked = ({ asked: counts }: FaultProxy, method = 'eth_gasPrice') => counts[method] ?? 0
+
+export async function waitUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('It did not happen.')
+    await sleep(20)
+  }
+}

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { toQuantity } from 'ethers'
+import { bookChain } from '../../lanes/book.js'
+import { callRpc } from '../../devnet/rpc.js'
+import type { DriverTools } from '../../lanes/driverTools.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { driverOver, standsStill, startFork, startSecondAddress, type Twin } from './world/twin.js'
+
+/** More than the rounds after which a standing head makes the driver look at the other endpoints. */
+const MANY_ROUNDS = 12
+
+describe('two endpoints of a chain', () => {
+  let world: World
+  let lend: Lend
+  let other: Twin
+  let driver: ReturnType<typeof driverOver>
+
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  beforeEach(async () => {
+    lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    world.told.length = 0
+  })
+  afterEach(async () => {
+    world.proxy.set(undefined)
+    driver?.close()
+    await other?.stop()
+  })
+  afterAll(() => world?.stop())
+
+  const over = (...urls: string[]) => {
+    driver = driverOver(world, urls)
+  }
+  const rounds = async (tools: DriverTools, count = MANY_ROUNDS) => {
+    for (let i = 0; i < count; i++) await bookChain(tools).catch(() => undefined)
+  }
+  const reorgs = () => world.told.filter(({ message }) => message.startsWith('reorg'))
+  const mineOn = ({ node }: Twin, blocks: number) =>
+    callRpc(node?.url ?? '', 'anvil_mine', [toQuantity(blocks)])
+  const signAndMine = async () => {
+    await world.sign()
+    // The world's own driver sends to its node, whatever the one under test follows.
+    await world.broadcast()
+    await world.mine()
+  }
+  const expectDone = async () => {
+    const row = await world.row(lend.operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+    const block = await world.rpc<{ hash: string }>('eth_getBlockByNumber', [
+      toQuantity(row?.block_number ?? 0n),
+      false,
+    ])
+    expect(row?.block_hash).toBe(block.hash)
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  }
+
+  test('with different heads: the one that is ahead is booked', async () => {
+    other = await startSecondAddress(world)
+    over(world.proxy.url, other.proxy.url)
+    await rounds(driver)
+    world.proxy.set(await standsStill(world))
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('that answer in turns, one far behind: nothing is taken back', async () => {
+    other = await startSecondAddress(world)
+    over(world.proxy.url, other.proxy.url)
+    const behind = await standsStill(world)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    for (let i = 0; i < 4; i++) {
+      const [one, two] = i % 2 === 0 ? [behind, undefined] : [undefined, behind]
+      world.proxy.set(one)
+      other.proxy.set(two)
+      await world.mine()
+      await rounds(driver)
+      await expectDone()
+    }
+    expect(reorgs()).toEqual([])
+  })
+
+  test('the preferred one on a fork: nothing is taken back, outcomes are those of the other', async () => {
+    other = await startFork(world)
+    over(other.proxy.url, world.proxy.url)
+    await rounds(driver)
+    await signAndMine()
+    // The fork is longer, and without our transaction.
+    await rounds(driver)
+    await mineOn(other, 20)
+    await rounds(driver)
+    await expectDone()
+    await world.mine(3)
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+    const warned = world.told.filter(({ message }) => message.includes('shows another chain'))
+    expect(warned).toHaveLength(1)
+    expect(warned[0]?.facts).toEqual({ chain: world.chain.name, endpoint: 1 })
+  })
+
+  test('one on a fork while the other is silent: booking waits and takes nothing back', async () => {
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    await signAndMine()
+    await rounds(driver)
+    await mineOn(other, 20)
+    // They are compared while both answer: from here on the driver knows who strays.
+    world.proxy.set(await standsStill(world))
+    await rounds(driver)
+    world.proxy.set(() => 'reset')
+    await rounds(driver, 2 * MANY_ROUNDS)
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
+    world.proxy.set(undefined)
+    await world.mine()
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('that both lack the booked block: a reorg is believed at once', async () => {
+    other = await startSecondAddress(world)
+    over(world.proxy.url, other.proxy.url)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await rounds(driver, 4)
+    expect(reorgs()).toHaveLength(1)
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    await world.broadcast(driver)
+    await world.mine()
+    await rounds(driver)
+    await expectDone()
+  })
+
+  test('what was booked from a fork is taken back once nobody has it any more', async () => {
+    other = await startFork(world)
+    over(other.proxy.url, world.proxy.url)
+    world.proxy.set(() => 'reset')
+    await mineOn(other, 3)
+    await rounds(driver)
+    other.proxy.set(() => 'reset')
+    world.proxy.set(undefined)
+    await signAndMine()
+    await rounds(driver)
+    expect(reorgs()).toHaveLength(1)
+    await expectDone()
+  })
+
+  test('one that fails in the middle of a round: the other is booked in the next one', async () => {
+    other = await startSecondAddress(world)
+    over(world.proxy.url, other.proxy.url)
+    await rounds(driver)
+    await signAndMine()
+    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? 'reset' : undefined))
+    await expect(bookChain(driver)).rejects.toThrow('did not answer')
+    world.proxy.set(() => 'reset')
+    await bookChain(driver)
+    await expectDone()
+  })
+})

@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connectChain, type ChainClient } from '../../chains/connect.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { startSecondAddress, type Twin } from './world/twin.js'
+import type { Decide } from '../support/faultProxy.js'
+import type { SignerTools } from '../../signer/round.js'
+
+/** Enough for one refusal after the other to be told at a later block. */
+const BLOCKS = 4
+
+describe('a refusal by one of two endpoints', () => {
+  let world: World
+  let other: Twin
+  let client: ChainClient
+  let signer: SignerTools
+
+  beforeAll(async () => {
+    world = await createWorld()
+    other = await startSecondAddress(world)
+  })
+  beforeEach(() => {
+    client = connectChain(world.chain, [world.proxy.url, other.proxy.url])
+    signer = { ...world.signer, chains: { list: [client], byId: () => client } }
+  })
+  afterEach(() => {
+    for (const { proxy } of [world, other]) proxy.set(undefined)
+    client.close()
+  })
+  afterAll(async () => {
+    await other?.stop()
+    await world?.stop()
+  })
+
+  const signAtEachBlock = async (lend: Lend) => {
+    for (let i = 0; i < BLOCKS; i++) {
+      await world.mine()
+      await world.retryNow(lend)
+      await world.sign(signer)
+    }
+    return world.row(lend.operationId)
+  }
+  const refuseAll: Decide = ({ method }) =>
+    method === 'eth_estimateGas'
+      ? { error: { code: 3, message: 'execution reverted', data: '0x' } }
+      : undefined
+  const tooMuch = async () => world.lend(await world.createWallet(usdcUnits), 2n * usdcUnits)
+
+  test('that lies never ends an operation, which is done once it tells the truth', async () => {
+    const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    world.proxy.set(refuseAll)
+    const row = await signAtEachBlock(lend)
+    expect(row).toMatchObject({ state: 'deferred', code: 'DEPOSIT_FAILED', payload: null })
+    const told = world.told.filter(({ message }) => message.startsWith('refused by one endpoint'))
+    expect(told.length).toBeGreaterThan(0)
+    world.proxy.set(undefined)
+    await world.retryNow(lend)
+    await world.sign(signer)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  })
+
+  test.each(['reset', 'silence'] as const)(
+    'ends nothing while the other one is away (%s)',
+    async (fault) => {
+      const lend = await tooMuch()
+      other.proxy.set(() => fault)
+      expect(await signAtEachBlock(lend)).toMatchObject({ state: 'deferred' })
+      other.proxy.set(undefined)
+      const isOver = async () => {
+        await world.retryNow(lend)
+        await world.sign(signer)
+        return (await world.row(lend.operationId))?.state === 'rejected'
+      }
+      await world.waitUntil(isOver)
+    },
+  )
+
+  test('ends nothing while the other one is not past the block of the first one', async () => {
+    const lend = await tooMuch()
+    const old = await world.rpc('eth_getBlockByNumber', ['latest', false])
+    other.proxy.set(({ params }) => (params[0] === 'latest' ? { answer: old } : undefined))
+    expect(await signAtEachBlock(lend)).toMatchObject({ state: 'deferred' })
+  })
+
+  test('ends the operation when the other one refuses too', async () => {
+    const before = await world.transactions()
+    const lend = await tooMuch()
+    expect(await signAtEachBlock(lend)).toMatchObject({ state: 'rejected', payload: null })
+    expect(await world.transactions()).toHaveLength(before.length)
+  })
+})

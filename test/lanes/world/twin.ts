@@ -1,0 +1,52 @@
+import { connectChain, type ChainClient } from '../../../chains/connect.js'
+import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
+import { callRpc } from '../../../devnet/rpc.js'
+import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.js'
+import { startFaultProxy, type Decide, type FaultProxy } from '../../support/faultProxy.js'
+import type { World } from './fixture.js'
+
+/** Whose blocks differ from those of the first node though they hold the same. */
+const OTHER_PRODUCER = '0x00000000000000000000000000000000000000fe'
+
+/** A second endpoint of a world's chain: `node` for a node of its own, absent for the same one. */
+export type Twin = { proxy: FaultProxy; node: Anvil | undefined; stop(): Promise<void> }
+
+/** The world's own node behind a second address. */
+export async function startSecondAddress(world: World): Promise<Twin> {
+  const proxy = await startFaultProxy(world.node.url)
+  return { proxy, node: undefined, stop: () => proxy.stop() }
+}
+
+/** A node that has the same blocks up to now, and goes on by itself from here. */
+export async function startFork(world: World): Promise<Twin> {
+  const node = await startAnvil({ chainId: world.chain.chainId })
+  await callRpc(node.url, 'anvil_loadState', [await world.rpc('anvil_dumpState')])
+  await callRpc(node.url, 'anvil_setCoinbase', [OTHER_PRODUCER])
+  await callRpc(node.url, 'evm_setAutomine', [false])
+  const proxy = await startFaultProxy(node.url)
+  const stop = async () => {
+    await proxy.stop()
+    await node.stop()
+  }
+  return { proxy, node, stop }
+}
+
+/** The world's driver over several endpoints, the preferred one first. */
+export function driverOver(world: World, urls: string[]): DriverTools & { close(): void } {
+  const endpoints = urls.map((url) => connectChain(world.chain, url))
+  const [first] = endpoints as [ChainClient]
+  const client = { ...first, endpoints }
+  const tools = createDriverTools(world.driver().db, client, world.log)
+  return { ...tools, close: () => endpoints.forEach((endpoint) => endpoint.close()) }
+}
+
+/** What a node answers that stands still at a block. */
+export async function standsStill(world: World): Promise<Decide> {
+  const head = await world.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false])
+  return ({ method, params: [at] }) => {
+    if (method === 'eth_getTransactionReceipt') return { answer: null }
+    if (method !== 'eth_getBlockByNumber') return undefined
+    if (at === 'latest') return { answer: head }
+    return BigInt(at as string) > BigInt(head.number) ? { answer: null } : undefined
+  }
+}
