@@ -53,6 +53,8 @@ export type Market = {
   receiptToken: string
   /** Of a vault: the market of Aave in which it lends what it holds. */
   lendsTo?: Vault['lendsTo']
+  /** Listed without being known to be there: offered where the probe finds it. */
+  isCandidate?: true
 }
 
 /** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */
@@ -164,7 +166,10 @@ function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, 
   }
 }
 
-function listMarkets({ usdc, aave, comets = [], vaults = [] }: Contracts): Market[] {
+type Listed = Pick<Contracts, 'usdc' | 'aave' | 'comets' | 'vaults' | 'candidates'>
+
+function listMarkets({ usdc, aave, comets = [], vaults = [], candidates }: Listed): Market[] {
+  const likely = candidates ? listMarkets({ usdc, ...candidates }) : []
   const reserves = aave ? [aave] : []
   return [
     ...reserves.map(({ pool, asset, aToken }): Market => {
@@ -176,6 +181,7 @@ function listMarkets({ usdc, aave, comets = [], vaults = [] }: Contracts): Marke
     ...vaults.map(({ address, lendsTo }): Market => {
       return { protocol: 'erc4626', address, underlying: usdc, receiptToken: address, lendsTo }
     }),
+    ...likely.map((market): Market => ({ ...market, isCandidate: true })),
   ]
 }
 

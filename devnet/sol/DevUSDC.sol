@@ -38,14 +38,16 @@ contract DevUSDC is EIP712, Nonces {
     string public constant version = "2";
     uint256 private constant BLACKLISTED = 1 << 255;
 
-    string public name;
     address public immutable owner = msg.sender;
+    string public name;
     bool public paused;
+    /// Puts what follows where FiatToken has it, at slot 9 and on: simulations give money to accounts there.
+    uint256[4] private gap;
+    mapping(address => uint256) private balanceAndBlacklistStates;
+    mapping(address => mapping(address => uint256)) public allowance;
     uint256 public totalSupply;
     mapping(address => bool) public isMinter;
     mapping(address => uint256) public minterAllowance;
-    mapping(address => mapping(address => uint256)) public allowance;
-    mapping(address => uint256) private balanceAndBlacklistStates;
 
     /// Authorizer -> nonce -> whether it was used or cancelled.
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
