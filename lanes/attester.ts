@@ -2,12 +2,19 @@ import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/conne
 import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '../db/lanes/burns.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { ServiceError } from '../domain/errors.js'
-import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
+import {
+  isExpired,
+  type AttestedMessage,
+  type Attestations,
+  type BridgeMessage,
+} from '../protocols/bridges/bridge.js'
 import { watchContractBlocks } from './contractBlocks.js'
 import { storeFees } from './fees.js'
 import { firstQuestionAt, isLate, pollPause, renewalPause } from './pace.js'
+import { remember } from './remember.js'
 import { repeat } from './repeat.js'
 import type { Chains } from '../chains/connect.js'
+import type { Chain } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
@@ -37,6 +44,9 @@ type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
   /** The leader's session. */
   db: Db
   contractBlock: (chainId: number) => bigint | undefined
+  /** What bytes say. Burns are looked at many times a second, and to decode one takes longer than all the rest. */
+  readMessage: (message: string) => BridgeMessage
+  destinationOf: (sent: string) => Chain | undefined
   /** By transaction. */
   turns: Map<string, Turn>
   underWay: Map<string, Promise<void>>
@@ -53,12 +63,17 @@ type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
   const { url, listener, ...tools } = attesting
   const db = connectAsLeader(url, ATTESTER_LOCK, 0)
-  const contractBlock = watchContractBlocks(tools.chains)
+  const { chains, attestations } = tools
+  const { bridge } = attestations
   const seen = { silent: false, leftAlone: false }
   const fees = { nextAt: 0, reading: undefined }
   const desk: Desk = {
-    ...{ ...tools, db, contractBlock, fees, seen },
-    ...{ turns: new Map(), underWay: new Map() },
+    ...{ ...tools, db, fees, seen, turns: new Map(), underWay: new Map() },
+    contractBlock: watchContractBlocks(chains),
+    readMessage: remember(bridge.readMessage),
+    destinationOf: remember((sent) =>
+      chains.list.map(({ chain }) => chain).find((chain) => bridge.leadsTo(chain, sent)),
+    ),
   }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
@@ -101,7 +116,8 @@ async function askDue(desk: Desk): Promise<void> {
     // What is late has little hope: it never holds up what is in time.
     .sort((a, b) => Number(a.isLate) - Number(b.isLate) || a.nextAt - b.nextAt)
   for (const { one } of due) {
-    if (underWay.size >= MOST_QUESTIONS || attestations.restMs() > 0) break
+    // One that begins waits for its turn; where that is far off the service wants to be left alone.
+    if (underWay.size >= MOST_QUESTIONS || attestations.restMs() >= LOOK_MS) break
     const asking = ask(desk, one).finally(() => underWay.delete(one.key))
     underWay.set(one.key, asking)
   }
@@ -121,13 +137,10 @@ function readFeesWhenDue(desk: Desk): void {
   const { db, attestations, chains, fees } = desk
   if (fees.reading || fees.nextAt > Date.now()) return
   const reading = async () => {
-    try {
-      await storeFees(db, attestations, chains)
-      fees.nextAt = Date.now() + FEES_MS
-    } catch (error) {
-      tell(desk, error)
-      fees.nextAt = Date.now() + Math.max(SILENT_FEES_MS, attestations.restMs())
-    }
+    const failures = await storeFees(db, attestations, chains)
+    for (const error of failures) tell(desk, error)
+    const isRead = failures.length === 0
+    fees.nextAt = Date.now() + (isRead ? FEES_MS : Math.max(SILENT_FEES_MS, attestations.restMs()))
     fees.reading = undefined
   }
   fees.reading = reading()
@@ -153,25 +166,24 @@ async function findTransactions(desk: Desk): Promise<BurnTransaction[]> {
 
 /** None when the burn has what it needs, or when it belongs to chains of another deployment. */
 function findNeed(desk: Desk, burn: OpenBurn): NeedyBurn[] {
-  const { bridge } = desk.attestations
-  const chains = desk.chains.list.map(({ chain }) => chain)
+  const { chains, attestations, readMessage, destinationOf } = desk
   const { sent, message } = burn
-  const source = chains.find(({ chainId }) => chainId === Number(burn.chainId))
-  const destination = chains.find((chain) => bridge.leadsTo(chain, sent))
+  const source = chains.list.find(({ chain }) => chain.chainId === Number(burn.chainId))?.chain
+  const destination = destinationOf(sent)
   if (!source || !destination) return []
   const hasExpired = message !== null && hasExpiredOn(desk, destination.chainId, message)
   if (message !== null && !hasExpired) return []
-  const { speed } = bridge.readMessage(sent)
-  return [{ ...burn, hasExpired, usualSeconds: bridge.usualSeconds(source, speed) }]
+  const { speed } = readMessage(sent)
+  return [{ ...burn, hasExpired, usualSeconds: attestations.bridge.usualSeconds(source, speed) }]
 }
 
 /** A chain is asked only when there is something to judge. What cannot be judged yet is taken for good. */
 function hasExpiredOn(
-  { attestations: { bridge }, contractBlock }: Desk,
+  { readMessage, contractBlock }: Desk,
   chainId: number,
   message: string,
 ): boolean {
-  const attested = bridge.readMessage(message)
+  const attested = readMessage(message)
   return attested.expirationBlock !== 0n && isExpired(attested, contractBlock(chainId) ?? 0n)
 }
 

@@ -7,15 +7,15 @@ import type { Attestations } from '../protocols/bridges/bridge.js'
  * Asks what the bridge costs from each chain to each other one, one after the other, and stores it. A pair of
  * which nothing is said now keeps what is known of it, and holds up no other.
  *
- * @throws What the last pair failed with that did, after all have been asked.
+ * @returns What pairs failed with, nothing when all are stored.
  */
 export async function storeFees(
   db: Db,
   { readFees, bridge: { protocol } }: Attestations,
   { list }: Chains,
-): Promise<void> {
+): Promise<unknown[]> {
   const chains = list.map(({ chain }) => chain)
-  let failure: unknown
+  const failures: unknown[] = []
   for (const from of chains) {
     for (const to of chains.filter((one) => one !== from)) {
       try {
@@ -23,9 +23,9 @@ export async function storeFees(
         const pair = { protocol, from: from.name, to: to.name }
         await setPairFees(db, { ...pair, fastMillionths: fast, standardMillionths: standard })
       } catch (error) {
-        failure = error
+        failures.push(error)
       }
     }
   }
-  if (failure !== undefined) throw failure
+  return failures
 }

@@ -10,6 +10,7 @@ import {
 } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
 import { connectChains } from '../../chains/connect.js'
+import type { IntentRequest } from '../../domain/intent.js'
 import type { Network } from '../../chains/registry.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
@@ -61,7 +62,7 @@ const ownerOf = ({ id, accountId, address, requestId }: TestWallet) => ({
 async function createIntent(
   tools: PlanningTools,
   owner: ReturnType<typeof ownerOf> & { metadata?: Record<string, unknown> },
-  request: ReturnType<typeof lend>,
+  request: IntentRequest,
 ) {
   const market = await readMarket(tools, owner.address, request)
   return tools.db.transaction(async (trx) => {
@@ -202,6 +203,57 @@ describe('createIntent', () => {
     const wallet = await walletWith(usdc)
     await mine(world.urls[chain], 5)
     expect(await create(wallet, usdc)).toMatchObject({ status: 'planning' })
+  })
+})
+
+describe('a way over the bridge', () => {
+  const [from, to] = [chain, 'base-sepolia']
+  const bridgeTo = { action: 'bridge', asset: 'USDC', fromChain: from, toChain: to } as const
+  const request = { ...bridgeTo, amountUnits: usdc }
+  const fees = () => database.db('bridge_fee').where({ from_chain: from, to_chain: to })
+
+  test('is planned with the fees that were read last, however long ago', async () => {
+    const wallet = await walletWith(usdc)
+    await fees().update({ fast_millionths: 250, read_at: new Date(0) })
+    const intent = await createIntent(tools, ownerOf(wallet), request)
+    expect(intent.plan?.steps).toMatchObject([
+      { type: 'bridge', speed: 'fast', arrives: '0.99975' },
+    ])
+    await fees().update({ fast_millionths: 100 })
+  })
+
+  test('of which nothing was ever said: pending, and planned once there are fees', async () => {
+    const wallet = await walletWith(usdc)
+    const [known] = await fees().select<object[]>()
+    await fees().delete()
+    const requests = [request, lend(usdc, to)]
+    for (const one of requests) {
+      const intent = await createIntent(tools, ownerOf(wallet), one)
+      expect(intent).toMatchObject({ status: 'pending', plan: null })
+      const input = { request: one, market: await readMarket(tools, wallet.address, one) }
+      await expect(previewPlan(tools, ownerOf(wallet), input)).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringContaining('the bridge'),
+      })
+    }
+    // What needs no bridge needs no fees.
+    const near = await createIntent(tools, ownerOf(wallet), lend(usdc, chain))
+    expect(near).toMatchObject({ status: 'planning' })
+    const late = await createIntent(tools, ownerOf(await walletWith(usdc)), request)
+    const plan = () => planPending({ ...tools, db: database.db }, late.id)
+    await expect(plan()).rejects.toMatchObject({ code: 'RPC_ERROR' })
+    await database.db('bridge_fee').insert(known ?? {})
+    expect(await plan()).toMatchObject({ steps: [{ type: 'bridge', from, to }] })
+  })
+
+  test('error: no_route where the bridge has said that it offers none', async () => {
+    const wallet = await walletWith(usdc)
+    const [known] = await fees().select<object[]>()
+    await fees().update({ fast_millionths: null, standard_millionths: null })
+    await expect(createIntent(tools, ownerOf(wallet), request)).rejects.toMatchObject({
+      ...{ code: 'INVALID_REQUEST', details: expect.objectContaining({ reason: 'no_route' }) },
+    })
+    await fees().update(known ?? {})
   })
 })
 

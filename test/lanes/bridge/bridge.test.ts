@@ -155,6 +155,22 @@ describe('a mint', () => {
   })
 })
 
+describe('while the attestation service is down', () => {
+  test('bridges are planned with its last fees, also by processes that begin', async () => {
+    await world.setFaults({ outage: true })
+    const asked = world.front.asked.length
+    await world.restartAttester()
+    while (world.front.asked.length < asked + 2) await sleep(20)
+    const intent = await world.intend(wallet, lendRequest)
+    expect(intent.plan.steps).toMatchObject([{ type: 'bridge', speed: 'fast' }, {}])
+    await world.perform(intent, 1, 'bridge')
+    await world.setFaults({ outage: false })
+    await world.attest(intent)
+    await world.perform(intent, 1, 'mint')
+    await expectMinted(world, intent)
+  })
+})
+
 describe('nothing stops a mint', () => {
   test('a workflow that is gone is started again as long as money is in the bridge', async () => {
     const intent = await burned(world, wallet)
