@@ -2,7 +2,7 @@ import { Agent, createServer, request as ask, type IncomingMessage } from 'node:
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Transaction, toQuantity } from 'ethers'
-import { callRpc } from '../rpc.js'
+import { callRpcBatch, type RpcCall } from '../rpc.js'
 import { nitro } from './nitro.js'
 import { opStack } from './opStack.js'
 import type { RollupKind } from '../../chains/registry.js'
@@ -101,12 +101,36 @@ async function forwardAll(behind: Behind, calls: Call[]): Promise<Answer[]> {
   return JSON.parse(await text(await forward(behind, JSON.stringify(calls)))) as Answer[]
 }
 
-/** What several calls of a body ask alike, as the price of data, is asked once. */
+type Question = { call: RpcCall; resolve(answer: unknown): void; reject(error: unknown): void }
+
+/** Asks at once what the calls of one body ask in one turn, and once what they ask alike. */
 function createAsk(target: string): Ask {
   const asked = new Map<string, Promise<unknown>>()
+  let questions: Question[] = []
+  const send = async () => {
+    const sent = questions
+    questions = []
+    try {
+      const answers = await callRpcBatch<unknown>(
+        target,
+        sent.map(({ call }) => call),
+      )
+      answers.forEach(({ result, error }, i) => {
+        if (error) sent[i]?.reject(new Error(error))
+        else sent[i]?.resolve(result)
+      })
+    } catch (error) {
+      for (const { reject } of sent) reject(error)
+    }
+  }
   return <T>(method: string, params: unknown[]) => {
     const key = JSON.stringify([method, params])
-    const answer = asked.get(key) ?? callRpc<T>(target, method, params)
+    const answer =
+      asked.get(key) ??
+      new Promise((resolve, reject) => {
+        questions.push({ call: [method, params], resolve, reject })
+        if (questions.length === 1) setImmediate(() => void send())
+      })
     asked.set(key, answer)
     return answer as Promise<T>
   }

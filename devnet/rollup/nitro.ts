@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants } from 'node:zlib'
-import { getBytes, Interface, toQuantity, type Transaction } from 'ethers'
+import { Interface, toQuantity, type Transaction } from 'ethers'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
-import { REFUSED, readUint, type Ask, type Rollup } from './rollup.js'
+import { REFUSED, calldataGas, readUint, toBytes, type Ask, type Rollup } from './rollup.js'
 
 const gasInfo = new Interface(['function getL1BaseFeeEstimate() view returns (uint256)'])
 
@@ -61,11 +61,11 @@ async function dataWei(ask: Ask, bytes: bigint): Promise<bigint> {
 /** The sequencer compresses each transaction alone and quickly to tell its share of a batch. */
 function compressedBytes(data: string): bigint {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 1 }
-  return BigInt(brotliCompressSync(getBytes(data), { params }).length)
+  return BigInt(brotliCompressSync(toBytes(data), { params }).length)
 }
 
 function intrinsicGas({ data, to, authorizationList }: Transaction): bigint {
-  const calldata = getBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
   const creation = to === null ? 32_000n : 0n
-  return 21_000n + creation + calldata + 25_000n * BigInt(authorizationList?.length ?? 0)
+  const authorizations = 25_000n * BigInt(authorizationList?.length ?? 0)
+  return 21_000n + creation + calldataGas(data) + authorizations
 }

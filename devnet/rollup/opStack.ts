@@ -1,6 +1,6 @@
-import { getBytes, Interface, toQuantity } from 'ethers'
+import { Interface, toQuantity } from 'ethers'
 import { GAS_PRICE_ORACLE_ADDRESS } from '../../chains/l1Costs.js'
-import { REFUSED, readUint, type Ask, type Rollup } from './rollup.js'
+import { REFUSED, calldataGas, readUint, type Ask, type Rollup } from './rollup.js'
 
 const oracle = new Interface([
   'function getL1Fee(bytes) view returns (uint256)',
@@ -37,7 +37,7 @@ export const opStack: Rollup = {
       l1FeeOf(ask, raw),
       readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data }),
     ])
-    const l1 = { l1Fee: fee, l1GasUsed: unitsOf(raw), l1GasPrice: price }
+    const l1 = { l1Fee: fee, l1GasUsed: calldataGas(raw), l1GasPrice: price }
     const told = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
     return { ...receipt, ...(Object.fromEntries(told) as object) }
   },
@@ -49,8 +49,5 @@ export const opStack: Rollup = {
 async function l1FeeOf(ask: Ask, raw: string): Promise<bigint> {
   const data = oracle.encodeFunctionData('getL1Fee', ['0x'])
   const signatureWei = await readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data })
-  return (unitsOf(raw) * signatureWei) / SIGNATURE_UNITS
+  return (calldataGas(raw) * signatureWei) / SIGNATURE_UNITS
 }
-
-const unitsOf = (raw: string) =>
-  getBytes(raw).reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)

@@ -30,3 +30,13 @@ export type ViewCall = { to: string; data: string }
 export async function readUint(ask: Ask, call: ViewCall): Promise<bigint> {
   return BigInt(await ask<string>('eth_call', [call, 'latest']))
 }
+
+/** Hexadecimal text as bytes, many times faster than ethers does it: whole deployments pass here. */
+export const toBytes = (data: string) => Buffer.from(data.slice(2), 'hex')
+
+/** Gas of calldata: 4 for a zero, 16 for any other byte. */
+export function calldataGas(data: string): bigint {
+  let gas = 0
+  for (const byte of toBytes(data)) gas += byte === 0 ? 4 : 16
+  return BigInt(gas)
+}
