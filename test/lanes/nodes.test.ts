@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { keccak256, toQuantity, Transaction } from 'ethers'
+import { hexlify, keccak256, randomBytes, toQuantity, Transaction } from 'ethers'
 import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH } from '../../chains/registry.js'
 import { bookChain } from '../../lanes/book.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
@@ -25,6 +25,14 @@ function useWorld() {
     },
     booked: () => world.db('chain').first<{ booked_block: bigint; booked_hash: string }>(),
     header: (at: string) => world.rpc<Header>('eth_getBlockByNumber', [at, false]),
+    /** Replaces the last blocks by empty ones, which never come out the same. */
+    async orphan(depth: number) {
+      const before = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
+      await world.rpc('anvil_setCoinbase', [hexlify(randomBytes(20))])
+      await world.rpc('anvil_reorg', [depth, []])
+      const after = await world.rpc<Header>('eth_getBlockByNumber', [before.number, false])
+      expect(after.hash).not.toBe(before.hash)
+    },
     /** A database that has never seen this chain. */
     async forgetChain() {
       await world.restartDriver()
@@ -40,7 +48,7 @@ const onTag =
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? fault : undefined
 
 describe('a first boot', () => {
-  const { world, lend, expectDone, booked, header, forgetChain } = useWorld()
+  const { world, lend, expectDone, booked, header, orphan, forgetChain } = useWorld()
 
   const clearOperations = async () => {
     await world().db('operation').update({ tx_id: null })
@@ -54,7 +62,7 @@ describe('a first boot', () => {
     await world().mine(20)
     await forgetChain()
     await bookChain(world().driver())
-    await world().rpc('anvil_reorg', [3, []])
+    await orphan(3)
     const lent = await world().lend(wallet, usdcUnits)
     await world().round()
     await expectDone(lent)
@@ -78,7 +86,7 @@ describe('a first boot', () => {
     await bookChain(world().driver())
     expect((await booked())?.booked_hash).toBe((await header('latest')).hash)
     // All of it vanishes: the finalized block is what booking goes back to.
-    await world().rpc('anvil_reorg', [60, []])
+    await orphan(60)
     const lent = await lend()
     await world().round()
     await expectDone(lent)
@@ -86,7 +94,7 @@ describe('a first boot', () => {
 })
 
 describe('a database whose first block was an orphan', () => {
-  const { world, lend, expectDone, header, forgetChain } = useWorld()
+  const { world, lend, expectDone, header, orphan, forgetChain } = useWorld()
 
   /** As it was started before booking began at the finalized block. */
   const startAtHead = async () => {
@@ -107,7 +115,7 @@ describe('a database whose first block was an orphan', () => {
     await startAtHead()
     await world().round()
     await expectDone(lent)
-    await world().rpc('anvil_reorg', [3, []])
+    await orphan(3)
     await world().mine(5)
     await world().book()
     expect(await world().row(lent.operationId)).toMatchObject({ state: 'signed' })
@@ -121,7 +129,7 @@ describe('a database whose first block was an orphan', () => {
     await world().mine(20)
     await startAtHead()
     await world().db('chain').update({ finalized_block: 1 })
-    await world().rpc('anvil_reorg', [2, []])
+    await orphan(2)
     await world().mine(3)
     await expect(world().book()).rejects.toThrow('A finalized block has vanished')
   })
@@ -257,5 +265,50 @@ describe('the code of the delegate', () => {
 
   test('that is another one is never remembered, and nothing is signed with it', async () => {
     expect(await refused('0x00')).toContain('other code than that of Simple7702Account')
+  })
+})
+
+describe('a node that refuses a transaction', () => {
+  const { world, lend, expectDone } = useWorld()
+
+  const onSend =
+    (fault: Fault): Decide =>
+    ({ method }) =>
+      method === 'eth_sendRawTransaction' ? fault : undefined
+  /** What was sent may be sent again. */
+  const letTimePass = () => {
+    const { sentAt } = world().driver()
+    for (const [hash, at] of sentAt) sentAt.set(hash, at - 10_000)
+  }
+  const taken = [
+    { code: -32000, message: 'already known' },
+    { code: -32003, message: 'transaction already imported' },
+    { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
+  ].map((error): Fault => ({ error }))
+  const lost = [
+    { code: -32000, message: 'already known' },
+    { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
+    { code: -32000, message: 'nonce too high: next nonce 6, tx nonce 7' },
+    { code: -32000, message: 'replacement transaction underpriced' },
+    { code: -32005, message: 'daily request count exceeded' },
+  ].map((refuse): Fault => ({ refuse }))
+
+  test.each([...taken, ...lost])('(%j) decides nothing: blocks do', async (fault) => {
+    const before = (await world().transactions()).length
+    const lends = [await lend()]
+    await world().sign()
+    lends.push(await lend())
+    await world().sign()
+    world().proxy.set(onSend(fault))
+    await world().broadcast()
+    letTimePass()
+    await world().broadcast()
+    world().proxy.set(undefined)
+    letTimePass()
+    await world().broadcast()
+    await world().mine()
+    await world().book()
+    for (const one of lends) await expectDone(one)
+    expect(await world().transactions()).toHaveLength(before + 2)
   })
 })

@@ -7,7 +7,8 @@ type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown
 
 /**
  * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `stale` repeats the
- * answer that the same call got before; `answer` and `error` stand in place of the node's words.
+ * answer that the same call got before; `answer` and `error` stand in place of the node's words;
+ * `refuse` does too, and the node never hears of the call.
  */
 export type Fault =
   | 'http500'
@@ -18,6 +19,7 @@ export type Fault =
   | { delayMs: number }
   | { answer: unknown }
   | { error: { code: number; message: string; data?: string } }
+  | { refuse: { code: number; message: string } }
 
 /** Decides about each call before the node sees it. */
 export type Decide = (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
@@ -50,7 +52,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     for (const fault of faults) {
       if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs)
     }
-    const answers = await forward(target, calls)
+    const passed = calls.filter((_call, i) => !isRefused(faults[i]))
+    const answers = passed.length > 0 ? await forward(target, passed) : []
     if (faults.includes('lostReply')) return request.socket.destroy()
     const told = calls.map((call, i) => {
       const key = JSON.stringify([call.method, call.params])
@@ -78,6 +81,15 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   }
 }
 
+/** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
+export function refusesWideRanges(blocks: number, fault: Fault): Decide {
+  return ({ method, params: [filter] }) => {
+    if (method !== 'eth_getLogs') return undefined
+    const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
+    return Number(toBlock) - Number(fromBlock) + 1 > blocks ? fault : undefined
+  }
+}
+
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -90,6 +102,8 @@ async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
   return (await response.json()) as RpcAnswer[]
 }
 
+const isRefused = (fault: Fault | undefined) => typeof fault === 'object' && 'refuse' in fault
+
 function count(counts: Record<string, number>, fault: Fault): void {
   const name = typeof fault === 'string' ? fault : (Object.keys(fault)[0] ?? 'unknown')
   counts[name] = (counts[name] ?? 0) + 1
@@ -101,5 +115,6 @@ function retell(fault: Fault | undefined, answer: RpcAnswer, before: RpcAnswer):
   if (typeof fault !== 'object') return answer
   if ('answer' in fault) return { id, jsonrpc: '2.0', result: fault.answer }
   if ('error' in fault) return { id, jsonrpc: '2.0', error: fault.error }
+  if ('refuse' in fault) return { id, jsonrpc: '2.0', error: fault.refuse }
   return answer
 }
