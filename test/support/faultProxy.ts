@@ -53,7 +53,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs)
     }
     const passed = calls.filter((_call, i) => !isRefused(faults[i]))
-    const answers = passed.length > 0 ? await forward(target, passed) : []
+    const answers = await forward(target, passed)
     if (faults.includes('lostReply')) return request.socket.destroy()
     const told = calls.map((call, i) => {
       const key = JSON.stringify([call.method, call.params])
@@ -97,6 +97,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
+  if (calls.length === 0) return []
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
   return (await response.json()) as RpcAnswer[]
