@@ -26,8 +26,8 @@ export type Scratch = {
 }
 
 /**
- * Copies the tree as it is, with what is not committed and without what is ignored, and its packages. Files
- * are hard links: git puts a new file in the place of one that it patches, so that the tree keeps its own.
+ * Copies the tree as it is, with what is not committed and without what is ignored. Its packages are hard
+ * links: they are many, and nobody edits them meanwhile.
  */
 export function createScratch(root: string): Scratch {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'steward-planted-')))
@@ -35,7 +35,7 @@ export function createScratch(root: string): Scratch {
   try {
     // Root lends a database server another account, whose programs lie in here.
     chmodSync(path, 0o711)
-    for (const file of listFiles(root)) linkFile(join(root, file), join(path, file))
+    for (const file of listFiles(root)) copyFile(join(root, file), join(path, file))
     linkFolder(join(root, 'node_modules'), join(path, 'node_modules'))
   } catch (error) {
     rmSync(path, { recursive: true, force: true })
@@ -74,13 +74,17 @@ function linkFolder(from: string, to: string): void {
 }
 
 function linkFile(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true })
   try {
     linkSync(from, to)
   } catch {
     // Another disk, or a file of somebody else.
     copyFileSync(from, to)
   }
+}
+
+function copyFile(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, to)
 }
 
 /** In a folder that belongs to no repository, whatever surrounds it. */
