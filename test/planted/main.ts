@@ -6,11 +6,15 @@ import { createScratch, type Scratch } from './scratch.js'
 const USAGE = `Usage: npm run planted -- [word …] [--list] [--seconds 180]
 
 Plants one bug after the other (${PLANTED}/<room>/<bug>.patch) in a copy of this tree and runs the test that
-must catch it. Fails when a patch no longer applies, or when a bug survives.
+must catch it. Fails when a patch no longer applies, or when a bug survives. A patch begins with a sentence
+that says what is broken and the line "Caught by <test file>"; what follows is a git diff.
 
   word       only bugs with one of these words in their name or test
   --list     tell them, and run nothing
   --seconds  for each bug: a test that takes longer has not caught it`
+
+/** For a test file without a bug, where nobody waits for a promise that is not kept. */
+const FILE_SECONDS = 180
 
 /** `why`: empty when the bug was caught. */
 type Outcome = Planted & { why: string; seconds: number }
@@ -50,9 +54,9 @@ function tell(text: string, code: number): number {
 
 const toListLine = ({ name, broken, test }: Planted) => `${name}\n  ${broken}\n  ${test}`
 
-/** The code to exit with. */
+/** Returns the code to exit with. */
 async function plantAll(scratch: Scratch, planted: Planted[], seconds: number): Promise<number> {
-  const broken = await findBroken(scratch, planted, seconds)
+  const broken = await findBroken(scratch, planted)
   if (broken.length > 0) {
     const text = broken.map(([file, why]) => `${file} fails without a bug:\n${why}`).join('\n')
     return tell(text, 1)
@@ -74,12 +78,12 @@ async function plantAll(scratch: Scratch, planted: Planted[], seconds: number): 
 async function findBroken(
   { path }: Scratch,
   planted: Planted[],
-  seconds: number,
 ): Promise<[file: string, why: string][]> {
   const files = [...new Set(planted.map(({ test }) => test))]
-  console.log(`${files.length} test files without a bug …`)
-  const report = await runTests(path, files, seconds * files.length)
-  if (!report) return [[files.join(', '), `They took longer than ${seconds * files.length} s.`]]
+  const seconds = FILE_SECONDS * files.length
+  console.log(`Without a bug: ${files.join(', ')} …`)
+  const report = await runTests(path, files, seconds)
+  if (!report) return [[files.join(', '), `They took longer than ${seconds} s.`]]
   return files.flatMap((file) => {
     const { passed, failed, message } = report.get(file) ?? noReport
     return passed > 0 && failed === 0 && !message ? [] : [[file, message] as [string, string]]

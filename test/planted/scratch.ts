@@ -4,6 +4,7 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -36,7 +37,7 @@ export function createScratch(root: string): Scratch {
     // Root lends a database server another account, whose programs lie in here.
     chmodSync(path, 0o711)
     for (const file of listFiles(root)) copyFile(join(root, file), join(path, file))
-    linkFolder(join(root, 'node_modules'), join(path, 'node_modules'))
+    linkPackages(join(root, 'node_modules'), join(path, 'node_modules'))
   } catch (error) {
     rmSync(path, { recursive: true, force: true })
     throw error
@@ -61,6 +62,11 @@ function listFiles(root: string): string[] {
   const options = { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 } as const
   const files = execFileSync('git', args, options).split('\0')
   return files.filter((file) => file && existsSync(join(root, file)))
+}
+
+function linkPackages(from: string, to: string): void {
+  if (lstatSync(from).isSymbolicLink()) symlinkSync(realpathSync(from), to)
+  else linkFolder(from, to)
 }
 
 function linkFolder(from: string, to: string): void {
