@@ -69,6 +69,11 @@ describe('GET /v1/yields/history', () => {
     const second = await get(`?limit=5&cursor=${page(first).nextCursor}`)
     expect([page(first).hasMore, page(second).hasMore]).toEqual([true, false])
     expect([...page(first).data, ...page(second).data]).toEqual(page(await get()).data)
+    for (const last of [page(await get('?limit=9')), page(second)]) {
+      expect(last).toMatchObject({ hasMore: false, nextCursor: null })
+    }
+    const exact = page(await get(`?limit=4&cursor=${page(first).nextCursor}`))
+    expect(exact).toMatchObject({ data: { length: 4 }, hasMore: false, nextCursor: null })
   })
 
   test('filters by chain or alias, protocol, asset and time', async () => {

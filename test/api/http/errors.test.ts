@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -241,6 +241,49 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
     while (!answers.some(hasFailedTwice)) await sleep(20)
     expect(await Promise.all(Array.from({ length: 6 }, read))).toHaveLength(6)
     await expectRecovery()
+  })
+})
+
+describe('error: UNAVAILABLE for a conflict that passes', () => {
+  const { body, name } = { body: { userId: 'conflicted' }, name: { 'idempotency-key': 'conflict' } }
+  const post = () => world.api.call('POST', '/v1/wallets', { key, body, headers: name })
+  const remaining = async () =>
+    (await world.api.call('GET', '/dashboard/credits', { key })).body.balance
+
+  /** Has Postgres end every statement that stores a wallet, with this code. */
+  const refuse = (code: string) =>
+    world.database.db.raw(`
+      create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'select secret' using errcode = '${code}'; end $$;
+      create trigger refuse before insert on wallet for each row execute function refuse()`)
+  const allow = () => world.database.db.raw('drop function if exists refuse cascade')
+  afterEach(allow)
+
+  test.each([
+    ['a deadlock', '40P01'],
+    ['a serialization failure', '40001'],
+    ['a lock that was not given in time', '55P03'],
+    ['a statement that took too long', '57014'],
+    ['too many sessions', '53300'],
+  ])('%s: 503, nothing is done or charged, and it may be sent again', async (_title, code) => {
+    const before = await remaining()
+    await refuse(code)
+    const refused = await post()
+    expectError(refused, 503, 'UNAVAILABLE')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('x-credits-charged')).toBe('0')
+    expect(await remaining()).toBe(before)
+    await allow()
+    const done = await post()
+    expect([done.status, done.headers.has('idempotent-replayed')]).toEqual([201, false])
+    await world.database.db('wallet_secret').where({ wallet_id: done.body.id }).delete()
+    await world.database.db('wallet').where({ id: done.body.id }).delete()
+    await world.database.db('idempotency_key').delete()
+  })
+
+  test('a rule of the database that is broken is INTERNAL: the same again would not help', async () => {
+    await refuse('23514')
+    expectError(await post(), 500, 'INTERNAL')
   })
 })
 

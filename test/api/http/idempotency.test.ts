@@ -144,6 +144,36 @@ describe('a key names one request', () => {
     expect([other.status, isReplay(other)]).toEqual([201, false])
   })
 
+  test.each([
+    ['cancel', 200],
+    ['retry', 201],
+  ])(
+    'of one intent: two that are told to %s each have an answer of their own',
+    async (verb, status) => {
+      const ids = [(await post('/v1/intents', lend())).body.id]
+      ids.push((await post('/v1/intents', lend())).body.id)
+      if (verb === 'retry') for (const id of ids) await post(`/v1/intents/${id}/cancel`, {})
+      const told = (id: string) => post(`/v1/intents/${id}/${verb}`, {}, { name: 'one' })
+      const answers = [await told(ids[0] ?? ''), await told(ids[1] ?? '')]
+      expect(answers.map((answer) => answer.status)).toEqual([status, status])
+      expect(answers.map(isReplay)).toEqual([false, false])
+      const about = answers.map(({ body }) => (verb === 'retry' ? body.retryOf : body.id))
+      expect(about).toEqual(ids)
+      for (const [at, id] of ids.entries()) {
+        const again = await told(id)
+        expect([isReplay(again), again.text]).toEqual([true, answers[at]?.text])
+      }
+      const failed = world.database.db('intent').where({ wallet_id: walletId, status: 'failed' })
+      expect(await failed).toHaveLength(2)
+    },
+  )
+
+  test('with its query: a dry run is not answered with what was done', async () => {
+    await post('/v1/intents', lend(), { name: 'one' })
+    const { status, body } = await post('/v1/intents?dryRun=true', lend(), { name: 'one' })
+    expect([status, body.details.reason]).toEqual([400, 'idempotency_key_reused'])
+  })
+
   test('of one account', async () => {
     const mine = await post('/v1/wallets', { userId: 'a' }, { name: 'one' })
     const as = (await newAccount()).key

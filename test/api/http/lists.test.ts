@@ -87,6 +87,17 @@ describe('GET /v1/intents', () => {
     },
   )
 
+  test('a page that holds exactly what is left is the last one', async () => {
+    const whole = page(await list(`intents?limit=${ids.length}`))
+    expect(whole).toMatchObject({ hasMore: false, nextCursor: null })
+    expect(whole.data).toHaveLength(ids.length)
+    const first = page(await list('intents?limit=3'))
+    expect(first.hasMore).toBe(true)
+    const rest = page(await list(`intents?limit=2&cursor=${first.nextCursor}`))
+    expect(rest).toMatchObject({ hasMore: false, nextCursor: null })
+    expect(rest.data.map(({ id }) => id)).toEqual(ids.slice(3))
+  })
+
   test('a new intent does not move the next page', async () => {
     const first = await list('intents?limit=2')
     const id = await insertTestIntent(world.database.db, wallet, 'planning')
@@ -149,6 +160,9 @@ describe('GET /v1/wallets', () => {
     const second = await list(`wallets?limit=2&cursor=${page(first).nextCursor}`, owner)
     expect([...idsOf(first), ...idsOf(second)]).toEqual(created)
     expect([page(first).hasMore, page(second).hasMore]).toEqual([true, false])
+    expect(page(second).nextCursor).toBeNull()
+    const exact = page(await list('wallets?limit=3', owner))
+    expect(exact).toMatchObject({ data: { length: 3 }, hasMore: false, nextCursor: null })
     for (const one of page(first).data) {
       expect((await list(`wallets/${one.userId}`, owner)).body).toEqual(one)
     }

@@ -245,6 +245,25 @@ describe('credits', () => {
     expect((await get('/dashboard/credits')).body).toMatchObject({ balance: 0, totalUsed: 7 })
   })
 
+  test('a refusal tells what is left too: 402, 403 and 429', async () => {
+    const scopes = ['write' as const]
+    const writer = await createApiKey(world.database.db, accountId, { name: 'scoped', scopes })
+    await setAccount({ max_wallets: 1 })
+    await createWallet('only')
+    const refusals: [status: number, remaining: number, answer: Answer][] = [
+      [402, 0, await get('/v1/wallets/only', poorKey)],
+      [402, 0, await createWallet('only', poorKey)],
+      [403, 99, await get('/v1/wallets/only', writer)],
+      [403, 99, await createWallet('other')],
+    ]
+    await suspendAccount(world.database.db, accountId)
+    refusals.push([403, 99, await get('/v1/wallets/only')], [403, 99, await createWallet('other')])
+    await setAccount({ win: nextMinute(), win_used: 100 })
+    refusals.push([429, 99, await get('/v1/wallets/only')])
+    const told = refusals.map(([, , answer]) => [answer.status, ...credits(answer)])
+    expect(told).toEqual(refusals.map(([status, remaining]) => [status, 0, remaining]))
+  })
+
   test('12 wallets at once for 5 credits: five are made', async () => {
     await setAccount({ monthly_credits: 5 })
     const calls = Array.from({ length: 12 }, (_, i) => createWallet(`user ${i}`))

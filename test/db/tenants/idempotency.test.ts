@@ -4,6 +4,7 @@ import {
   claimKey,
   deleteExpiredKeys,
   findAnswer,
+  fingerprintOf,
   storeAnswer,
   type IdempotencyKey,
 } from '../../../db/tenants/idempotency.js'
@@ -50,6 +51,27 @@ const age = (key: IdempotencyKey, time: string) =>
     created_at: database.db.raw('created_at - ?::interval', [time]),
     expires_at: database.db.raw('expires_at - ?::interval', [time]),
   })
+
+describe('fingerprintOf', () => {
+  const same = (a: unknown, b: unknown) => fingerprintOf(a).equals(fingerprintOf(b))
+
+  test('the order of members does not matter, at any depth; absent is as undefined', () => {
+    const body = { a: 1, b: { c: [{ d: 1, e: 2 }], f: null } }
+    expect(same(body, { b: { f: null, c: [{ e: 2, d: 1 }] }, a: 1, x: undefined })).toBe(true)
+  })
+
+  test.each([
+    ['a value', { a: 1 }, { a: 2 }],
+    ['a type', { a: 1 }, { a: '1' }],
+    ['a name', { a: 1 }, { b: 1 }],
+    ['the order of a list', { a: [1, 2] }, { a: [2, 1] }],
+    ['a depth', { a: { b: 1 } }, { a: [{ b: 1 }] }],
+    ['null and absent', { a: null }, {}],
+    ['a member more', { a: 1 }, { a: 1, b: 2 }],
+  ])('%s matters', (_title, one, other) => {
+    expect(same(one, other)).toBe(false)
+  })
+})
 
 describe('findAnswer', () => {
   test('finds an answer for 30 days', async () => {

@@ -229,9 +229,9 @@ describe('charge', () => {
   const pay = (trx: Db, cost: number) =>
     charge(trx, { accountId, requestId: newId('req_'), cost, route: 'POST /test' })
 
-  test('is part of its transaction', async () => {
+  test('is part of its transaction, and exactly what is left is enough', async () => {
     const failed = api.transaction(async (trx) => {
-      expect(await pay(trx, 5)).toEqual({ paid: true, balance: 95n })
+      expect(await pay(trx, 100)).toEqual({ paid: true, balance: 0n })
       throw new Error('rolled back')
     })
     await expect(failed).rejects.toThrow('rolled back')

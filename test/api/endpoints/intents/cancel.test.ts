@@ -132,6 +132,24 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     expect(withoutId(theirs)).toBe(withoutId(unknown))
   })
 
+  test.each([
+    ['completed', { status: 'completed', completed_at: new Date() }],
+    ['failed', { status: 'failed', error: { code: 'DEPOSIT_FAILED', message: 'x' } }],
+    ['cancelled', undefined],
+    ['signed', { state: 'signed', payload: '{}' }],
+  ])('error: INTENT_NOT_FOUND for one of another account that is %s', async (state, values) => {
+    const intent = await newIntent()
+    if (state === 'signed') {
+      await submit(intent)
+      await setOperation(intent.id, values ?? {})
+    } else if (values) await world.database.db('intent').where({ id: intent.id }).update(values)
+    else await cancel(intent.id)
+    const stranger = await world.newKey()
+    const [theirs, unknown] = [await cancel(intent.id, stranger), await cancel('x', stranger)]
+    expect([theirs.status, theirs.body.error]).toEqual([404, 'INTENT_NOT_FOUND'])
+    expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+
   test('either the cancel or the signer wins, whoever is first', async () => {
     for (let i = 0; i < 5; i++) {
       const intent = await newIntent()

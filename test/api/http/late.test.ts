@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
+import { startWorld, type Answer, type World } from '../api.js'
+
+/** One read and one write, both held up in the database until the time limit has answered for them. */
+let world: World
+let accountId: string
+let key: string
+let late: { read: Answer; write: Answer }
+
+const PAID = 50
+
+beforeAll(async () => {
+  world = await startWorld()
+  const { db } = world.database
+  ;({ id: accountId } = await createAccount(db, { name: 'test', plan: 'pro' }))
+  await db('account').where({ id: accountId }).update({ monthly_credits: 0 })
+  await grantCredits(db, accountId, { credits: PAID })
+  key = await createApiKey(db, accountId, { name: 'test' })
+  late = await db.transaction(async (trx) => {
+    await trx.raw('lock table wallet in access exclusive mode')
+    const [read, write] = await Promise.all([list(), create()])
+    return { read, write }
+  })
+})
+afterAll(() => world?.stop())
+
+const list = () => world.api.call('GET', '/v1/wallets', { key })
+const create = () => {
+  const headers = { 'idempotency-key': 'late' }
+  return world.api.call('POST', '/v1/wallets', { key, headers, body: { userId: 'late' } })
+}
+
+type Entry = { reason: string; delta: bigint }
+const ledger = () =>
+  world.database
+    .db('ledger')
+    .where({ account_id: accountId })
+    .whereNot({ reason: 'purchase' })
+    .orderBy('id')
+    .select<Entry[]>('reason', 'delta')
+
+/** What was answered by the limit goes on, and ends some time later. */
+async function waitForLedger(entries: Entry[]): Promise<void> {
+  const sum = (all: Entry[]) => JSON.stringify(all.map(({ reason }) => reason).sort())
+  for (let tries = 0; tries < 250; tries++) {
+    if (sum(await ledger()) === sum(entries)) break
+    await sleep(20)
+  }
+  expect(await ledger()).toEqual(expect.arrayContaining(entries))
+  expect(await ledger()).toHaveLength(entries.length)
+}
+
+describe('what ends after the time limit', () => {
+  test('was answered with 503, and tells no charge', () => {
+    for (const { status, body, headers } of [late.read, late.write]) {
+      expect([status, body.error]).toEqual([503, 'UNAVAILABLE'])
+      expect([headers.get('retry-after'), headers.get('x-credits-charged')]).toEqual(['1', '0'])
+    }
+  })
+
+  test('a read is given back, a write that was done is paid for', async () => {
+    await waitForLedger([
+      { reason: 'charge:GET /wallets', delta: -1n },
+      { reason: 'refund', delta: 1n },
+      { reason: 'charge:POST /wallets', delta: -1n },
+    ])
+    const { body } = await world.api.call('GET', '/dashboard/credits', { key })
+    expect(body).toMatchObject({ balance: PAID - 1, totalUsed: 1 })
+  })
+
+  test('a write is told to whoever sends it again, and not done again', async () => {
+    const again = await create()
+    expect(again).toMatchObject({ status: 201, body: { userId: 'late' } })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(await world.database.db('wallet').where({ account_id: accountId })).toHaveLength(1)
+  })
+
+  test('is not answered twice: nothing fails over it', () => {
+    const failures = world.api
+      .logText()
+      .split('\n')
+      .filter((line) => /request failed/.test(line))
+    expect(failures).toHaveLength(2)
+    for (const line of failures) expect(line).toContain('did not answer in time')
+  })
+})
