@@ -1,5 +1,6 @@
 import { AbiCoder, FetchRequest, JsonRpcProvider, isError } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
+import { whyNot, type Capability, type Finding } from '../domain/capability.js'
 import type { Chain, ChainName, Registry } from './registry.js'
 
 /** Long enough for a busy public endpoint, short enough that a dead one delays nobody for long. */
@@ -16,8 +17,16 @@ export type ChainClient = {
   send<T>(method: string, params: unknown[]): Promise<T>
   /** The chain through each of its endpoints alone, the preferred one first. */
   endpoints: ChainClient[]
+  /** What the latest probe has found here; nothing until there was one. */
+  condition: { findings: readonly Finding[] }
   close(): void
 }
+
+/** Why a capability of the chain is disabled, as the latest probe has it; undefined when it is not. */
+export const disabledBecause = (
+  { condition }: Pick<ChainClient, 'condition'>,
+  capability: Capability,
+): string | undefined => whyNot(condition.findings, capability)
 
 export type Chains = { list: ChainClient[]; byId(chainId: number | bigint): ChainClient }
 
@@ -42,6 +51,7 @@ export function connectChain(chain: Chain, url: string): ChainClient {
       }
     },
     endpoints: [],
+    condition: { findings: [] },
     close() {
       provider.destroy()
     },
@@ -115,26 +125,4 @@ export function didAnswer(error: unknown): boolean {
 /** True when a node ran the call and it reverted, false when the node itself failed. */
 export function isRevert(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.details.reverted === true
-}
-
-/**
- * Compares each endpoint's chain id with the registry.
- *
- * @returns Names of the chains that did not answer: they may come back, the others work meanwhile.
- * @throws Error when an endpoint serves another chain.
- */
-export async function checkChainIds({ list }: Chains): Promise<string[]> {
-  const silent: string[] = []
-  for (const { chain, send } of list) {
-    const answer = await send<string>('eth_chainId', []).catch(() => undefined)
-    if (answer === undefined) silent.push(chain.name)
-    else if (Number(answer) !== chain.chainId) {
-      const served = Number(answer)
-      throw new ServiceError(
-        'MISCONFIGURED',
-        `The RPC URL of ${chain.name} serves chain ${served}, not ${chain.chainId}.`,
-      )
-    }
-  }
-  return silent
 }

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import { share } from '../share.js'
 import { readContract } from './read.js'
-import type { ChainClient } from './connect.js'
+import { disabledBecause, type ChainClient } from './connect.js'
 
 /** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
 const PRICE_TTL_MS = 60_000
@@ -20,3 +20,9 @@ export const readEthPrice = share(
   },
   { ttlMs: PRICE_TTL_MS },
 )
+
+/** USD per ETH as a chain's own feed has it, or where that is broken another chain's: it is the same coin. */
+export function readAnyEthPrice(client: ChainClient, others: ChainClient[]): Promise<bigint> {
+  const sound = [client, ...others].find((one) => !disabledBecause(one, 'prices'))
+  return readEthPrice(sound ?? client)
+}

@@ -53,6 +53,8 @@ export type Market = {
   receiptToken: string
   /** Of a vault: the market of Aave in which it lends what it holds. */
   lendsTo?: Vault['lendsTo']
+  /** Listed without being known to be there: offered where the probe finds it. */
+  isCandidate?: true
 }
 
 /** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */

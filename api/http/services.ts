@@ -3,6 +3,7 @@ import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
 import type { Attestations } from '../../protocols/bridges/bridge.js'
 import type { Db } from '../../db/connection/connect.js'
+import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
@@ -14,6 +15,8 @@ export type Services = {
   registry: Registry
   /** Circle's attestation service: what a transfer over the bridge costs. */
   attestations: Attestations
+  /** What is known to be broken. */
+  prober: Prober
   temporal: Client
   readProgress: ReadProgress
   /** Counts requests without a valid key. */

@@ -19,6 +19,11 @@ export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
     .select<Lane[]>('chain_id as chainId', 'sender', 'kek_id as kekId', 'sealed_key as sealedKey')
 }
 
+/** What everybody may know of the lanes of all chains. */
+export async function readLaneAddresses(db: Db): Promise<{ chainId: bigint; sender: string }[]> {
+  return db('lane').orderBy(['chain_id', 'sender']).select('chain_id as chainId', 'sender')
+}
+
 export async function insertLane(db: Db, lane: Lane): Promise<void> {
   await db('lane').insert({
     chain_id: lane.chainId.toString(),

@@ -55,7 +55,7 @@ describe('GET /docs/errors', () => {
 describe('the document', () => {
   const schemas = document.components?.schemas as Record<string, { enum?: string[] }>
 
-  test.each(['INVALID_REQUEST', 'INSUFFICIENT_FUNDS'] as const)(
+  test.each(['INVALID_REQUEST', 'INSUFFICIENT_FUNDS', 'UNAVAILABLE'] as const)(
     'lists the reasons of %s',
     (code) => {
       const name = code === 'INVALID_REQUEST' ? 'InvalidRequestReason' : 'InsufficientFundsReason'
