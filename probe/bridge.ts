@@ -1,6 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
-import { failed, ok, type Probe, type Row } from './chain.js'
+import { failed, ok, type Probe, type Row } from './look.js'
 import type { Chain } from '../chains/registry.js'
 
 /** @see https://developers.circle.com/cctp/evm-smart-contracts TokenMessengerV2, MessageTransmitterV2 */

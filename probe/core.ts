@@ -2,7 +2,7 @@ import { Interface, TypedDataEncoder, keccak256 } from 'ethers'
 import { MULTICALL_ADDRESS } from '../chains/multicall.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Token } from '../chains/registry.js'
 import { demoFunding } from '../domain/funding.js'
-import { failed, ok, warning, type Probe, type Row } from './chain.js'
+import { failed, ok, warning, type Probe, type Row } from './look.js'
 
 /**
  * Of the code of Simple7702Account v0.8, which has nothing of its chain in it.

@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { failed, ok, warning, type Probe, type Row } from './chain.js'
+import { failed, ok, warning, type Probe, type Row } from './look.js'
 
 /** Feeds of test networks are often days behind; costs told by an older price mislead. */
 const MAX_AGE_SECONDS = 86_400

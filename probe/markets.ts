@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { tokensOf, type Market } from '../chains/registry.js'
-import { failed, ok, warning, type Probe, type Question, type Row } from './chain.js'
+import { failed, ok, warning, type Probe, type Question, type Row } from './look.js'
 
 /** Bits of a reserve's configuration. @see ReserveConfiguration.sol of Aave v3 */
 const ACTIVE = 1n << 56n

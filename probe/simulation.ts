@@ -1,7 +1,7 @@
 import { AbiCoder, Interface, Wallet, toQuantity } from 'ethers'
 import { didAnswer, isRevert } from '../chains/connect.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { failed, ok, warning, type Probe, type Row } from './chain.js'
+import { failed, ok, warning, type Probe, type Row } from './look.js'
 
 /** Simple7702Account tells whose calls it takes. */
 const account = new Interface(['function entryPoint() view returns (address)'])

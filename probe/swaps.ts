@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
-import { failed, ok, type Probe, type Row } from './chain.js'
+import { failed, ok, type Probe, type Row } from './look.js'
 
 /** @see https://docs.uniswap.org/contracts/v3/reference/periphery/base/PeripheryImmutableState */
 const periphery = new Interface(['function factory() view returns (address)'])
@@ -20,5 +20,6 @@ export async function checkSwaps(probe: Probe): Promise<Row[]> {
     if (isIts) return ok(`Uniswap ${name}`, 'swaps', 'is of the factory')
     return failed(`Uniswap ${name}`, 'swaps', `there is no ${name} of that factory at ${to}`)
   }
-  return Promise.all([place, ofFactory('quoter', quoter), ofFactory('router', router)])
+  const parts = [ofFactory('quoter', quoter), ofFactory('router', router)]
+  return [place, ...(await Promise.all(parts))]
 }
