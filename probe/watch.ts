@@ -36,7 +36,7 @@ export function createProber(tools: ProbeTools): Prober {
   let latest: Report | undefined
   const probe = share(
     async () => {
-      latest = await readReport(tools)
+      latest = await readReport(tools, latest?.purses ?? [])
       keep(tools.chains, latest.chains)
       return latest
     },
@@ -45,11 +45,12 @@ export function createProber(tools: ProbeTools): Prober {
   return { latest: () => latest, probe: () => probe(undefined) }
 }
 
-async function readReport({ chains, registry, db }: ProbeTools): Promise<Report> {
+/** `known`: what was there before, for as long as the database does not answer. */
+async function readReport({ chains, registry, db }: ProbeTools, known: Purse[]): Promise<Report> {
   const [reports, purses] = await Promise.all([
     probeChains(chains, registry),
     // Without a database there is no telling whose money it would be.
-    db ? readPurses(db, chains).catch(() => []) : [],
+    db ? readPurses(db, chains).catch(() => known) : [],
   ])
   const judged = judgePurses(purses)
   const withPurses = reports.map((report) => ({

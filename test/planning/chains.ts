@@ -48,6 +48,8 @@ export type TestChains = {
   attestations: Attestations
   chains: Chains
   urls: Record<ChainName, string>
+  /** Where what was deployed is, as `DEVNET_FILE` has it. */
+  contracts: Record<string, DevnetContracts>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
   /** Writes the head of each chain as booked, as the driver does. */
   book(db: Db): Promise<void>
@@ -73,7 +75,7 @@ export async function startChains(
   })
   const iris = await startIris({ chains: burning, port: 0 })
   return {
-    ...{ registry, chains, urls, attestations: connectAttestations(iris.url) },
+    ...{ registry, chains, urls, contracts, attestations: connectAttestations(iris.url) },
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
       const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
