@@ -12,20 +12,31 @@ const directions = {
   custody: ['domain/'],
   protocols: ['chains/', 'domain/', share],
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
-  lanes: ['protocols/', 'chains/', 'db/', 'domain/'],
+  // What a deployment finds of what its registry says: every process asks, and keeps the answer.
+  probe: ['protocols/', 'chains/', 'db/', 'domain/', share],
+  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
   // Of the lanes only what an operation is called and whether it is over.
   signer: [
-    ...['lanes/(operationId|outcome)\\.ts$', 'custody/'],
+    ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
     ...['protocols/', 'chains/', 'db/', 'domain/', share],
   ],
   activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', share, 'type:workflows/'],
   api: [
-    ...['temporal/', 'planning/', 'protocols/', 'chains/', 'db/', 'domain/'],
+    ...['temporal/', 'planning/', 'probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
     ...['custody/seal\\.ts$', 'type:workflows/'],
   ],
-  worker: ['temporal/', 'activities/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  worker: [
+    'temporal/',
+    'activities/',
+    'lanes/',
+    'probe/',
+    'protocols/',
+    'chains/',
+    'db/',
+    'domain/',
+  ],
   devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
   dev: ['db/', 'devnet/', 'chains/', 'domain/'],
 }

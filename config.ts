@@ -56,6 +56,8 @@ const schemas = {
     KEK_FILE: z.string().min(1),
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
   }),
+  // Whoever looks from outside: without a database he sees neither treasury nor lanes.
+  operator: z.object({ ...common, DATABASE_URL: databaseUrl.default('') }),
 }
 
 export type Role = keyof typeof schemas

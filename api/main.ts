@@ -6,6 +6,7 @@ import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
+import { createProber, summarize, watchDeployment } from '../probe/watch.js'
 import { createBreaker } from '../temporal/breaker.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
@@ -13,7 +14,7 @@ import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
-const { onStop, ready } = superviseProcess(log)
+const { stopping, onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
@@ -26,9 +27,15 @@ onStop(() => temporal.connection.close())
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
-const parts = { db, chains, registry, temporal, readProgress, shield, log }
+const prober = createProber({ chains, registry, db })
+const parts = { db, chains, registry, prober, temporal, readProgress, shield, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
 onStop(() => drain(server))
+const watch = watchDeployment(prober, log, stopping)
+onStop(() => watch.ended)
 ready({ address: server.address() })
+await watch.first
+const report = prober.latest()
+if (report) log.info({ chains: summarize(report) }, 'deployment probed')

@@ -3,6 +3,7 @@ import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { dashboardRoutes } from './endpoints/credits.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { intentRoutes } from './endpoints/intents.js'
+import { readinessRoutes } from './endpoints/readiness.js'
 import { retryRoutes } from './endpoints/retryIntent.js'
 import { positionRoutes } from './endpoints/positions.js'
 import { walletRoutes } from './endpoints/wallets.js'
@@ -23,5 +24,5 @@ export const endpoints: Endpoints = {
     ...positionRoutes,
     ...demoRoutes,
   ],
-  unversioned: dashboardRoutes,
+  unversioned: [...dashboardRoutes, ...readinessRoutes],
 }

@@ -10,6 +10,7 @@ import { keyDigest } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
 import { newId } from '../db/connection/ids.js'
 import { createLog } from '../log.js'
+import { createProber } from '../probe/watch.js'
 import { silentChains } from '../test/planning/chains.js'
 
 /**
@@ -25,7 +26,9 @@ const kinds: Record<string, () => Server> = { steward, bare, sameSql }
 
 function steward(): Server {
   const db = connect(url, POOL_SIZE)
-  const parts = { db, temporal: {} as Client, ...silentChains(), shield: createShield() }
+  const nodes = silentChains()
+  const prober = createProber(nodes)
+  const parts = { db, temporal: {} as Client, ...nodes, prober, shield: createShield() }
   const readProgress = () => Promise.resolve(undefined)
   return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
 }

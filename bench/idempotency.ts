@@ -10,6 +10,7 @@ import { createApiKey } from '../db/tenants/accounts.js'
 import { connect, migrate, type Db } from '../db/connection/connect.js'
 import { startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
 import { createLog } from '../log.js'
+import { createProber } from '../probe/watch.js'
 import { insertTestWallet } from '../test/db/rows.js'
 import { silentChains } from '../test/planning/chains.js'
 import { countEffects, runTwins } from '../test/support/twins.js'
@@ -80,7 +81,9 @@ async function startServer() {
   const url = new URL(postgres.url)
   url.searchParams.set('options', '-c role=steward_api')
   const db = connect(url.href, 20)
-  const parts = { db, temporal, ...silentChains(), shield: createShield() }
+  const nodes = silentChains()
+  const prober = createProber(nodes)
+  const parts = { db, temporal, ...nodes, prober, shield: createShield() }
   const readProgress = () => Promise.resolve(undefined)
   const server = createApiServer({ ...parts, readProgress, log: createLog('api', 'silent') })
   server.listen(0, '127.0.0.1')

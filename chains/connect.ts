@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/errors.js'
+import { whyNot, type Capability, type Finding } from '../domain/capability.js'
 import { rpcVariable, type Chain, type ChainName, type Registry } from './registry.js'
 import { createEndpoint } from './rpc/endpoint.js'
 import { toRpcError, toSilence } from './rpc/errors.js'
@@ -20,8 +20,16 @@ export type ChainClient = {
   send<T>(method: string, params: unknown[]): Promise<T>
   /** The chain through each of its endpoints alone, the preferred one first. */
   endpoints: ChainClient[]
+  /** What the latest probe has found here; nothing until there was one. */
+  condition: { findings: readonly Finding[] }
   close(): void
 }
+
+/** Why a capability of the chain is disabled, as the latest probe has it; undefined when it is not. */
+export const disabledBecause = (
+  { condition }: Pick<ChainClient, 'condition'>,
+  capability: Capability,
+): string | undefined => whyNot(condition.findings, capability)
 
 export type Chains = { list: ChainClient[]; byId(chainId: number | bigint): ChainClient }
 
@@ -65,6 +73,7 @@ function clientOf(chain: Chain, pool: Pool): ChainClient {
       return reply.result as T
     },
     endpoints: [],
+    condition: { findings: [] },
     close() {
       for (const endpoint of pool.endpoints) endpoint.close()
     },
@@ -111,30 +120,4 @@ function headsListener(chain: Chain, log?: PartLog): HeadsListener {
       log?.error({ chain: chain.name, endpoint, served }, message)
     },
   }
-}
-
-/**
- * Compares each endpoint's chain id with the registry.
- *
- * @returns Names of the chains, and where only some of their endpoints are meant, of these, that did not answer:
- *   they may come back, the others work meanwhile.
- * @throws Error when an endpoint serves another chain.
- */
-export async function checkChainIds({ list }: Chains): Promise<string[]> {
-  const silent = await Promise.all(list.map(findSilent))
-  return silent.flat()
-}
-
-async function findSilent({ chain, endpoints }: ChainClient): Promise<string[]> {
-  const answers = await Promise.all(
-    endpoints.map(({ send }) => send<string>('eth_chainId', []).catch(() => undefined)),
-  )
-  const names = answers.map((_answer, i) => nameEndpoint(chain, i + 1))
-  for (const [i, answer] of answers.entries()) {
-    if (answer === undefined || Number(answer) === chain.chainId) continue
-    const served = `serves chain ${Number(answer)}, not ${chain.chainId}`
-    throw new ServiceError('MISCONFIGURED', `The ${names[i]} ${served}.`)
-  }
-  if (answers.every((answer) => answer === undefined)) return [chain.name]
-  return names.filter((_name, i) => answers[i] === undefined)
 }

@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import { share } from '../share.js'
-import { didAnswer, type ChainClient } from './connect.js'
+import { didAnswer, disabledBecause, type ChainClient } from './connect.js'
 import { readContract } from './read.js'
 
 /** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
@@ -41,3 +41,9 @@ export const readTip = share(
   },
   { ttlMs: TIP_TTL_MS },
 )
+
+/** USD per ETH as a chain's own feed has it, or where that is broken another chain's: it is the same coin. */
+export function readAnyEthPrice(client: ChainClient, others: ChainClient[]): Promise<bigint> {
+  const sound = [client, ...others].find((one) => !disabledBecause(one, 'prices'))
+  return readEthPrice(sound ?? client)
+}

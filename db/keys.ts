@@ -35,6 +35,12 @@ export async function findTreasury(db: Db): Promise<Treasury | undefined> {
   return db('treasury').first<Treasury | undefined>('address', 'kek_id as kekId', 'sealed')
 }
 
+/** What everybody may know of the treasury; undefined until the signer has booted once. */
+export async function findTreasuryAddress(db: Db): Promise<string | undefined> {
+  const row = await db('treasury').first<{ address: string } | undefined>('address')
+  return row?.address
+}
+
 export async function insertTreasury(db: Db, treasury: Treasury): Promise<void> {
   await db('treasury').insert({
     address: treasury.address,

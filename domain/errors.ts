@@ -1,4 +1,9 @@
-import { retryAfterOf, type InsufficientFundsReason, type InvalidRequestReason } from './reasons.js'
+import {
+  retryAfterOf,
+  type InsufficientFundsReason,
+  type InvalidRequestReason,
+  type UnavailableReason,
+} from './reasons.js'
 
 /** Of failed intents. */
 const RETRY = 'Retry the intent with `POST /v1/intents/:intentId/retry`.'
@@ -131,7 +136,7 @@ export type ErrorDetails = Record<string, unknown>
 export type Issue = { path: string; message: string }
 
 type Options = { cause?: unknown }
-type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS'
+type Reasoned = 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
 
 /**
  * The one error class of the service. The code decides the HTTP status (`errorCatalog`); the message
@@ -152,6 +157,12 @@ export class ServiceError extends Error {
     code: 'INSUFFICIENT_FUNDS',
     message: string,
     details?: ErrorDetails & { reason?: InsufficientFundsReason },
+    options?: Options,
+  )
+  constructor(
+    code: 'UNAVAILABLE',
+    message: string,
+    details?: ErrorDetails & { reason?: UnavailableReason },
     options?: Options,
   )
   constructor(
@@ -185,6 +196,17 @@ export function invalidRequest(
     ...(retryAfter && { retryAfter }),
     issues: [{ path, message }],
   })
+}
+
+/**
+ * UNAVAILABLE because a probe has found a part of the deployment broken.
+ *
+ * @param what - What cannot be done: `Nothing can be bridged from base-sepolia`.
+ * @param why - A clause.
+ */
+export function capabilityDisabled(what: string, why: string): ServiceError {
+  const details = { reason: 'capability_disabled' } as const
+  return new ServiceError('UNAVAILABLE', `${what} now: ${why}.`, details)
 }
 
 /** INVALID_REQUEST because of several parts of the request; the message tells the first few. */

@@ -1,6 +1,6 @@
 /** What the reader of a reason should know. `retryAfter`: seconds after which the call may succeed. */
 type ReasonFacts = {
-  code: 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS'
+  code: 'INVALID_REQUEST' | 'INSUFFICIENT_FUNDS' | 'UNAVAILABLE'
   meaning: string
   hint: string
   retryAfter?: number
@@ -80,6 +80,12 @@ export const reasonCatalog = {
     meaning: 'The money is there, but its markets cannot pay out so much now.',
     hint: 'Ask for at most `details.available`, or try again later.',
   },
+  capability_disabled: {
+    code: 'UNAVAILABLE',
+    meaning:
+      'A part of the deployment that the call needs does not fit what is on the chain, so that it is not used. `message` says which part, and why.',
+    hint: 'Send the request again later, or ask for something that does not need it. `GET /v1/yields` names the markets that are concerned.',
+  },
 } as const satisfies Record<string, ReasonFacts>
 
 export type Reason = keyof typeof reasonCatalog
@@ -88,6 +94,7 @@ type ReasonsOf<Code> = {
 }[Reason]
 export type InvalidRequestReason = ReasonsOf<'INVALID_REQUEST'>
 export type InsufficientFundsReason = ReasonsOf<'INSUFFICIENT_FUNDS'>
+export type UnavailableReason = ReasonsOf<'UNAVAILABLE'>
 
 /** The reasons that a code is answered with; none for most codes. */
 export const reasonsOf = (code: string): Reason[] =>

@@ -5,7 +5,7 @@ import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
 import { createDriverTools } from './driverTools.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
-import type { ChainClient } from '../chains/connect.js'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
 import type { Listener } from '../db/connection/listen.js'
 
@@ -33,13 +33,17 @@ export async function driveChain(
     if (isLedElsewhere(error)) tools.sentAt.clear()
     else log.warn({ err: error, chain: chain.name }, failure)
   }
+  // What another chain says of our blocks and transactions must not become what is known of them.
+  const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
+    if (isForeign()) return pause(RETRY_MS, stopping)
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
     await bookForeignMints(tools)
     await wake
   }
   const bookNext = async () => {
+    if (isForeign()) return pause(RETRY_MS, stopping)
     const more = await bookChain(tools)
     if (!more) await pause(chain.pollMs, stopping)
   }

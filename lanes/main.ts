@@ -1,10 +1,11 @@
-import { checkChainIds, connectChains } from '../chains/connect.js'
+import { connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
 import { createLog } from '../log.js'
 import { superviseProcess } from '../process.js'
+import { createProber, watchDeployment } from '../probe/watch.js'
 import { connectAttestations } from '../protocols/bridges/bridges.js'
 import { runAttester } from './attester.js'
 import { driveChain } from './driver.js'
@@ -19,8 +20,9 @@ const db = connect(config.DATABASE_URL, 1)
 onStop(() => db.destroy())
 
 await assertNetwork(db, config.NETWORK)
-const silent = await checkChainIds(chains)
-if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
+const watch = watchDeployment(createProber({ chains, registry }), log, stopping)
+onStop(() => watch.ended)
+await watch.first
 
 const url = config.directDatabaseUrl
 const listener = listenToOperations(url, stopping)

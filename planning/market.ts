@@ -1,6 +1,6 @@
 import { readBalance, readBlock, type BlockRef } from '../chains/read.js'
 import { readL1Price } from '../chains/l1Costs.js'
-import { readEthPrice, readTip } from '../chains/prices.js'
+import { readAnyEthPrice, readTip } from '../chains/prices.js'
 import {
   isStillBooked,
   readBookedBlocks,
@@ -11,14 +11,27 @@ import {
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
-import { assetOf, lendingProtocol, readRates } from '../protocols/lending/markets.js'
+import {
+  assetOf,
+  disabledMarket,
+  isThere,
+  lendingProtocol,
+  readRates,
+} from '../protocols/lending/markets.js'
+import { assertEnabled, chainsNamedBy, explainRefusal, listDisabled } from './disabled.js'
 import { readQuotes } from './quotes.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
-import type { ChainClient, Chains } from '../chains/connect.js'
+import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { findToken, type Market } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
-import type { ChainState, GasKind, PositionState, SwapQuote } from '../domain/plan/market.js'
+import type {
+  ChainState,
+  GasKind,
+  MarketState,
+  PositionState,
+  SwapQuote,
+} from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
 
 /**
@@ -47,8 +60,15 @@ type ChainSnapshot = {
   swaps: SwapQuote[]
 }
 
-/** What the chains say, and what the bridges said last. `silent`: names of chains without an answer. */
-export type MarketSnapshot = Routes & { snapshots: ChainSnapshot[]; silent: string[] }
+/**
+ * What the chains say, and what the bridges said last. `silent`: names of chains without an answer. Those that are
+ * disabled were not asked.
+ */
+export type MarketSnapshot = Routes & {
+  clients: ChainClient[]
+  snapshots: ChainSnapshot[]
+  silent: string[]
+}
 
 export type MarketTools = { db: Db; chains: Chains }
 
@@ -62,18 +82,22 @@ export async function readMarket(
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
   const booked = await readBookedBlocks(db)
+  const clients = chains.list
+  const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
   const [answers, known] = await Promise.all([
     Promise.all(
-      chains.list.map(async (client) => {
+      enabled.map(async (client) => {
         const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
         if (!at) return client.chain.name
         // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-        return readSnapshot(client, at, { wallet, request }).catch(() => client.chain.name)
+        const question = { wallet, request, others: enabled }
+        return readSnapshot(client, at, question).catch(() => client.chain.name)
       }),
     ),
     request.action === 'withdraw' ? noRoutes : readRoutes(db, chains),
   ])
   return {
+    clients,
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
     ...known,
@@ -83,10 +107,13 @@ export async function readMarket(
 /** A wallet as it was at a block. */
 type Holder = { wallet: string; block: BlockRef }
 
+/** `others`: chains that may tell what a coin is worth. */
+type Question = { wallet: string; request: IntentRequest; others: ChainClient[] }
+
 async function readSnapshot(
   client: ChainClient,
   booked: BookedBlock,
-  { wallet, request }: { wallet: string; request: IntentRequest },
+  { wallet, request, others }: Question,
 ): Promise<ChainSnapshot> {
   const holder = { wallet, block: { blockHash: booked.hash } }
   const readSwaps = async () => {
@@ -97,7 +124,7 @@ async function readSnapshot(
     readAsset(client, request.asset, holder),
     readSwaps(),
     request.action === 'bridge' ? [] : readRates(client),
-    readGasUsd(client),
+    readGasUsd(client, others),
   ])
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
 }
@@ -112,26 +139,42 @@ async function readAsset(
   return token ? readBalance(client, { token, owner: wallet, block }) : 0n
 }
 
+/** Also of markets to which nothing may be lent: what is in them comes out if they say what that is. */
 async function readMarketHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
-  return Promise.all(
-    client.chain.markets.map(async (market) => {
-      const protocol = lendingProtocol(market)
-      const [units, liquidityUnits] = await Promise.all([
-        protocol.readPosition(client, market, holder),
-        protocol.readLiquidity(client, market, holder.wallet),
-      ])
-      return { market, units, liquidityUnits }
+  const markets = client.chain.markets.filter((market) => isThere(client, market))
+  const holdings = await Promise.all(
+    markets.map(async (market) => {
+      const holding = readHolding(client, market, holder)
+      if (disabledMarket(client, market) === undefined) return holding
+      return holding.catch(() => undefined)
     }),
   )
+  return holdings.filter((holding) => holding !== undefined)
+}
+
+async function readHolding(
+  client: ChainClient,
+  market: Market,
+  holder: Holder,
+): Promise<MarketHolding> {
+  const protocol = lendingProtocol(market)
+  const [units, liquidityUnits] = await Promise.all([
+    protocol.readPosition(client, market, holder),
+    protocol.readLiquidity(client, market, holder.wallet),
+  ])
+  return { market, units, liquidityUnits }
 }
 
 /** What the signer would pay now, with what a rollup takes for posting on L1. */
-async function readGasUsd(client: ChainClient): Promise<Record<GasKind, number>> {
+async function readGasUsd(
+  client: ChainClient,
+  others: ChainClient[],
+): Promise<Record<GasKind, number>> {
   const [head, tipWei, { weiPerByte }, ethPrice] = await Promise.all([
     readBlock(client, 'latest'),
     readTip(client),
     readL1Price(client),
-    readEthPrice(client),
+    readAnyEthPrice(client, others),
   ])
   const weiPerGas = (head?.baseFeeWei ?? 0n) + tipWei
   const costs = Object.entries(usual).map(([kind, { gas, bytes }]) => [
@@ -150,13 +193,15 @@ export type PlanInput = { request: IntentRequest; market: MarketSnapshot }
  *
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says, or with the reason
  *   `market_busy` while another intent takes everything out of a market of the plan; RPC_ERROR when a
- *   chain that is silent, or a bridge that was never read, might hold the answer.
+ *   chain that is silent, or a bridge that was never read, might hold the answer; UNAVAILABLE with the reason
+ *   `capability_disabled`.
  */
 export async function planWithReservations(
   trx: Db,
   walletId: string,
   { request, market }: PlanInput,
 ): Promise<ExecutionPlan> {
+  assertEnabled(request, market.clients)
   const { snapshots, silent } = await dropReorganised(trx, market)
   const named = chainsNamedBy(request)
   // Money for a lending may lie on any chain.
@@ -173,33 +218,24 @@ export async function planWithReservations(
   }
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
-  const state = { chains, rates, routes: market.routes, swaps, positions }
-  const plan = planOrSilence(request, state, missing)
+  const disabled = listDisabled(market.clients)
+  const state = { chains, rates, routes: market.routes, swaps, positions, disabled }
+  const plan = planOrExplain(request, state, { missing, clients: market.clients })
   await assertNotBusy(trx, walletId, { plan, snapshots })
   return plan
 }
 
-function planOrSilence(
+function planOrExplain(
   request: IntentRequest,
-  state: Parameters<typeof planIntent>[1],
-  missing: string[],
+  state: MarketState,
+  { missing, clients }: { missing: string[]; clients: ChainClient[] },
 ): ExecutionPlan {
   try {
     return planIntent(request, state)
   } catch (error) {
-    throw missing.length > 0 ? noAnswer(missing) : error
-  }
-}
-
-/** Chains without which a request cannot be planned. */
-function chainsNamedBy(request: IntentRequest): string[] {
-  switch (request.action) {
-    case 'lend':
-      return request.chain ? [request.chain] : []
-    case 'withdraw':
-      return [request.chain]
-    case 'bridge':
-      return [request.fromChain, request.toChain]
+    throw missing.length > 0
+      ? noAnswer(missing)
+      : explainRefusal(error, request, { state, clients })
   }
 }
 

@@ -1,6 +1,6 @@
 import { readPairFees, type PairFees } from '../db/bridgeFees.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
-import type { Chains } from '../chains/connect.js'
+import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -19,13 +19,11 @@ export const noRoutes: Routes = { routes: [], unread: [] }
  */
 export async function readRoutes(db: Db, { list }: Chains): Promise<Routes> {
   const known = await readPairFees(db)
-  const chains = list.map(({ chain }) => chain)
-  const pairs = chains.flatMap((from) =>
-    chains.filter((to) => to !== from).map((to) => ({ from, to })),
-  )
+  const pairs = list.flatMap((from) => list.filter((to) => to !== from).map((to) => ({ from, to })))
+  const open = pairs.filter(({ from, to }) => whyNoBridge(from, to) === undefined)
   const routes: BridgeRoute[] = []
   const unread: Pair[] = []
-  for (const { from, to } of pairs) {
+  for (const [from, to] of open.map((pair) => [pair.from.chain, pair.to.chain] as const)) {
     const fees = known.filter((one) => one.from === from.name && one.to === to.name)
     if (fees.length === 0) unread.push({ from: from.name, to: to.name })
     routes.push(...fees.flatMap((one) => routesOf(from, one)))
@@ -56,4 +54,10 @@ export function mayNeedUnread(request: IntentRequest, unread: Pair[]): boolean {
     case 'withdraw':
       return false
   }
+}
+
+/** Why nothing goes over the bridge from one chain to another, undefined when it does. */
+export function whyNoBridge(from: ChainClient, to: ChainClient): string | undefined {
+  const there = disabledBecause(from, `bridge:${to.chain.name}`)
+  return there ?? disabledBecause(to, 'bridge')
 }

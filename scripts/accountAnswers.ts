@@ -1,5 +1,6 @@
 import { getAccount, readApiKeys, type AccountRow } from '../db/tenants/accounts.js'
 import { readCredits } from '../db/tenants/metering.js'
+import { toTable } from './table.js'
 import type { Db } from '../db/connection/connect.js'
 
 /** What a command has to tell: to a reader, and as JSON to a program. */
@@ -60,12 +61,3 @@ const toJson = ({ monthlyCredits, ...account }: AccountRow) => ({
   ...account,
   monthlyCredits: Number(monthlyCredits),
 })
-
-/** Columns as wide as what they hold; `none` when there is no row. */
-function toTable(none: string, names: string[], rows: string[][]): string {
-  if (rows.length === 0) return none
-  const table = [names, ...rows]
-  const widths = names.map((_, i) => Math.max(...table.map((row) => row[i]?.length ?? 0)))
-  const lines = table.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '))
-  return lines.map((line) => line.trimEnd()).join('\n')
-}

@@ -25,6 +25,8 @@ import {
   type Answer,
 } from './accountAnswers.js'
 
+import { describeLanes } from './laneAnswers.js'
+
 export const USAGE = `Usage: npm run account -- <command>
 
   create --plan free|pro|enterprise --name NAME     a new account and its first key
@@ -39,6 +41,8 @@ export const USAGE = `Usage: npm run account -- <command>
   key roll KEY_ID [--grace HOURS] [--expires DATE]  a successor that ends when the old key would have, or at
                                                     DATE; the old key ends after 24 hours
   credits grant ACCOUNT CREDITS [--reference TEXT]  credits that never lapse; a reference counts once
+  lanes                                             treasury and lanes: addresses, balances, open nonces, and how
+                                                    long the gas lasts at its present price
 
 The database is that of DATABASE_URL, with the rights of its owner, else that of a running npm start.
 A key is shown once, when it is made. A DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
@@ -172,6 +176,11 @@ const commands: Record<string, Command> = {
       const once = reference === undefined ? undefined : line('--reference', reference)
       return (db) => changed(db, id, grantCredits(db, id, { credits, reference: once }))
     },
+  },
+  lanes: {
+    args: [],
+    options: [],
+    prepare: () => (db) => describeLanes(db, process.env),
   },
 }
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { checkChainIds, connectChains } from '../chains/connect.js'
+import { connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -7,6 +7,7 @@ import { listenToOperations } from '../db/connection/listen.js'
 import { ensureLanes, ensureTreasury, loadKek } from './keys.js'
 import { runSigner } from './sign.js'
 import { watchQueue } from '../db/lanes/queue.js'
+import { createProber, watchDeployment } from '../probe/watch.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 
@@ -20,8 +21,9 @@ const db = connect(config.DATABASE_URL)
 onStop(() => db.destroy())
 
 await assertNetwork(db, config.NETWORK)
-const silent = await checkChainIds(chains)
-if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
+const watch = watchDeployment(createProber({ chains, registry }), log, stopping)
+onStop(() => watch.ended)
+await watch.first
 
 const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)

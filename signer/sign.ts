@@ -15,7 +15,7 @@ import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import { BUNDLE_GAS, signAndStore, storeAgain } from './store.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
-import type { ChainClient } from '../chains/connect.js'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 
 /** Without an announcement the signer looks this often. */
@@ -59,6 +59,8 @@ export async function runSigner(
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
   const { chainId } = client.chain
+  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
+  if (disabledBecause(client, 'chain')) return false
   if (!(await hasWorkToSign(tools.db, chainId))) return false
   const lanes = await readLanes(tools.db, chainId)
   const taken = await Promise.all(lanes.map((lane) => serveLane(tools, client, lane)))

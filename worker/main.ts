@@ -1,6 +1,6 @@
 import { Runtime } from '@temporalio/worker'
 import { createActivities } from '../activities/index.js'
-import { checkChainIds, connectChains } from '../chains/connect.js'
+import { connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -8,6 +8,7 @@ import { listenToOperations } from '../db/connection/listen.js'
 import { watchOutcomes } from '../lanes/operations.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
+import { createProber, watchDeployment } from '../probe/watch.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
@@ -35,8 +36,9 @@ const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
-const silent = await checkChainIds(chains)
-if (silent.length > 0) log.warn({ silent }, 'chains do not answer yet')
+const watch = watchDeployment(createProber({ chains, registry }), log, stopping)
+onStop(() => watch.ended)
+await watch.first
 
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => client.connection.close())

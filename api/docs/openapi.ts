@@ -23,6 +23,7 @@ const tags: Record<Docs['tag'], string> = {
   Positions: 'What a wallet has lent.',
   Demo: 'Test money.',
   Account: 'Credits of the account.',
+  Operation: 'For those who run the service.',
 }
 
 const INTRODUCTION = `Create one multi-chain wallet per end user, read its balances and lending yields, and submit

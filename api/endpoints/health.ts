@@ -19,7 +19,9 @@ export const answerAlive: RequestHandler = (_request, response) => {
  * API is degraded, not down: intents are stored, and begin when it is back.
  */
 export function answerReady({ db, temporal }: Services): RequestHandler {
-  return async (_request, response) => {
+  return async (request, response, next) => {
+    // What an operator wants to know besides is told to whoever has a key.
+    if (request.query.verbose === 'true') return next()
     const [postgres, signer, workflows] = await Promise.all([
       probe(PROBE_MS, () => isMigrated(db)),
       probe(PROBE_MS, async () => (await findActiveKek(db)) !== undefined),

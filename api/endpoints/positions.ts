@@ -4,7 +4,7 @@ import { readDeposits, type Deposits } from '../../db/intents/positions.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { assetText } from '../../domain/money.js'
 import { prices } from '../../domain/prices.js'
-import { getMarket, lendingProtocol } from '../../protocols/lending/markets.js'
+import { assetOf, disabledMarket, lendingProtocol } from '../../protocols/lending/markets.js'
 import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { positionsAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
@@ -13,7 +13,7 @@ import { noQuery } from '../http/input.js'
 import { readRoute } from '../http/route.js'
 import { positions } from '../schemas/resources.js'
 import type { ChainClient } from '../../chains/connect.js'
-import type { Rate } from '../../domain/yields.js'
+import type { Market } from '../../chains/registry.js'
 
 const readPositions = readRoute(
   {
@@ -62,27 +62,34 @@ async function readChain(client: ChainClient, wallet: string, deposits: Deposits
   if (!booked) throw new Error(`No block of ${name} is booked yet.`)
   const rates = await readSharedRates(client)
   const holder = { wallet, ...booked }
-  const found = await Promise.all(rates.map((rate) => readPosition(client, rate, holder)))
+  const found = await Promise.all(
+    client.chain.markets.map((market) => {
+      const rate = rates.find((one) => one.market === market.address)
+      return readPosition(client, { market, apy: rate?.apyPercent ?? 0 }, holder)
+    }),
+  )
   return found.filter((position) => position !== undefined)
 }
 
+/** `apy`: what it pays, in percent; nothing is known of a market that is not offered. */
+type Lent = { market: Market; apy: number }
+
 async function readPosition(
   client: ChainClient,
-  { chain, protocol, market: address, asset, apyPercent }: Rate,
+  { market, apy }: Lent,
   { wallet, bookedHash, moved }: Deposits & { wallet: string },
 ) {
-  const market = getMarket(client.chain, address)
+  const none = { deposited: 0n, withdrawn: 0n }
+  const { address, protocol } = market
+  const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
+  // Where there is nothing to be read, nobody has anything, unless it went there through us.
+  if (withdrawn >= deposited && disabledMarket(client, market)) return undefined
   const block = { blockHash: bookedHash }
   const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
-  const none = { deposited: 0n, withdrawn: 0n }
-  const { deposited, withdrawn } = moved.find((one) => one.market === address) ?? none
   // Everything was taken out, or nothing was ever put in.
   if (value === 0n && withdrawn >= deposited) return undefined
   return {
-    chain,
-    protocol,
-    asset,
-    apy: apyPercent,
+    ...{ chain: client.chain.name, protocol, asset: assetOf(client.chain, market), apy },
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),

@@ -27,7 +27,8 @@ export type Reply = {
 /** What the published document says of an endpoint, besides what it takes. */
 export type Docs = {
   operationId: string
-  tag: 'Wallets' | 'Balances' | 'Yields' | 'Intents' | 'Positions' | 'Demo' | 'Account'
+  tag:
+    'Wallets' | 'Balances' | 'Yields' | 'Intents' | 'Positions' | 'Demo' | 'Account' | 'Operation'
   summary: string
   description?: string
   /** Bodies to send, by name. */

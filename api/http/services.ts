@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
 import type { Db } from '../../db/connection/connect.js'
+import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
@@ -11,6 +12,8 @@ export type Services = {
   db: Db
   chains: Chains
   registry: Registry
+  /** What is known to be broken. */
+  prober: Prober
   temporal: Client
   readProgress: ReadProgress
   /** Counts requests without a valid key. */

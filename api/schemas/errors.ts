@@ -85,6 +85,7 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   METHOD_NOT_ALLOWED: {
     allow: z.array(z.string()).meta({ description: 'The methods that the path supports.' }),
   },
+  UNAVAILABLE: { reason: reasonSchema('UNAVAILABLE').optional() },
   RPC_ERROR: {
     silent: z.array(z.string()).optional().meta({ description: 'Chains that do not answer.' }),
   },

@@ -212,3 +212,24 @@ export const cancelledIntent = {
   },
   error: { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' },
 }
+
+const lane = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+
+export const readinessAnswer = {
+  checkedAt: '2026-09-14T08:30:00.000Z',
+  chains: [
+    {
+      chain: 'arbitrum-sepolia',
+      answered: true,
+      endpoints: [{ position: 1, state: 'ok' }],
+      disabled: [{ capability: 'funding', what: 'test money', reason: 'the treasury has 0 USDC' }],
+      checks: [
+        { check: 'endpoint 1', outcome: 'ok', detail: 'serves chain 421614' },
+        { check: 'EntryPoint', outcome: 'ok', detail: 'v0.8 signs for this chain' },
+        { check: `treasury ${lane}`, outcome: 'failed', detail: 'the treasury has 0 USDC' },
+      ],
+    },
+  ],
+  treasury: [{ chain: 'arbitrum-sepolia', address: lane, asset: 'USDC', balance: '0', lasts: 0 }],
+  lanes: [{ chain: 'arbitrum-sepolia', address: lane, asset: 'ETH', balance: '0.25', lasts: 812 }],
+}

@@ -74,6 +74,15 @@ const rate = z
   .strictObject({ chain, protocol, asset, apy })
   .meta({ id: 'YieldRate', description: 'What a market pays now.' })
 
+const disabledMarket = z
+  .strictObject({
+    chain,
+    protocol,
+    asset: asset.optional(),
+    reason: text('Why it is not offered.', 'it does not list the token'),
+  })
+  .meta({ id: 'DisabledMarket', description: 'A market that is listed, but cannot be used now.' })
+
 export const yields = z
   .strictObject({
     rates: z.array(rate),
@@ -88,6 +97,10 @@ export const yields = z
       .nullable()
       .meta({ description: 'The rate with the highest APY; null when no rate matches.' }),
     unavailable,
+    disabled: z
+      .array(disabledMarket)
+      .optional()
+      .meta({ description: 'Markets that cannot be used now; absent when all can.' }),
   })
   .meta({ id: 'Yields', description: 'Lending rates, read from the chains.' })
 

@@ -19,6 +19,24 @@ export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
     .select<Lane[]>('chain_id as chainId', 'sender', 'kek_id as kekId', 'sealed_key as sealedKey')
 }
 
+/** What everybody may know of the lanes of all chains. */
+export async function readLaneAddresses(db: Db): Promise<{ chainId: bigint; sender: string }[]> {
+  return db('lane').orderBy(['chain_id', 'sender']).select('chain_id as chainId', 'sender')
+}
+
+/** All lanes with the nonces that are bound and not mined yet. */
+export async function readLanesInUse(
+  db: Db,
+): Promise<{ chainId: bigint; sender: string; nextNonce: bigint; open: number }[]> {
+  return db('lane as l')
+    .orderBy(['l.chain_id', 'l.sender'])
+    .select('l.chain_id as chainId', 'l.sender', 'l.next_nonce as nextNonce')
+    .select(
+      db.raw(`(select count(*)::int from chain_tx t where t.chain_id = l.chain_id
+        and t.sender = l.sender and t.state = 'open') as open`),
+    )
+}
+
 export async function insertLane(db: Db, lane: Lane): Promise<void> {
   await db('lane').insert({
     chain_id: lane.chainId.toString(),

@@ -23,6 +23,7 @@ export function explainLend(request: LendRequest, state: MarketState, choice: Ch
     ...(best.transfer ? explainMove(request, ranked) : []),
     ...(next ? [explainNext(request, best, next)] : []),
     ...explainMissed(request, state, choice),
+    ...explainDisabled(request, state),
   ]
   return sentences.join(' ')
 }
@@ -94,6 +95,14 @@ function explainMissed(
   if (!missed) return []
   const why = obstacleOf(request, state, missed)
   return [`${nameOf(missed)} pays more, ${percentOf(missed)}, but ${why}.`]
+}
+
+/** What was not looked at, of which nobody can tell what it would have paid. */
+function explainDisabled({ chain }: LendRequest, { disabled = [] }: MarketState): string[] {
+  const inQuestion = disabled.filter((part) => !chain || part.chain === chain)
+  return inQuestion.map(({ chain: place, protocol, why }) => {
+    return `${protocol ? `${protocol} on ${place}` : place} is not offered: ${why}.`
+  })
 }
 
 const nameOf = ({ protocol, chain }: Rate) => `${protocol} on ${chain}`

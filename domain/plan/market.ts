@@ -54,6 +54,9 @@ export type PositionState = {
   isBusy: boolean
 }
 
+/** What is not offered although it is listed: a market, or all of a chain. `why` is a clause. */
+export type DisabledPart = { chain: string; protocol?: string; why: string }
+
 /** All that a plan is decided from. Every token has ASSET_DECIMALS decimals. */
 export type MarketState = {
   chains: ChainState[]
@@ -61,4 +64,6 @@ export type MarketState = {
   routes: BridgeRoute[]
   swaps: SwapQuote[]
   positions: PositionState[]
+  /** Not among the rates. Absent: nothing is disabled. */
+  disabled?: DisabledPart[]
 }

@@ -2,8 +2,9 @@ import { aaveV3 } from './aaveV3.js'
 import { compoundV3 } from './compoundV3.js'
 import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
-import type { ChainClient } from '../../chains/connect.js'
+import { disabledBecause, type ChainClient } from '../../chains/connect.js'
 import { tokensOf, type Chain, type Market } from '../../chains/registry.js'
+import { isProven } from '../../domain/capability.js'
 import type { Rate } from '../../domain/yields.js'
 
 const protocols: Record<Market['protocol'], LendingProtocol> = {
@@ -21,11 +22,28 @@ const APY_DECIMALS = 4
 const BOUNDLESS = 2n ** 128n
 
 /**
- * The rates of all markets of a chain, closed ones too, their APY in percent rounded to four decimals.
- * `asset` is what the market takes, which may be another token than USDC.
+ * Why nothing may be lent to a market, whatever it says of itself: a clause. Undefined when it may. A market that is
+ * only a candidate has to be found first.
+ */
+export function disabledMarket(client: ChainClient, market: Market): string | undefined {
+  const lending = `lending:${market.address}` as const
+  const why = disabledBecause(client, lending)
+  if (why !== undefined || !market.isCandidate) return why
+  const isFound = isProven(client.condition.findings, lending)
+  return isFound ? undefined : 'it was not found there'
+}
+
+/** False for a market of which there is nothing to read. */
+export const isThere = (client: ChainClient, { address }: Market): boolean =>
+  disabledBecause(client, `market:${address}`) === undefined
+
+/**
+ * The rates of all markets of a chain that are not disabled, closed ones too, their APY in percent rounded to four
+ * decimals. `asset` is what the market takes, which may be another token than USDC.
  */
 export async function readRates(client: ChainClient): Promise<Rate[]> {
-  return Promise.all(client.chain.markets.map((market) => readRate(client, market)))
+  const offered = client.chain.markets.filter((market) => !disabledMarket(client, market))
+  return Promise.all(offered.map((market) => readRate(client, market)))
 }
 
 async function readRate(client: ChainClient, market: Market): Promise<Rate> {

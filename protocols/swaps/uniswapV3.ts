@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { isRevert, type ChainClient } from '../../chains/connect.js'
+import { disabledBecause, isRevert, type ChainClient } from '../../chains/connect.js'
 import { readContract, type BlockRef, type Log } from '../../chains/read.js'
 import { tokensOf, type Chain, type Token } from '../../chains/registry.js'
 import { encodeApprove } from '../approve.js'
@@ -31,14 +31,14 @@ export type Swap = { from: Token; to: Token; unitsIn: bigint }
 /** What the best pool would give, and its tier in millionths. */
 export type Quote = { unitsOut: bigint; fee: number }
 
-/** The best quote of a swap at a block, undefined when no pool can give one. */
+/** The best quote of a swap at a block, undefined when no pool can give one, or swaps are disabled. */
 export async function readQuote(
   client: ChainClient,
   swap: Swap,
   block: BlockRef = 'latest',
 ): Promise<Quote | undefined> {
   const { uniswap } = client.chain
-  if (!uniswap) return undefined
+  if (!uniswap || disabledBecause(client, 'swaps')) return undefined
   const quotes = await Promise.all(
     fees.map((fee) => readTier(client, swap, { quoter: uniswap.quoter, fee, block })),
   )

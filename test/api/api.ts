@@ -7,6 +7,7 @@ import { createShield } from '../../api/http/shield.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createLog } from '../../log.js'
+import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
@@ -66,7 +67,9 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   })
   const log = createLog('api', 'debug', destination)
   const readProgress = createProgressReader(parts.temporal)
-  const server = createApiServer({ ...parts, readProgress, shield: createShield(), log })
+  const { chains, registry, db } = parts
+  const prober = createProber({ chains, registry, db })
+  const server = createApiServer({ ...parts, prober, readProgress, shield: createShield(), log })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

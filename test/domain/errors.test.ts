@@ -21,7 +21,8 @@ describe('reasonCatalog', () => {
   })
 
   test('each belongs to one code, under no name that a code has too', () => {
-    const names = [...reasonsOf('INVALID_REQUEST'), ...reasonsOf('INSUFFICIENT_FUNDS')]
+    const codes = ['INVALID_REQUEST', 'INSUFFICIENT_FUNDS', 'UNAVAILABLE']
+    const names = codes.flatMap(reasonsOf)
     expect(names.sort()).toEqual(Object.keys(reasonCatalog).sort())
     for (const name of names) expect(name).toMatch(/^[a-z_]+$/)
   })

@@ -47,6 +47,8 @@ export type TestChains = {
   registry: Registry
   chains: Chains
   urls: Record<ChainName, string>
+  /** Where what was deployed is, as `DEVNET_FILE` has it. */
+  contracts: Record<string, DevnetContracts>
   mint(chain: ChainName, to: string, units: bigint): Promise<void>
   /** Writes the head of each chain as booked, as the driver does, and first what the bridge costs. */
   book(db: Db): Promise<void>
@@ -73,7 +75,10 @@ export async function startChains(
   const iris = await startIris({ chains: burning, port: 0 })
   const priced = new Set<Db>()
   return {
-    ...{ registry, chains, urls },
+    registry,
+    chains,
+    urls,
+    contracts,
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
       const transaction = { from: owner, to: registry.get(chain).usdc.address, data }

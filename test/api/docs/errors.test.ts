@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createErrorsMarkdown } from '../../../api/docs/errors.js'
 import { endpoints } from '../../../api/routes.js'
+import { nameOf } from '../../../api/schemas/errors.js'
 import { errorCatalog } from '../../../domain/errors.js'
 import { explainFailure, intentFailureCodes } from '../../../domain/failures.js'
 import { reasonCatalog, reasonsOf } from '../../../domain/reasons.js'
@@ -55,11 +56,10 @@ describe('GET /docs/errors', () => {
 describe('the document', () => {
   const schemas = document.components?.schemas as Record<string, { enum?: string[] }>
 
-  test.each(['INVALID_REQUEST', 'INSUFFICIENT_FUNDS'] as const)(
+  test.each(['INVALID_REQUEST', 'INSUFFICIENT_FUNDS', 'UNAVAILABLE'] as const)(
     'lists the reasons of %s',
     (code) => {
-      const name = code === 'INVALID_REQUEST' ? 'InvalidRequestReason' : 'InsufficientFundsReason'
-      expect(schemas[name]?.enum).toEqual(reasonsOf(code))
+      expect(schemas[`${nameOf(code)}Reason`]?.enum).toEqual(reasonsOf(code))
     },
   )
 

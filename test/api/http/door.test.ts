@@ -16,6 +16,7 @@ import { createAccount, createApiKey, type Scope } from '../../../db/tenants/acc
 import { insertWallet, newWalletId, walletByUser } from '../../../db/tenants/wallets.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { createLog } from '../../../log.js'
+import { createProber } from '../../../probe/watch.js'
 import { createProgressReader } from '../../../temporal/progress.js'
 import { silentChains } from '../../planning/chains.js'
 import { startWorld, type World } from '../api.js'
@@ -100,7 +101,9 @@ beforeAll(async () => {
   const log = createLog('api', 'fatal', new Writable({ write: (_chunk, _as, done) => done() }))
   const temporal = world.temporal.client
   const readProgress = createProgressReader(temporal)
-  server = listen({ db: world.db, ...silentChains(), temporal, readProgress, shield, log })
+  const nodes = silentChains()
+  const prober = createProber(nodes)
+  server = listen({ db: world.db, ...nodes, prober, temporal, readProgress, shield, log })
   await once(server, 'listening')
 })
 beforeEach(async () => {

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { disabledIn, describeCapability } from '../../domain/capability.js'
+import { fromUnits } from '../../domain/money.js'
+import { readinessAnswer } from '../schemas/examples.js'
+import { apiKey } from '../http/apiKey.js'
+import { noParams } from '../http/input.js'
+import { readRoute } from '../http/route.js'
+import { readiness } from '../schemas/readiness.js'
+import type { ChainReport } from '../../probe/chain.js'
+import type { Purse } from '../../probe/purses.js'
+
+/** For operators: what the latest probe has found. Without `verbose` the path is the probe of a supervisor. */
+const readReadiness = readRoute(
+  {
+    path: '/readyz',
+    caller: apiKey({ credits: 0 }),
+    params: noParams,
+    query: z.strictObject({
+      verbose: z.literal('true').meta({
+        description:
+          'Without it no key is needed, and the answer says only whether the API is ready.',
+      }),
+    }),
+    docs: {
+      operationId: 'getReadiness',
+      tag: 'Operation',
+      summary: 'Get the state of the deployment',
+      description:
+        'What was found when the deployment was last compared with its chains: endpoints, what is disabled and why, and what treasury and lanes hold. It is compared anew every few minutes.',
+      responses: {
+        200: {
+          description: 'The latest report.',
+          schema: readiness,
+          examples: { readiness: readinessAnswer },
+        },
+      },
+      errors: [],
+    },
+  },
+  async ({ prober }) => {
+    const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
+    const body = {
+      checkedAt: checkedAt.toISOString(),
+      chains: chains.map(chainBody),
+      treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
+      lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+    }
+    return { status: 200, body }
+  },
+)
+
+export const readinessRoutes = [readReadiness]
+
+const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
+  ...{ chain, answered, endpoints },
+  disabled: disabledIn(findings).map(({ capability, reason }) => {
+    return { capability, what: describeCapability(capability), reason }
+  }),
+  checks: findings.map(({ check, outcome, detail }) => ({ check, outcome, detail })),
+})
+
+const purseBody = ({ chain, address, asset, units, lasts }: Purse) => ({
+  ...{ chain, address, asset },
+  balance: fromUnits(units, asset === 'ETH' ? 18 : 6),
+  lasts: Number(lasts),
+})

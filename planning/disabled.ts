@@ -1,0 +1,82 @@
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import { capabilityDisabled } from '../domain/errors.js'
+import { disabledMarket, isThere } from '../protocols/lending/markets.js'
+import { whyNoBridge } from './routes.js'
+import type { IntentRequest } from '../domain/intent.js'
+import type { DisabledPart, MarketState } from '../domain/plan/market.js'
+
+/** Chains without which a request cannot be planned. */
+export function chainsNamedBy(request: IntentRequest): string[] {
+  switch (request.action) {
+    case 'lend':
+      return request.chain ? [request.chain] : []
+    case 'withdraw':
+      return [request.chain]
+    case 'bridge':
+      return [request.fromChain, request.toChain]
+  }
+}
+
+/**
+ * Refuses what needs a part that is disabled, whatever the chains say.
+ *
+ * @throws {ServiceError} UNAVAILABLE with the reason `capability_disabled`.
+ */
+export function assertEnabled(request: IntentRequest, clients: ChainClient[]): void {
+  const named = chainsNamedBy(request).flatMap((name) => find(clients, name) ?? [])
+  for (const client of named) {
+    const why = disabledBecause(client, 'chain')
+    if (why) throw capabilityDisabled(`Nothing can be done on ${client.chain.name}`, why)
+  }
+  const [from, to] = named
+  const why = request.action === 'bridge' && from && to && whyNoBridge(from, to)
+  if (why) throw capabilityDisabled(`Nothing can be bridged from ${from.chain.name}`, why)
+}
+
+/** What is listed, but not offered. A candidate that was not found is not missed. */
+export function listDisabled(clients: ChainClient[]): DisabledPart[] {
+  return clients.flatMap((client): DisabledPart[] => {
+    const chain = client.chain.name
+    const why = disabledBecause(client, 'chain')
+    if (why) return [{ chain, why }]
+    return client.chain.markets
+      .filter(({ isCandidate }) => !isCandidate)
+      .map((market) => ({ market, why: disabledMarket(client, market) }))
+      .flatMap(({ market: { protocol }, why }) => (why ? [{ chain, protocol, why }] : []))
+  })
+}
+
+type Known = { state: MarketState; clients: ChainClient[] }
+
+/** A refusal that may only come of what is disabled is told as such, any other one as it is. */
+export function explainRefusal(
+  error: unknown,
+  request: IntentRequest,
+  { state, clients }: Known,
+): unknown {
+  const what = `The ${request.action} cannot be done`
+  if (request.action === 'lend') {
+    const isAsked = ({ chain }: { chain: string }) => !request.chain || chain === request.chain
+    const [part] = state.rates.some(isAsked) ? [] : (state.disabled ?? []).filter(isAsked)
+    return part ? capabilityDisabled(what, part.why) : error
+  }
+  const client = request.action === 'withdraw' ? find(clients, request.chain) : undefined
+  const why = client && whyNotOut(client, request, state)
+  return why ? capabilityDisabled(what, why) : error
+}
+
+/** Why money may be in a market of the chain that does not come out of it. */
+function whyNotOut(
+  client: ChainClient,
+  { asset: wanted }: IntentRequest,
+  { positions }: MarketState,
+): string | undefined {
+  const { name, markets } = client.chain
+  const missing = markets.find((market) => !isThere(client, market))
+  if (missing) return disabledBecause(client, `market:${missing.address}`)
+  const isSwapped = positions.some(({ chain, asset }) => chain === name && asset !== wanted)
+  return isSwapped ? disabledBecause(client, 'swaps') : undefined
+}
+
+const find = (clients: ChainClient[], name: string) =>
+  clients.find(({ chain }) => chain.name === name)

@@ -1,0 +1,80 @@
+import { Interface, TypedDataEncoder, keccak256 } from 'ethers'
+import { MULTICALL_ADDRESS } from '../chains/multicall.js'
+import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Token } from '../chains/registry.js'
+import { demoFunding } from '../domain/funding.js'
+import { failed, ok, warning, type Probe, type Row } from './look.js'
+
+/**
+ * Of the code of Simple7702Account v0.8, which has nothing of its chain in it.
+ * @see https://www.npmjs.com/package/@account-abstraction/contracts/v/0.8.0 artifacts/Simple7702Account.json
+ */
+const DELEGATE_CODE_HASH = '0xcc7b633aef4b2543cb8f37522adf1a401f910f0f6b2430c1eecc11f401ccfcf3'
+
+/** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
+const entryPoint = new Interface(['function getDomainSeparatorV4() view returns (bytes32)'])
+const token = new Interface([
+  'function decimals() view returns (uint8)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+])
+
+/** What everything else on a chain rests on. */
+export async function checkCore(probe: Probe): Promise<Row[]> {
+  const { chain, hasCode } = probe
+  const multicall = hasCode(MULTICALL_ADDRESS)
+    ? ok('Multicall3', 'chain', 'is there')
+    : failed('Multicall3', 'chain', `there is no Multicall3 at ${MULTICALL_ADDRESS}`)
+  if (!hasCode(MULTICALL_ADDRESS)) return [multicall, checkDelegate(probe)]
+  const [account, decimals, domain] = await Promise.all([
+    checkEntryPoint(probe),
+    checkDecimals(probe),
+    checkDomain(probe, chain.usdc),
+  ])
+  return [
+    multicall,
+    account,
+    checkDelegate(probe),
+    decimals,
+    ...(hasCode(chain.usdc.address) ? [domain] : []),
+  ]
+}
+
+async function checkEntryPoint({ chain, read }: Probe): Promise<Row> {
+  const at = { chainId: chain.chainId, verifyingContract: ENTRY_POINT_ADDRESS }
+  const expected = TypedDataEncoder.hashDomain({ name: 'ERC4337', version: '1', ...at })
+  const question = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getDomainSeparatorV4' }
+  const answer = await read(question)
+  if (answer?.[0] === expected) return ok('EntryPoint', 'chain', 'v0.8 signs for this chain')
+  return failed('EntryPoint', 'chain', `there is no EntryPoint v0.8 at ${ENTRY_POINT_ADDRESS}`)
+}
+
+function checkDelegate({ codeAt }: Probe): Row {
+  if (keccak256(codeAt(DELEGATE_ADDRESS)) === DELEGATE_CODE_HASH) {
+    return ok('Simple7702Account', 'chain', 'has the code of v0.8')
+  }
+  const detail = `there is no Simple7702Account v0.8 at ${DELEGATE_ADDRESS}`
+  return failed('Simple7702Account', 'chain', detail)
+}
+
+async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<Row> {
+  const answer = await read({ to: usdc.address, abi: token, name: 'decimals' })
+  if (answer?.[0] === BigInt(usdc.decimals)) {
+    return ok('USDC', 'chain', `has ${usdc.decimals} decimals`)
+  }
+  const detail = answer ? `USDC has ${String(answer[0])} decimals` : 'there is no USDC'
+  return failed('USDC', 'chain', `${detail} at ${usdc.address}`)
+}
+
+/** What fundings are signed for, on the one chain that has them. */
+async function checkDomain({ chain, read }: Probe, usdc: Token): Promise<Row> {
+  const check = 'USDC domain'
+  const { name, version } = usdc.eip712
+  const domain = { name, version, chainId: chain.chainId, verifyingContract: usdc.address }
+  const answer = await read({ to: usdc.address, abi: token, name: 'DOMAIN_SEPARATOR' })
+  if (answer?.[0] === TypedDataEncoder.hashDomain(domain)) {
+    return ok(check, 'funding', `is that of ${name}, version ${version}`)
+  }
+  const detail = `the signing domain of USDC is not that of ${name}, version ${version}`
+  return chain.name === demoFunding.chain
+    ? failed(check, 'funding', detail)
+    : warning(check, 'funding', detail)
+}

@@ -1,0 +1,32 @@
+import { Interface } from 'ethers'
+import { failed, ok, warning, type Probe, type Row } from './look.js'
+
+/** Feeds of test networks are often days behind; costs told by an older price mislead. */
+const MAX_AGE_SECONDS = 86_400
+
+/** @see https://docs.chain.link/data-feeds/api-reference */
+const feed = new Interface([
+  'function decimals() view returns (uint8)',
+  'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
+])
+
+/** The price of ETH in USD, by which costs are told. */
+export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
+  const { ethUsdFeed: to } = chain
+  const [decimals, round] = await Promise.all([
+    read({ to, abi: feed, name: 'decimals' }),
+    read({ to, abi: feed, name: 'latestRoundData' }),
+  ])
+  return [judge(to, decimals?.[0], round && [round[1] as bigint, round[3] as bigint])]
+}
+
+function judge(to: string, decimals: unknown, round: [bigint, bigint] | undefined): Row {
+  const check = 'ETH / USD feed'
+  if (decimals !== 8n || !round || round[0] <= 0n) {
+    return failed(check, 'prices', `there is no feed of ETH / USD at ${to}`)
+  }
+  const age = Math.floor(Date.now() / 1000) - Number(round[1])
+  if (age <= MAX_AGE_SECONDS) return ok(check, 'prices', 'is fresh')
+  const hours = Math.floor(age / 3_600)
+  return warning(check, 'prices', `the price of ETH is ${hours} hours old`)
+}

@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { connect } from '../db/connection/connect.js'
+import { describeCapability, disabledIn, type Finding } from '../domain/capability.js'
+import { ServiceError } from '../domain/errors.js'
+import { createProber, type Report } from '../probe/watch.js'
+import { useDeployment } from './deployment.js'
+import { toTable } from './table.js'
+
+export const USAGE = `Usage: npm run doctor [-- --json]
+
+  Compares the deployment with its chains: endpoints, contracts, tokens, markets, bridge, swaps, prices, how the
+  nodes simulate, and what treasury and lanes hold. Sends nothing.
+
+The settings are those of the service (NETWORK, RPC_URL_…, DEVNET_FILE; DATABASE_URL, if it is there, for treasury
+and lanes), else those of a running npm start. Exit code: 0 when nothing failed, 1 when something did, 2 when the
+settings or the arguments are wrong.`
+
+/** What a doctor has to say, and with which exit code. */
+export type Diagnosis = { text: string; exitCode: 0 | 1 }
+
+/**
+ * Looks at the deployment that the settings describe.
+ *
+ * @returns Undefined when only help is asked for.
+ * @throws {ServiceError} INVALID_REQUEST for wrong arguments; MISCONFIGURED without a URL in its message.
+ */
+export async function diagnose(
+  argv: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Diagnosis | undefined> {
+  const { json = false, help = false } = readOptions(argv)
+  if (help) return undefined
+  return useDeployment(env, async ({ registry, chains, databaseUrl }) => {
+    const db = databaseUrl ? connect(databaseUrl, 1) : undefined
+    try {
+      const report = await createProber({ chains, registry, ...(db && { db }) }).probe()
+      const findings = report.chains.flatMap((chain) => chain.findings)
+      const isWell = findings.every(({ outcome }) => outcome !== 'failed')
+      const text = json ? JSON.stringify(toJson(report), null, 2) : toText(report, findings)
+      return { text, exitCode: isWell ? 0 : 1 }
+    } finally {
+      await db?.destroy()
+    }
+  })
+}
+
+function readOptions(argv: string[]) {
+  const options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+  try {
+    return parseArgs({ args: argv, options }).values
+  } catch (error) {
+    const [first = ''] = (error as Error).message.split(/(?<=\.)\s/)
+    throw new ServiceError('INVALID_REQUEST', `${first} Help: npm run doctor -- --help`)
+  }
+}
+
+function toText({ chains, purses }: Report, findings: Finding[]): string {
+  const names = ['CHAIN', 'CHECK', 'OUTCOME', 'DETAIL', 'DISABLES']
+  const rows = findings.map(({ chain, check, outcome, detail, capability }) => [
+    ...[chain, check, outcome, detail],
+    outcome === 'failed' ? describeCapability(capability) : '',
+  ])
+  const silent = chains.filter(({ answered }) => !answered).map(({ chain }) => chain)
+  const failed = findings.filter(({ outcome }) => outcome === 'failed').length
+  const notes = [
+    ...(silent.length > 0 ? [`No answer, so not judged: ${silent.join(', ')}.`] : []),
+    ...(purses.length > 0
+      ? []
+      : ['Treasury and lanes are not known here: no database, or none that answers.']),
+    failed === 0 ? 'Nothing failed.' : `${failed} of ${findings.length} checks failed.`,
+  ]
+  return `${toTable('', names, rows)}\n\n${notes.join('\n')}`
+}
+
+function toJson({ checkedAt, chains }: Report) {
+  return {
+    checkedAt,
+    chains: chains.map((chain) => ({ ...chain, disabled: disabledIn(chain.findings) })),
+  }
+}

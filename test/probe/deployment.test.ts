@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connectChains, type Chains } from '../../chains/connect.js'
+import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
+import {
+  DELEGATE_ADDRESS,
+  ENTRY_POINT_ADDRESS,
+  type Chain,
+  type ChainName,
+  type Registry,
+} from '../../chains/registry.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { disabledIn, isProven, type Capability } from '../../domain/capability.js'
+import { probeChains } from '../../probe/deployment.js'
+import { startFaultProxy, type Decide, type RpcCall } from '../support/faultProxy.js'
+import { closedUrl, startChains, type TestChains } from '../planning/chains.js'
+import type { ChainReport } from '../../probe/chain.js'
+
+/** Nobody has ever been there. */
+const NOWHERE = '0x00000000000000000000000000000000DeaDBeef'
+
+let world: TestChains
+
+beforeAll(async () => {
+  world = await startChains()
+})
+afterAll(() => world?.stop())
+
+/** The registry with one of its chains changed. */
+function registryWith(name: ChainName, change: (chain: Chain) => Chain): Registry {
+  const chains = world.registry.chains.map((chain) => (chain.name === name ? change(chain) : chain))
+  const get = (wanted: string) => chains.find((chain) => chain.name === wanted) as Chain
+  const byId = (wanted: number) => chains.find(({ chainId }) => chainId === wanted) as Chain
+  return { ...world.registry, chains, get, byId }
+}
+
+type Disabled = [chain: string, capability: Capability]
+
+async function probeWith(registry: Registry, urls = world.urls): Promise<ChainReport[]> {
+  const chains: Chains = connectChains(registry, urls)
+  try {
+    return await probeChains(chains, registry)
+  } finally {
+    for (const client of chains.list) client.close()
+  }
+}
+
+async function disabledWith(registry: Registry, urls = world.urls): Promise<Disabled[]> {
+  return disabledBy(await probeWith(registry, urls))
+}
+
+const disabledBy = (reports: ChainReport[]) =>
+  reports.flatMap(({ chain, findings }) =>
+    disabledIn(findings).map(({ capability }): Disabled => [chain, capability]),
+  )
+
+/** What is found behind a node of base that answers as `decide` says. */
+async function probeBehind(decide: Decide): Promise<ChainReport[]> {
+  const proxy = await startFaultProxy(world.urls['base-sepolia'])
+  proxy.set(decide)
+  try {
+    return await probeWith(world.registry, { ...world.urls, 'base-sepolia': proxy.url })
+  } finally {
+    await proxy.stop()
+  }
+}
+
+const isOverridden = ({ params }: RpcCall) => params.length > 2
+
+type Spot = {
+  chain: ChainName
+  place: string
+  expected: Capability
+  change: (chain: Chain, to: string) => Chain
+}
+
+const cctp = (key: 'tokenMessenger' | 'messageTransmitter') => (chain: Chain, to: string) => {
+  return { ...chain, cctp: { ...chain.cctp, [key]: to } }
+}
+
+/** Every address that the registry has of a chain, and what its absence disables. */
+function spotsOf({ name, markets, otherTokens, uniswap }: Chain): Spot[] {
+  const at = (place: string, expected: Capability, change: Spot['change']): Spot => {
+    return { chain: name, place, expected, change }
+  }
+  return [
+    at('usdc', 'chain', (chain, to) => ({ ...chain, usdc: { ...chain.usdc, address: to } })),
+    at('ethUsdFeed', 'prices', (chain, to) => ({ ...chain, ethUsdFeed: to })),
+    at('tokenMessenger', 'bridge', cctp('tokenMessenger')),
+    at('messageTransmitter', 'bridge', cctp('messageTransmitter')),
+    ...(uniswap ? (['factory', 'quoter', 'router'] as const) : []).map((key) =>
+      at(key, 'swaps', (chain, to) => ({ ...chain, uniswap: { ...uniswap, [key]: to } as never })),
+    ),
+    ...markets.flatMap((market, i) => {
+      const lending = `lending:${market.address}` as const
+      const change =
+        (changes: (to: string) => Partial<typeof market>) => (chain: Chain, to: string) => ({
+          ...chain,
+          markets: chain.markets.with(i, { ...market, ...changes(to) }),
+        })
+      const { lendsTo } = market
+      return [
+        at(
+          `${market.protocol} address`,
+          `market:${NOWHERE}`,
+          change((address) => ({ address })),
+        ),
+        at(
+          `${market.protocol} receiptToken`,
+          `market:${market.address}`,
+          change((receiptToken) => ({ receiptToken })),
+        ),
+        at(
+          `${market.protocol} underlying`,
+          lending,
+          change((underlying) => ({ underlying })),
+        ),
+        ...(lendsTo
+          ? [
+              at(
+                'pool lent to',
+                lending,
+                change((pool) => ({ lendsTo: { ...lendsTo, pool } })),
+              ),
+              at(
+                'aToken lent to',
+                lending,
+                change((aToken) => ({ lendsTo: { ...lendsTo, aToken } })),
+              ),
+            ]
+          : []),
+      ]
+    }),
+    ...otherTokens.map((token, i) => {
+      const taking = markets.find(({ underlying }) => underlying === token.address)
+      const change = (chain: Chain, to: string) => ({
+        ...chain,
+        otherTokens: chain.otherTokens.with(i, { ...token, address: to }),
+      })
+      return at(token.symbol, `lending:${taking?.address}`, change)
+    }),
+  ]
+}
+
+describe('probeChains', () => {
+  test('nothing is disabled on a chain that is as the registry says', async () => {
+    const reports = await probeChains(world.chains, world.registry)
+    const rows = reports.flatMap(({ findings }) => findings)
+    expect(rows.filter(({ outcome }) => outcome !== 'ok')).toEqual([])
+    expect(rows.length).toBeGreaterThan(30)
+  })
+
+  test('each address that is wrong disables what needs it, and nothing else', async () => {
+    const told: unknown[] = []
+    const expected: unknown[] = []
+    for (const { chain, place, expected: capability, change } of world.registry.chains.flatMap(
+      spotsOf,
+    )) {
+      const registry = registryWith(chain, (one) => change(one, NOWHERE))
+      told.push([chain, place, await disabledWith(registry)])
+      expected.push([chain, place, [[chain, capability]]])
+    }
+    expect(told).toEqual(expected)
+  })
+
+  test.each([MULTICALL_ADDRESS, ENTRY_POINT_ADDRESS, DELEGATE_ADDRESS])(
+    'without code at %s nothing can be done on that chain, and everything on the others',
+    async (address) => {
+      const url = world.urls['base-sepolia']
+      const code = await callRpc<string>(url, 'eth_getCode', [address, 'latest'])
+      await callRpc(url, 'anvil_setCode', [address, '0x'])
+      try {
+        expect(await disabledWith(world.registry)).toEqual([['base-sepolia', 'chain']])
+      } finally {
+        await callRpc(url, 'anvil_setCode', [address, code])
+      }
+    },
+  )
+
+  test('another contract in its place is found out as well', async () => {
+    const told: unknown[] = []
+    const expected: unknown[] = []
+    const spots = world.registry.chains.flatMap(spotsOf)
+    for (const { chain, place, expected: capability, change } of spots) {
+      // It answers none of the questions, or another question.
+      const elsewhere = place === 'factory' ? undefined : DELEGATE_ADDRESS
+      if (!elsewhere) continue
+      const registry = registryWith(chain, (one) => change(one, elsewhere))
+      told.push([chain, place, await disabledWith(registry)])
+      expected.push([chain, place, [[chain, asOther(capability)]]])
+    }
+    expect(told).toEqual(expected)
+  })
+
+  test('a node of another chain disables that chain, and its contracts are not looked for', async () => {
+    const urls = { ...world.urls, 'base-sepolia': world.urls['arbitrum-sepolia'] }
+    const reports = await probeWith(world.registry, urls)
+    expect(disabledBy(reports)).toEqual([['base-sepolia', 'node']])
+    expect(reports[2]?.endpoints).toEqual([{ position: 1, state: 'other chain' }])
+    expect(reports[2]?.findings).toHaveLength(1)
+  })
+
+  test.each<[string, Decide]>([
+    ['does not answer', () => 'reset'],
+    ['answers 429', () => 'http429'],
+    ['stops answering', ({ method }) => (method === 'eth_chainId' ? undefined : 'http500')],
+    ['refuses reads', ({ method }) => (method === 'eth_call' ? 'http500' : undefined)],
+  ])('a node that %s disables nothing: it is asked again', async (_words, decide) => {
+    const reports = await probeBehind(decide)
+    expect(disabledBy(reports)).toEqual([])
+    expect(reports.map(({ answered }) => answered)).toEqual([true, true, false])
+  })
+
+  test.each<[string, Decide]>([
+    ['ignores overrides of calls', (call) => (isCall(call) ? { answer: '0x' } : undefined)],
+    ['refuses overrides of calls', (call) => (isCall(call) ? unknown : undefined)],
+    [
+      'ignores overrides of estimates',
+      (call) => (isEstimate(call) ? { answer: '0x5208' } : undefined),
+    ],
+  ])('a node that %s can sign nothing', async (_words, decide) => {
+    expect(disabledBy(await probeBehind(decide))).toEqual([['base-sepolia', 'chain']])
+  })
+
+  test('type 4 calls that a node does not know, and a price that is old, are warnings', async () => {
+    const reports = await probeBehind(({ method, params: [call] }) => {
+      const isTyped = method === 'eth_call' && (call as { type?: string }).type === '0x4'
+      return isTyped ? unknown : undefined
+    })
+    const warnings = reports[2]?.findings.filter(({ outcome }) => outcome === 'warning')
+    expect(warnings).toMatchObject([{ check: 'type 4 calls' }])
+  })
+
+  test('a candidate that is not there is not offered, which is no failure', async () => {
+    const registry = registryWith('base-sepolia', (chain) => ({
+      ...chain,
+      markets: chain.markets.map((market) => ({ ...market, address: NOWHERE, isCandidate: true })),
+    }))
+    const reports = await probeWith(registry)
+    expect(disabledBy(reports)).toEqual([])
+    expect(isProven(reports[2]?.findings ?? [], `lending:${NOWHERE}`)).toBe(false)
+    const [market] = world.registry.get('base-sepolia').markets
+    const found = (await probeWith(world.registry))[2]?.findings ?? []
+    expect(isProven(found, `lending:${market?.address}`)).toBe(true)
+  })
+
+  test('nothing that is told names an endpoint', async () => {
+    const reports = await probeWith(world.registry, { ...world.urls, 'base-sepolia': closedUrl })
+    for (const url of [...Object.values(world.urls), closedUrl]) {
+      expect(JSON.stringify(reports)).not.toContain(new URL(url).host)
+    }
+  })
+})
+
+/** A contract that is there, but is no market, is told by its terms. */
+function asOther(capability: Capability): Capability {
+  if (!capability.startsWith('market:')) return capability
+  return capability.replace('market:', 'lending:').replace(NOWHERE, DELEGATE_ADDRESS) as Capability
+}
+
+const unknown = { error: { code: -32_602, message: 'too many arguments' } }
+const isCall = (call: RpcCall) => call.method === 'eth_call' && isOverridden(call)
+const isEstimate = (call: RpcCall) => call.method === 'eth_estimateGas' && isOverridden(call)

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { rpcVariable, type ChainName } from '../../chains/registry.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { diagnose } from '../../scripts/doctorCommand.js'
+import { describeLanes } from '../../scripts/laneAnswers.js'
+import { makeKek } from '../custody/kek/kekFile.js'
+import { startChains, type TestChains } from '../planning/chains.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+const NOWHERE = '0x00000000000000000000000000000000DeaDBeef'
+const LANE = '0x0000000000000000000000000000000000001A4E'
+const TREASURY = '0x00000000000000000000000000000000000071EA'
+const BASE = 84_532
+
+let world: TestChains
+let database: TestDatabase
+let folder: string
+let env: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  ;[world, database] = await Promise.all([startChains(), createDatabase()])
+  folder = mkdtempSync(join(tmpdir(), 'steward-doctor-'))
+  const nodes = Object.entries(world.urls).map(([name, url]) => [
+    rpcVariable(name as ChainName),
+    url,
+  ])
+  env = {
+    ...{ NETWORK: 'devnet', DEVNET_FILE: contractsFile(), DATABASE_URL: database.url },
+    ...(Object.fromEntries(nodes) as NodeJS.ProcessEnv),
+  }
+  const { id, publicKey } = await makeKek()
+  await database.db('kek').insert({ id, public_key: Buffer.from(publicKey), active: true })
+  const sealed = Buffer.from('00', 'hex')
+  await database.db('treasury').insert({ address: TREASURY, kek_id: id, sealed })
+  const lane = { chain_id: BASE, sender: LANE, kek_id: id, sealed_key: sealed, next_nonce: 3 }
+  await database.db('lane').insert(lane)
+  const nonces = [1, 2].map((nonce) => ({ chain_id: BASE, sender: LANE, nonce }))
+  await database.db('chain_tx').insert(nonces)
+  await world.mint('arbitrum-sepolia', TREASURY, 50_000_000n)
+  const wei = `0x${(10n ** 18n).toString(16)}`
+  await callRpc(world.urls['base-sepolia'], 'anvil_setBalance', [LANE, wei])
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await world?.stop()
+  await database?.drop()
+})
+
+/** A file of what was deployed, with something else for one chain. */
+function contractsFile(chain?: ChainName, changes: object = {}): string {
+  const file = join(folder, `devnet-${chain ?? 'whole'}.json`)
+  const { contracts } = world
+  const own = chain ? { [chain]: { ...contracts[chain], ...changes } } : {}
+  writeFileSync(file, JSON.stringify({ ...contracts, ...own }))
+  return file
+}
+
+describe('npm run doctor', () => {
+  test('0: a table of all checks, treasury and lanes among them', async () => {
+    const answer = await diagnose([], env)
+    expect(answer?.exitCode).toBe(0)
+    expect(answer?.text).toMatch(/^CHAIN +CHECK +OUTCOME +DETAIL +DISABLES\n/)
+    expect(answer?.text).toMatch(/^base-sepolia +EntryPoint +ok +/m)
+    expect(answer?.text).toContain('the treasury has 50 USDC')
+    expect(answer?.text).toContain('the lane has 1 ETH')
+    expect(answer?.text).toMatch(/Nothing failed\.$/)
+  })
+
+  test('1: names what is broken and what that disables; --json says the same', async () => {
+    const broken = { ...env, DEVNET_FILE: contractsFile('ethereum-sepolia', { comet: NOWHERE }) }
+    const answer = await diagnose([], broken)
+    expect(answer?.exitCode).toBe(1)
+    const failed = answer?.text.split('\n').filter((line) => / failed +there/.test(line))
+    expect(failed).toHaveLength(1)
+    expect(failed?.[0]).toMatch(
+      new RegExp(`^ethereum-sepolia +compound-v3 market +failed .* the market ${NOWHERE}$`),
+    )
+    const json = await diagnose(['--json'], broken)
+    const told = JSON.parse(json?.text ?? '') as { chains: { disabled: unknown[] }[] }
+    expect(json?.exitCode).toBe(1)
+    expect(told.chains.map(({ disabled }) => disabled.length)).toEqual([1, 0, 0])
+  })
+
+  test('no word of it names a node or the database', async () => {
+    const texts = [await diagnose([], env), await diagnose(['--json'], env)]
+    const urls = [...Object.values(world.urls), database.url]
+    for (const answer of texts) {
+      for (const url of urls) expect(answer?.text).not.toContain(new URL(url).host)
+    }
+  })
+
+  test('2: arguments and settings that are wrong, in one line or one for each', async () => {
+    const doctor = (args: string[], settings: NodeJS.ProcessEnv) =>
+      run(process.execPath, ['--import', 'tsx', join(root, 'scripts', 'doctor.ts'), ...args], {
+        cwd: root,
+        env: { ...process.env, NODE_OPTIONS: '', STEWARD_HOME: folder, ...settings },
+      }).then(
+        () => ({ code: 0, stdout: '', stderr: '' }),
+        (error: unknown) => error as { code: number; stdout: string; stderr: string },
+      )
+    const [misused, unset] = await Promise.all([
+      doctor(['--jsn'], env),
+      doctor([], { DATABASE_URL: '', NETWORK: '' }),
+    ])
+    expect([misused.code, misused.stdout]).toEqual([2, ''])
+    expect(misused.stderr).toMatch(/--jsn/)
+    expect([unset.code, unset.stdout]).toEqual([2, ''])
+    expect(unset.stderr).toMatch(/^NETWORK is not set, and no npm start runs here\.$/m)
+  })
+})
+
+describe('npm run account -- lanes', () => {
+  test('addresses, balances, nonces that are open, and how long the gas lasts', async () => {
+    const { text, json } = await describeLanes(database.db, env)
+    expect(text).toMatch(/^CHAIN +ROLE +ADDRESS +BALANCE +NEXT NONCE +OPEN +LASTS$/m)
+    expect(text).toMatch(
+      new RegExp(`^arbitrum-sepolia +treasury +${TREASURY} +50 USDC +- +- +50 fundings$`, 'm'),
+    )
+    expect(text).toMatch(new RegExp(`^base-sepolia +lane +${LANE} +1 ETH +3 +2 +\\d+ lends$`, 'm'))
+    expect(json).toMatchObject({
+      treasury: [{ chain: 'arbitrum-sepolia', balance: '50', lasts: 50 }],
+      lanes: [{ chain: 'base-sepolia', address: LANE, balance: '1', nextNonce: 3, openNonces: 2 }],
+    })
+  })
+
+  test('a chain that does not answer keeps no other from being told', async () => {
+    const variable = rpcVariable('base-sepolia')
+    const { text } = await describeLanes(database.db, { ...env, [variable]: 'http://127.0.0.1:1' })
+    expect(text).toMatch(new RegExp(`^base-sepolia +lane +${LANE} +no answer +3 +2 +-$`, 'm'))
+    expect(text).toContain('50 USDC')
+  })
+})
