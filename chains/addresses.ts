@@ -12,6 +12,8 @@ export type Contracts = {
   /** Markets of Compound III whose base token is USDC. */
   comets?: string[]
   vaults?: Vault[]
+  /** Markets that may be there: offered only where they are found. */
+  candidates?: Pick<Contracts, 'aave' | 'comets'>
   uniswap?: { factory: string; quoter: string; router: string } | undefined
 }
 
@@ -62,6 +64,16 @@ export const testnetContracts = {
   'base-sepolia': {
     usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
     ethUsdFeed: '0x4aDC67696bA383F43DD60A9e78F2C97Fbbfc7cb1',
+    // An earlier pool of Aave, and a Comet of a branch of Compound's repository. Aave's present pool lists a
+    // dollar of its own there.
+    candidates: {
+      aave: {
+        pool: '0xbE781D7Bdf469f3d94a62Cdcc407aCe106AEcA74',
+        asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        aToken: '0xfE45Bf4dEF7223Ab1Bf83cA17a4462Ef1647F7FF',
+      },
+      comets: ['0x571621Ce60Cebb0c1D442B5afb38B1663C6Bf017'],
+    },
     uniswap: {
       factory: '0x4752ba5DBc23f44D87826276BF6Fd6b1C372aD24',
       quoter: '0xC5290058841028F1614F3A6F0F5816cAd0df5E27',

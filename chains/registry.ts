@@ -53,6 +53,8 @@ export type Market = {
   receiptToken: string
   /** Of a vault: the market of Aave in which it lends what it holds. */
   lendsTo?: Vault['lendsTo']
+  /** Listed without being known to be there: offered where the probe finds it. */
+  isCandidate?: true
 }
 
 /** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */
@@ -94,20 +96,22 @@ export const ENTRY_POINT_ADDRESS = '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108'
 export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 
 /**
- * `domain` is the number of the chain in CCTP, the same on test and main networks.
+ * `domain` is the number of the chain in CCTP, the same on test and main networks. `usdcName` is the name in
+ * the signing domain of Circle's USDC there; on main networks it is `USD Coin`.
  * @see https://developers.circle.com/cctp/cctp-supported-blockchains
+ * @see https://github.com/coinbase/x402 typescript/packages/mechanisms/evm/src/shared/defaultAssets.ts
  */
 export const chainFacts = {
-  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0 },
-  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3 },
-  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6 },
+  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0, usdcName: 'USDC' },
+  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3, usdcName: 'USD Coin' },
+  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
 }
 
-const usdcToken = (contract: string): Token => ({
+const usdcToken = (contract: string, name: string): Token => ({
   symbol: 'USDC',
   address: contract,
   decimals: 6,
-  eip712: { name: 'USDC', version: '2' },
+  eip712: { name, version: '2' },
 })
 const testDollarToken = (contract: string): Token => ({
   symbol: 'TUSD',
@@ -125,12 +129,12 @@ type BridgePlace = Omit<Cctp, 'domain'>
 
 function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, pace: Pace): Chain {
   const { usdc, testDollar, ethUsdFeed, uniswap, cctp } = contracts
-  const { alias, chainId, domain } = chainFacts[name]
+  const { alias, chainId, domain, usdcName } = chainFacts[name]
   return {
     name,
     alias,
     chainId,
-    usdc: usdcToken(usdc),
+    usdc: usdcToken(usdc, usdcName),
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),
     cctp: { domain, ...cctp },
@@ -141,7 +145,10 @@ function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, 
   }
 }
 
-function listMarkets({ usdc, aave, comets = [], vaults = [] }: Contracts): Market[] {
+type Listed = Pick<Contracts, 'usdc' | 'aave' | 'comets' | 'vaults' | 'candidates'>
+
+function listMarkets({ usdc, aave, comets = [], vaults = [], candidates }: Listed): Market[] {
+  const likely = candidates ? listMarkets({ usdc, ...candidates }) : []
   const reserves = aave ? [aave] : []
   return [
     ...reserves.map(({ pool, asset, aToken }): Market => {
@@ -153,6 +160,7 @@ function listMarkets({ usdc, aave, comets = [], vaults = [] }: Contracts): Marke
     ...vaults.map(({ address, lendsTo }): Market => {
       return { protocol: 'erc4626', address, underlying: usdc, receiptToken: address, lendsTo }
     }),
+    ...likely.map((market): Market => ({ ...market, isCandidate: true })),
   ]
 }
 

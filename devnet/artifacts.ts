@@ -21,6 +21,8 @@ type OwnContract =
   | 'DevCctpTransmitter'
   | 'DevVault'
   | 'DevComet'
+  | 'DevVirtualPool'
+  | 'DevSilentVault'
 export type OwnArtifacts = Record<OwnContract, Artifact>
 
 const require = createRequire(import.meta.url)

@@ -3,6 +3,7 @@ import { MULTICALL_ADDRESS } from '../chains/multicall.js'
 import {
   DELEGATE_ADDRESS,
   ENTRY_POINT_ADDRESS,
+  chainFacts,
   type ChainName,
   type DevnetContracts,
 } from '../chains/registry.js'
@@ -57,7 +58,7 @@ export async function deployChain(
 
 function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms): DevnetContracts {
   // What differs from chain to chain comes last, so that the bridge has the same addresses everywhere.
-  const usdc = plan.deploy(own.DevUSDC)
+  const usdc = plan.deploy(own.DevUSDC, [chainFacts[name].usdcName])
   const { messenger, transmitter } = planCctp(plan, name, own, usdc)
   planAccounts(plan)
   return {

@@ -2,6 +2,7 @@ import { Interface, toQuantity } from 'ethers'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
+import { readsDomain } from '../chains/tokenDomain.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
 import { ServiceError } from '../domain/errors.js'
@@ -32,6 +33,9 @@ const usdc = new Interface([
   'function transfer(address to, uint256 value) returns (bool)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ])
+
+/** What is signed cannot be simulated before it is stored: the call below passes, and the transfer would not. */
+const foreignDomain = "the token's DOMAIN_SEPARATOR is not that of its name in the registry"
 
 /** A checked and simulated operation. Nothing is signed yet. */
 export type Prepared =
@@ -168,19 +172,23 @@ async function prepareFunding(
   if (funding.walletId !== operation.walletId) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
-  const [used] = await readContract(client, {
-    to: chain.usdc.address,
-    abi: usdc,
-    name: 'authorizationState',
-    args: [treasury, operation.chainKey],
-  })
+  const [[used], isReadable] = await Promise.all([
+    readContract(client, {
+      to: chain.usdc.address,
+      abi: usdc,
+      name: 'authorizationState',
+      args: [treasury, operation.chainKey],
+    }),
+    readsDomain(client, chain.usdc),
+  ])
   if (used === true) return { kind: 'spent', operation }
+  if (!isReadable) return { kind: 'refused', operation, reason: foreignDomain }
   const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
   try {
     await client.send('eth_call', [{ from: treasury, to: chain.usdc.address, data }, 'latest'])
   } catch (error) {
     if (!isRevert(error)) throw error
-    return { kind: 'refused', operation, reason: `the treasury cannot pay: ${error.message}` }
+    return { kind: 'refused', operation, reason: `the treasury cannot pay: ${reasonOf(error)}` }
   }
   return { kind: 'funding', operation, to: wallet.address, units, gas: FUNDING_GAS }
 }

@@ -1,6 +1,7 @@
 import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
+import { tokenDomain } from '../chains/tokenDomain.js'
 import { lockNextNonce, lockTaken, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import {
@@ -179,9 +180,10 @@ const transferTypes = {
 
 async function signFunding(
   { kek, treasury }: Keyring,
-  { chainId, usdc: token }: Chain,
+  chain: Chain,
   funding: Extract<Prepared, { kind: 'funding' }>,
 ): Promise<Call> {
+  const { usdc: token } = chain
   const account = await openAccount(kek, treasury.sealed, treasuryContext(treasury))
   const message = {
     from: treasury.address,
@@ -192,7 +194,7 @@ async function signFunding(
     validBefore: MaxUint256,
     nonce: funding.operation.chainKey,
   }
-  const domain = { ...token.eip712, chainId, verifyingContract: token.address }
+  const domain = tokenDomain(chain, token)
   const { v, r, s } = Signature.from(await account.signTypedData(domain, transferTypes, message))
   const data = authorizedTransfer.encodeFunctionData('transferWithAuthorization', [
     ...Object.values(message),

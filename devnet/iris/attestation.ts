@@ -1,4 +1,4 @@
-import { AbiCoder, concat, dataSlice, id, keccak256, toBeHex, type SigningKey } from 'ethers'
+import { AbiCoder, concat, dataSlice, id, keccak256, toBeHex } from 'ethers'
 import {
   cctpFields,
   decodeCctpMessage,
@@ -6,6 +6,7 @@ import {
 } from '../../protocols/bridges/cctp/message.js'
 import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
 import { callRpc } from '../rpc.js'
+import { type AttesterKey } from '../cctp.js'
 
 /** A chain between which money is moved. `transmitter` emits the messages of its burns. */
 export type BurnChain = { domain: number; rpcUrl: string; transmitter: string }
@@ -57,7 +58,7 @@ const getBlockNumber = dataSlice(id('getBlockNumber()'), 0, 4)
 
 type Options = {
   chains: BurnChain[]
-  key: SigningKey
+  key: AttesterKey
   confirmations: Confirmations
   /** Basis points of the amount that a fast transfer costs. */
   fastFeeBps: number
@@ -179,14 +180,14 @@ function reachedFinality(
 
 type Verdict = { executed: number; fee: bigint; expirationBlock: bigint }
 
-function sign(key: SigningKey, { nonce, sent }: Burn, verdict: Verdict): Attested {
+function sign(key: AttesterKey, { nonce, sent }: Burn, verdict: Verdict): Attested {
   const message = fill(sent, {
     nonce: BigInt(nonce),
     finalityThresholdExecuted: BigInt(verdict.executed),
     feeExecuted: verdict.fee,
     expirationBlock: verdict.expirationBlock,
   })
-  const attestation = key.sign(keccak256(message)).serialized
+  const attestation = key.attest(message)
   return { message, decoded: decodeCctpMessage(message), attestation }
 }
 

@@ -2,7 +2,8 @@
 pragma solidity ^0.8.24;
 
 // Devnet stand-in for Circle's TokenMessengerV2 (CCTP v2): the same functions, events, checks and byte layout, not the
-// same bytecode. It mints and burns by itself, where Circle's has a minter beside it, and sends no hooks.
+// same bytecode. It mints and burns by itself, where Circle's has a minter beside it, which keeps the limits of burns,
+// and sends no hooks.
 //
 // body: version 0 | burned token 4 | mint recipient 36 | amount 68 | message sender 100 | maximum fee 132 |
 //       executed fee 164 | expiration block 196 | hook data 228
@@ -44,6 +45,9 @@ contract DevCctpMessenger {
     mapping(uint32 => bytes32) public remoteTokenMessengers;
     /// Domain -> token there -> token here.
     mapping(uint32 => mapping(bytes32 => address)) public localTokens;
+    /// Base units of a token that one burn may move; what has none cannot be burned.
+    mapping(address => uint256) public burnLimitsPerMessage;
+    mapping(address => bool) public isDenylisted;
 
     event DepositForBurn(
         address indexed burnToken,
@@ -61,6 +65,21 @@ contract DevCctpMessenger {
         address indexed mintRecipient, uint256 amount, address indexed mintToken, uint256 feeCollected
     );
 
+    event SetBurnLimitPerMessage(address indexed token, uint256 burnLimitPerMessage);
+    event Denylisted(address indexed account);
+    event UnDenylisted(address indexed account);
+
+    /// Whoever sends the transaction too, such as the lane that carries a wallet's operation.
+    modifier notDenylistedCallers() {
+        require(!isDenylisted[msg.sender] && !isDenylisted[tx.origin], "Denylistable: account is on denylist");
+        _;
+    }
+
+    modifier onlyDenylister() {
+        require(msg.sender == owner, "Denylistable: caller is not denylister");
+        _;
+    }
+
     modifier onlyOwner() {
         require(msg.sender == owner, "Ownable: caller is not the owner");
         _;
@@ -77,6 +96,27 @@ contract DevCctpMessenger {
 
     function linkTokenPair(address localToken, uint32 domain, bytes32 remoteToken) external onlyOwner {
         localTokens[domain][remoteToken] = localToken;
+    }
+
+    function setMaxBurnAmountPerMessage(address localToken, uint256 burnLimitPerMessage) external {
+        require(msg.sender == owner, "Caller is not tokenController");
+        burnLimitsPerMessage[localToken] = burnLimitPerMessage;
+        emit SetBurnLimitPerMessage(localToken, burnLimitPerMessage);
+    }
+
+    function denylist(address account) external onlyDenylister {
+        isDenylisted[account] = true;
+        emit Denylisted(account);
+    }
+
+    function unDenylist(address account) external onlyDenylister {
+        isDenylisted[account] = false;
+        emit UnDenylisted(account);
+    }
+
+    /// Who keeps `burnLimitsPerMessage`.
+    function localMinter() external view returns (address) {
+        return address(this);
     }
 
     function setMinFee(uint256 minFee_) external onlyOwner {
@@ -98,7 +138,7 @@ contract DevCctpMessenger {
         bytes32 destinationCaller,
         uint256 maxFee,
         uint32 minFinalityThreshold
-    ) external {
+    ) external notDenylistedCallers {
         _burn(
             Burn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, maxFee, minFinalityThreshold)
         );
@@ -129,6 +169,9 @@ contract DevCctpMessenger {
 
         IMintableToken token = IMintableToken(b.token);
         require(token.transferFrom(msg.sender, address(this), b.amount), "Transfer operation failed");
+        uint256 limit = burnLimitsPerMessage[b.token];
+        require(limit > 0, "Burn token not supported");
+        require(b.amount <= limit, "Burn amount exceeds per tx limit");
         token.burn(b.amount);
 
         bytes memory head = abi.encodePacked(messageBodyVersion, _toWord(b.token), b.recipient, b.amount);

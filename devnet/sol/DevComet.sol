@@ -6,12 +6,11 @@ pragma solidity ^0.8.24;
 // borrowers, and interest is paid out of reserves, which the owner puts in by a plain transfer.
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 
 contract DevComet {
-    using SafeERC20 for IERC20;
-
     uint8 public constant decimals = 6;
+    /// The smallest loan, as on Ethereum.
+    uint256 public constant baseBorrowMin = 100e6;
     uint256 private constant FACTOR_SCALE = 1e18;
     uint256 private constant INDEX_SCALE = 1e15;
 
@@ -29,8 +28,11 @@ contract DevComet {
     mapping(address => uint256) private principalOf;
 
     error BadAsset();
+    error BorrowTooSmall();
     error NotCollateralized();
     error Paused();
+    error TransferInFailed();
+    error TransferOutFailed();
     error Unauthorized();
 
     event Supply(address indexed from, address indexed dst, uint256 amount);
@@ -54,7 +56,7 @@ contract DevComet {
 
     function supply(address asset, uint256 amount) external onlyBase(asset) {
         if (isSupplyPaused) revert Paused();
-        IERC20(baseToken).safeTransferFrom(msg.sender, address(this), amount);
+        if (!IERC20(baseToken).transferFrom(msg.sender, address(this), amount)) revert TransferInFailed();
         _setBalance(msg.sender, balanceOf(msg.sender) + amount);
         emit Supply(msg.sender, msg.sender, amount);
         emit Transfer(address(0), msg.sender, amount);
@@ -65,9 +67,10 @@ contract DevComet {
         uint256 balance = balanceOf(msg.sender);
         if (amount == type(uint256).max) amount = balance;
         // More than the balance is a loan, and nobody has put up anything for one.
+        if (amount > balance && amount - balance < baseBorrowMin) revert BorrowTooSmall();
         if (amount > balance) revert NotCollateralized();
         _setBalance(msg.sender, balance - amount);
-        IERC20(baseToken).safeTransfer(msg.sender, amount);
+        _transferOut(amount);
         emit Withdraw(msg.sender, msg.sender, amount);
         emit Transfer(msg.sender, address(0), amount);
     }
@@ -75,7 +78,7 @@ contract DevComet {
     function borrowForAll(uint256 amount) external onlyGovernor {
         _accrue();
         totalBorrow += amount;
-        IERC20(baseToken).safeTransfer(msg.sender, amount);
+        _transferOut(amount);
     }
 
     function pause(bool supplyPaused, bool, bool withdrawPaused, bool, bool) external onlyGovernor {
@@ -102,6 +105,10 @@ contract DevComet {
 
     function getSupplyRate(uint256 utilization) public view returns (uint64) {
         return uint64(supplyPerSecondInterestRateSlopeLow * utilization / FACTOR_SCALE);
+    }
+
+    function _transferOut(uint256 amount) private {
+        if (!IERC20(baseToken).transfer(msg.sender, amount)) revert TransferOutFailed();
     }
 
     function _utilization(uint256 supplied) private view returns (uint256) {

@@ -31,11 +31,11 @@ contract DevVault is ERC4626 {
         return aToken.balanceOf(address(this)) + _idle();
     }
 
-    function maxWithdraw(address holder) public view override returns (uint256) {
+    function maxWithdraw(address holder) public view virtual override returns (uint256) {
         return Math.min(super.maxWithdraw(holder), _idle() + _withdrawable());
     }
 
-    function maxRedeem(address holder) public view override returns (uint256) {
+    function maxRedeem(address holder) public view virtual override returns (uint256) {
         return Math.min(super.maxRedeem(holder), convertToShares(_idle() + _withdrawable()));
     }
 

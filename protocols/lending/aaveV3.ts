@@ -3,7 +3,7 @@ import { readBalance, readContract } from '../../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
-import type { ChainClient } from '../../chains/connect.js'
+import { isRevert, type ChainClient } from '../../chains/connect.js'
 import type { LendingProtocol } from './lending.js'
 
 const RAY = 10n ** 27n
@@ -27,6 +27,7 @@ const pool = new Interface([
     uint40 lastUpdateTimestamp, uint16 id, address aTokenAddress, address stableDebtTokenAddress,
     address variableDebtTokenAddress, address interestRateStrategyAddress,
     uint128 accruedToTreasury, uint128 unbacked, uint128 isolationModeTotalDebt))`,
+  'function getVirtualUnderlyingBalance(address asset) view returns (uint128)',
   `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
     uint16 indexed referralCode)`,
   `event Withdraw(address indexed reserve, address indexed user, address indexed to,
@@ -61,11 +62,14 @@ export const aaveV3: LendingProtocol = {
   },
 
   async readLiquidity(client, { address, underlying, receiptToken }) {
-    const [reserve, held] = await Promise.all([
-      readReserve(client, { pool: address, asset: underlying }),
+    const place = { pool: address, asset: underlying }
+    const [reserve, held, counted = held] = await Promise.all([
+      readReserve(client, place),
       readBalance(client, { token: underlying, owner: receiptToken }),
+      readVirtualBalance(client, place),
     ])
-    return isActive(reserve) ? held : 0n
+    if (!isActive(reserve)) return 0n
+    return counted < held ? counted : held
   },
 
   encodeDeposit(market, wallet, units) {
@@ -100,6 +104,23 @@ async function readReserve(client: ChainClient, { pool: to, asset }: Place): Pro
   const call = { to, abi: pool, name: 'getReserveData', args: [asset] }
   const [reserve] = await readContract(client, call)
   return reserve as Reserve
+}
+
+/**
+ * What a pool itself counts that it holds of an asset. From 3.1 on it pays out no more, whatever its aToken
+ * holds; undefined before.
+ */
+async function readVirtualBalance(
+  client: ChainClient,
+  { pool: to, asset }: Place,
+): Promise<bigint | undefined> {
+  const call = { to, abi: pool, name: 'getVirtualUnderlyingBalance', args: [asset] }
+  try {
+    return (await readContract(client, call))[0] as bigint
+  } catch (error) {
+    if (isRevert(error)) return undefined
+    throw error
+  }
 }
 
 /** What a pool pays on an asset per second, as a fraction. */

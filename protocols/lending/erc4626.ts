@@ -4,6 +4,9 @@ import { readSupplyRate, readSupplyRoom } from './aaveV3.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
+import { NOBODY, firstThatSucceeds, withUsdc } from './simulated.js'
+import type { ChainClient } from '../../chains/connect.js'
+import type { Market } from '../../chains/registry.js'
 import type { LendingProtocol } from './lending.js'
 
 /** @see https://eips.ethereum.org/EIPS/eip-4626 */
@@ -19,6 +22,39 @@ const vault = new Interface([
   `event Withdraw(address indexed sender, address indexed receiver, address indexed owner,
     uint256 assets, uint256 shares)`,
 ])
+
+/** Deposits that are tried, base units of USDC: from ten million down to one. */
+const TRIED_DEPOSITS = [7, 6, 5, 4, 3, 2, 1, 0].map((zeros) => 10n ** BigInt(6 + zeros))
+/** Withdrawals that are tried: the position, half of it and so on, down to a thousandth. */
+const TRIED_HALVES = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n]
+
+/**
+ * Some vaults answer zero to every question for what they take and pay, closed or not. So a zero is not believed:
+ * what somebody with USDC could deposit is tried. Where the node cannot simulate that, the zero stands.
+ *
+ * @see https://github.com/morpho-org/vault-v2 VaultV2.sol, the functions called max
+ */
+function simulateDeposits(client: ChainClient, market: Market): Promise<bigint> {
+  const { address: to, underlying } = market
+  return firstThatSucceeds(client, TRIED_DEPOSITS, (units) => {
+    const data = vault.encodeFunctionData('deposit', [units, NOBODY])
+    return { from: NOBODY, call: { to, data }, overrides: withUsdc(underlying, to, units) }
+  })
+}
+
+/** The same for what the wallet could take out, which needs nobody's money: it has its shares. */
+async function simulateWithdrawals(
+  client: ChainClient,
+  market: Market,
+  wallet: string,
+): Promise<bigint> {
+  const position = await erc4626.readPosition(client, market, { wallet, block: 'latest' })
+  const parts = TRIED_HALVES.map((halves) => position >> halves).filter((units) => units > 0n)
+  return firstThatSucceeds(client, parts, (units) => {
+    const data = vault.encodeFunctionData('withdraw', [units, wallet, wallet])
+    return { from: wallet, call: { to: market.address, data } }
+  })
+}
 
 /** Vaults that lend what they hold in one market of Aave. */
 export const erc4626: LendingProtocol = {
@@ -40,12 +76,14 @@ export const erc4626: LendingProtocol = {
   },
 
   // Vaults bound what they take in as a whole: the receiver makes no difference to those that are listed.
-  async readRoom(client, { address, underlying, lendsTo }) {
-    const [[units], below] = await Promise.all([
+  async readRoom(client, market) {
+    const { address, underlying, lendsTo } = market
+    const [[told], below] = await Promise.all([
       readContract(client, { to: address, abi: vault, name: 'maxDeposit', args: [address] }),
       lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }) : MaxUint256,
     ])
-    return below < (units as bigint) ? below : (units as bigint)
+    const units = (told as bigint) || (await simulateDeposits(client, market))
+    return below < units ? below : units
   },
 
   async readPosition(client, { address: to }, { wallet, block }) {
@@ -55,10 +93,14 @@ export const erc4626: LendingProtocol = {
     return units as bigint
   },
 
-  async readLiquidity(client, { address: to }, wallet) {
-    const call = { to, abi: vault, name: 'maxWithdraw', args: [wallet] }
-    const [units] = await readContract(client, call)
-    return units as bigint
+  async readLiquidity(client, market, wallet) {
+    const { address: to, receiptToken: token } = market
+    const [[told], shares] = await Promise.all([
+      readContract(client, { to, abi: vault, name: 'maxWithdraw', args: [wallet] }),
+      readBalance(client, { token, owner: wallet }),
+    ])
+    const isTold = (told as bigint) > 0n || shares === 0n
+    return isTold ? (told as bigint) : simulateWithdrawals(client, market, wallet)
   },
 
   encodeDeposit({ address, underlying }, wallet, units) {

@@ -45,10 +45,31 @@ describe('the testnet', () => {
     try {
       const { markets, usdc } = createRegistry('testnet').get('base-sepolia')
       const vault = { underlying: usdc.address, receiptToken: address, lendsTo }
-      expect(markets).toEqual([{ protocol: 'erc4626', address, ...vault }])
+      expect(markets).toContainEqual({ protocol: 'erc4626', address, ...vault })
     } finally {
       delete contracts.vaults
     }
+  })
+
+  test('only on base-sepolia are its markets no more than candidates', () => {
+    const candidates = chains.flatMap(({ name, markets }) =>
+      markets.filter(({ isCandidate }) => isCandidate).map(({ protocol }) => [name, protocol]),
+    )
+    expect(candidates).toEqual([
+      ['base-sepolia', 'aave-v3'],
+      ['base-sepolia', 'compound-v3'],
+    ])
+    const { markets, usdc } = createRegistry('testnet').get('base-sepolia')
+    expect(markets.map(({ underlying }) => underlying)).toEqual([usdc.address, usdc.address])
+  })
+
+  test('USDC has the signing domain that Circle gave it on each chain', () => {
+    const domains = chains.map(({ name, usdc }) => [name, usdc.eip712])
+    expect(Object.fromEntries(domains)).toEqual({
+      'ethereum-sepolia': { name: 'USDC', version: '2' },
+      'arbitrum-sepolia': { name: 'USD Coin', version: '2' },
+      'base-sepolia': { name: 'USDC', version: '2' },
+    })
   })
 
   test('an alias names its chain', () => {

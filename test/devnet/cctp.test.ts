@@ -1,5 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { HDNodeWallet, Interface, ZeroAddress, keccak256, zeroPadValue } from 'ethers'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  HDNodeWallet,
+  Interface,
+  ZeroAddress,
+  concat,
+  dataSlice,
+  keccak256,
+  zeroPadValue,
+} from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readContract, readContractBlock, readReceipt } from '../../chains/read.js'
 import { DEVNET_MNEMONIC } from '../../devnet/anvil.js'
@@ -92,21 +100,33 @@ describe('a transfer', () => {
 })
 
 describe('receiveMessage refuses', () => {
-  test('another signature, and another message under the same one', async () => {
+  test('other signatures, and another message under the same ones', async () => {
     const { message, attestation } = await bridge.attested(arbitrum, await burn())
+    const [first, second] = [dataSlice(attestation, 0, 65), dataSlice(attestation, 65)]
     const thief = HDNodeWallet.fromPhrase(DEVNET_MNEMONIC).signingKey
-    const forged = { message, attestation: thief.sign(keccak256(message)).serialized }
-    const changed = { message: message.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) }
-    for (const pair of [forged, { ...changed, attestation }]) {
-      expect(await refusal(base, stranger, mintCall(base, pair))).toMatch(/attester|signature/)
+    const forged = thief.sign(keccak256(message)).serialized
+    for (const [signatures, reason] of [
+      [[forged, second], 'Invalid signature'],
+      [[first, forged], 'Invalid signature'],
+      [[first], 'Invalid attestation length'],
+      [[first, second, second], 'Invalid attestation length'],
+      [[second, first], 'Invalid signature order or dupe'],
+      [[first, first], 'Invalid signature order or dupe'],
+      [[first, dataSlice(second, 0, 64), '0x00'], 'ECDSA: invalid signature'],
+    ] as const) {
+      const call = mintCall(base, { message, attestation: concat(signatures) })
+      expect(await refusal(base, stranger, call)).toContain(reason)
     }
+    const changed = message.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
+    const call = mintCall(base, { message: changed, attestation })
+    expect(await refusal(base, stranger, call)).toContain('Invalid signature')
   })
 
   test('what the burn emitted, which has no nonce, even when it is signed', async () => {
     const { message } = await bridge.attested(arbitrum, await burn())
     const [nonceStart, nonceEnd] = [2 + 12 * 2, 2 + 44 * 2]
     const bare = message.slice(0, nonceStart) + '0'.repeat(64) + message.slice(nonceEnd)
-    const attestation = deriveAttesterKey().sign(keccak256(bare)).serialized
+    const attestation = deriveAttesterKey().attest(bare)
     const call = mintCall(base, { message: bare, attestation })
     expect(await refusal(base, stranger, call)).toContain('Nonce already used')
   })
@@ -130,7 +150,7 @@ describe('depositForBurn refuses', () => {
     ['no recipient', () => ({ recipient: ZeroAddress }), 'Mint recipient must be nonzero'],
     ['a fee of all', () => ({ maxFee: usdc }), 'Max fee must be less than amount'],
     ['an unknown domain', () => ({ to: nowhere() }), 'No TokenMessenger for domain'],
-    ['more than the wallet has allowed', () => ({ amount: 10n ** 18n }), 'revert'],
+    ['more than the wallet has allowed', () => ({ amount: 10n ** 18n }), 'exceeds allowance'],
   ])('%s', async (_title, order, reason) => {
     const call = burnCall({ from: arbitrum, to: base, ...order() })
     expect(await refusal(arbitrum, sender, call)).toContain(reason)
@@ -148,6 +168,86 @@ describe('depositForBurn refuses', () => {
     const call = burnCall({ from: arbitrum, to: base, maxFee: 99n })
     expect(await refusal(arbitrum, sender, call)).toContain('Insufficient max fee')
     await setMinFee(0)
+  })
+})
+
+describe('Circle may', () => {
+  const circle = new Interface([
+    'function setMaxBurnAmountPerMessage(address localToken, uint256 burnLimitPerMessage)',
+    'function burnLimitsPerMessage(address token) view returns (uint256)',
+    'function localMinter() view returns (address)',
+    'function denylist(address account)',
+    'function unDenylist(address account)',
+    'function pause()',
+    'function unpause()',
+  ])
+  const order = (name: string, args: unknown[] = []) => circle.encodeFunctionData(name, args)
+  const atMessenger = (name: string, ...args: unknown[]) =>
+    sendFrom(arbitrum, owner, { to: arbitrum.chain.cctp.tokenMessenger, data: order(name, args) })
+  const burnRefusal = (amount = usdc) =>
+    refusal(arbitrum, sender, burnCall({ from: arbitrum, to: base, amount }))
+
+  beforeEach(async () => {
+    const { usdc: asset, cctp } = arbitrum.chain
+    const give = (abi: string, args: unknown[]) => ({
+      to: asset.address,
+      data: new Interface([`function ${abi}`]).encodeFunctionData(abi, args),
+    })
+    const much = 10n ** 14n
+    await sendFrom(arbitrum, owner, give('mint(address,uint256)', [sender, much]))
+    const approval = give('approve(address,uint256)', [cctp.tokenMessenger, much])
+    await sendFrom(arbitrum, sender, approval)
+  })
+
+  test('bound a burn: ten million USDC unless it says otherwise', async () => {
+    const asset = arbitrum.chain.usdc.address
+    const [minter] = await readContract(arbitrum, {
+      ...{ to: arbitrum.chain.cctp.tokenMessenger, abi: circle, name: 'localMinter' },
+    })
+    const limit = { to: minter as string, abi: circle, name: 'burnLimitsPerMessage', args: [asset] }
+    expect(await readContract(arbitrum, limit)).toEqual([10_000_000n * usdc])
+    expect(await burnRefusal(10_000_000n * usdc)).toBe('It was taken.')
+    const tooMuch = 10_000_000n * usdc + 1n
+    expect(await burnRefusal(tooMuch)).toContain('Burn amount exceeds per tx limit')
+    await atMessenger('setMaxBurnAmountPerMessage', asset, usdc - 1n)
+    expect(await burnRefusal()).toContain('Burn amount exceeds per tx limit')
+    await atMessenger('setMaxBurnAmountPerMessage', asset, 0n)
+    expect(await burnRefusal()).toContain('Burn token not supported')
+    await atMessenger('setMaxBurnAmountPerMessage', asset, 10_000_000n * usdc)
+  })
+
+  test('put an account on the denylist', async () => {
+    await atMessenger('denylist', sender)
+    expect(await burnRefusal()).toContain('Denylistable: account is on denylist')
+    await atMessenger('unDenylist', sender)
+    expect(await burnRefusal()).toBe('It was taken.')
+  })
+
+  test('pause its messages, in and out', async () => {
+    const hash = (await sendFrom(arbitrum, sender, burnCall({ from: arbitrum, to: base })))
+      .transactionHash
+    const message = await bridge.attested(arbitrum, hash)
+    const at = (client: ChainClient, name: string) =>
+      sendFrom(client, owner, { to: client.chain.cctp.messageTransmitter, data: order(name) })
+    for (const client of [arbitrum, base]) await at(client, 'pause')
+    expect(await burnRefusal()).toContain('Pausable: paused')
+    expect(await refusal(base, stranger, mintCall(base, message))).toContain('Pausable: paused')
+    for (const client of [arbitrum, base]) await at(client, 'unpause')
+    await mintAt(base, message)
+  })
+
+  test('alone do so', async () => {
+    const { tokenMessenger: to, messageTransmitter } = arbitrum.chain.cctp
+    for (const [call, reason] of [
+      [{ to, data: order('denylist', [sender]) }, 'Denylistable: caller is not denylister'],
+      [
+        { to, data: order('setMaxBurnAmountPerMessage', [ZeroAddress, 1n]) },
+        'Caller is not tokenController',
+      ],
+      [{ to: messageTransmitter, data: order('pause') }, 'Pausable: caller is not the pauser'],
+    ] as const) {
+      expect(await refusal(arbitrum, stranger, call)).toContain(reason)
+    }
   })
 })
 

@@ -86,12 +86,15 @@ async function mint(holder: string, amount: bigint): Promise<void> {
   await send({ from: owner, to: getChain().contracts.usdc, data })
 }
 
+/** What the registry of public networks says of Circle's USDC. */
+const domainOf = (chain: ChainName) => createRegistry('testnet').get(chain).usdc.eip712
+
 /** An EIP-3009 transfer of the holder, to be sent by somebody else. */
 async function authorizeTransfer(holder: Wallet, to: string, value: bigint, signer = holder) {
   const { chainId, contracts } = getChain()
   const nonce = hexlify(randomBytes(32))
   const message = { from: holder.address, to, value, validAfter: 0, validBefore: 2n ** 40n, nonce }
-  const domain = { name: 'USDC', version: '2', chainId, verifyingContract: contracts.usdc }
+  const domain = { ...domainOf(name), chainId, verifyingContract: contracts.usdc }
   const fields = ['address from', 'address to', 'uint256 value', 'uint256 validAfter']
   fields.push('uint256 validBefore', 'bytes32 nonce')
   const types = fields.map((field) => {
@@ -125,9 +128,14 @@ async function depositSponsored(): Promise<Wallet> {
 }
 
 describe('USDC', () => {
-  test('has six decimals and the signing domain of the registry', async () => {
-    const { url, chainId, contracts } = getChain()
-    const domain = { name: 'USDC', version: '2', chainId, verifyingContract: contracts.usdc }
+  test.each([
+    ['ethereum-sepolia', 'USDC'],
+    ['arbitrum-sepolia', 'USD Coin'],
+    ['base-sepolia', 'USDC'],
+  ] as const)('has six decimals and the signing domain of %s', async (chain, domainName) => {
+    expect(domainOf(chain)).toEqual({ name: domainName, version: '2' })
+    const { url, chainId, contracts } = getChain(chain)
+    const domain = { ...domainOf(chain), chainId, verifyingContract: contracts.usdc }
     const separator = await read(contracts.usdc, token, 'DOMAIN_SEPARATOR', [], url)
     expect(await read(contracts.usdc, token, 'decimals', [], url)).toEqual([6n])
     expect(separator).toEqual([TypedDataEncoder.hashDomain(domain)])
@@ -224,12 +232,12 @@ describe('deployChain', () => {
 
   test('finishes what was interrupted', async () => {
     const { url, contracts } = getChain()
-    const first = await callRpc<{ hash: string }>(url, 'eth_getTransactionBySenderAndNonce', [
-      owner,
-      '0x0',
+    const block = await callRpc<{ transactions: string[] }>(url, 'eth_getBlockByNumber', [
+      '0x1',
+      false,
     ])
     const other = await startNode(name)
-    const raw = await callRpc<string>(url, 'eth_getRawTransactionByHash', [first.hash])
+    const raw = await callRpc<string>(url, 'eth_getRawTransactionByHash', [block.transactions[0]])
     await waitForMined(other.url, await callRpc(other.url, 'eth_sendRawTransaction', [raw]))
     expect(await deployChain(name, other.url)).toEqual(contracts)
     expect(await readApy({ ...getChain(), url: other.url })).toBeCloseTo(3.51, 2)

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toQuantity } from 'ethers'
+import { Interface, getCreateAddress, toQuantity } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readReceipt, type Receipt } from '../../chains/read.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { type Artifact } from '../../devnet/artifacts.js'
+import { type ServiceError } from '../../domain/errors.js'
 import { type Call } from '../../domain/operation.js'
 
 /** Accounts with ETH for which anvil signs; the first ones have tasks of their own. */
@@ -43,4 +45,26 @@ export async function sendAll(
 export async function passTime(url: string, seconds: number): Promise<void> {
   await callRpc(url, 'evm_increaseTime', [seconds])
   await callRpc(url, 'evm_mine')
+}
+
+/** Deploys a contract in a block of its own; its address. */
+export async function deployAs(
+  client: ChainClient,
+  from: string,
+  { artifact, args = [] }: { artifact: Artifact; args?: unknown[] },
+): Promise<string> {
+  const data = artifact.bytecode + new Interface(artifact.abi).encodeDeploy(args).slice(2)
+  const nonce = await client.send<string>('eth_getTransactionCount', [from, 'latest'])
+  const transaction = { from, data, gas: toQuantity(8_000_000) }
+  const hash = await client.send<string>('eth_sendTransaction', [transaction])
+  while (!(await readReceipt(client, hash))) await sleep(5)
+  return getCreateAddress({ from, nonce: Number(nonce) })
+}
+
+/** What a call that is refused returns. */
+export async function refusalOf(client: ChainClient, from: string, call: Call): Promise<unknown> {
+  return client.send('eth_call', [{ from, ...call }, 'latest']).then(
+    () => 'It was taken.',
+    (error: ServiceError) => error.details.data,
+  )
 }

@@ -54,7 +54,7 @@ describe('a call that fails', () => {
     await world.sign()
     const first = await world.row(lend.operationId)
     expect(first).toMatchObject({ state: 'deferred', code: 'DEPOSIT_FAILED', payload: null })
-    expect(first?.message).toContain('The call would fail: ERC20InsufficientBalance(')
+    expect(first?.message).toContain('The call would fail: ERC20: transfer amount exceeds balance')
 
     await world.retryNow(lend)
     await world.sign()

@@ -15,11 +15,36 @@ const inBatch = (error: string) => encode('ExecuteError', 1, error)
 const sender = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 describe('explainRevert', () => {
+  /** What chains return: the first four bytes of a name's hash, so that a slip in a name is seen. */
+  test.each([
+    ['0x2c5211c6', 'the amount is zero, or too small to be counted (InvalidAmount())'],
+    ['0x90cd6f24', 'the reserve is not active (ReserveInactive())'],
+    ['0x6d305815', 'the reserve is frozen (ReserveFrozen())'],
+    ['0xd37f5f1c', 'the reserve is paused (ReservePaused())'],
+    ['0x47bc4b2c', 'more than the position (NotEnoughAvailableUserBalance())'],
+    ['0xf58f733a', 'the supply cap is reached (SupplyCapExceeded())'],
+    [
+      '0xe273b446',
+      'more than the position, which would be a loan below the smallest one (BorrowTooSmall())',
+    ],
+    [
+      '0x14c5f7b6',
+      'more than the position, which would be a loan without security (NotCollateralized())',
+    ],
+    ['0x4323a555', 'the vault cannot get so much out of its markets now (NotEnoughLiquidity())'],
+    ['0xded0652d', 'the vault has reached all its caps (AllCapsReached())'],
+  ])('%s', (data, text) => {
+    expect(explainRevert(data)).toBe(text)
+  })
+
   test.each([
     [encode('Error', '29'), 'the reserve is paused (Aave 29)'],
     [encode('Error', 'Too little received'), 'Too little received'],
-    [encode('Panic', 17), 'Panic(17)'],
-    [encode('Paused'), 'Paused()'],
+    [encode('Error', 'Pausable: paused'), 'Circle has paused it (Pausable: paused)'],
+    [encode('Error', '94'), 'the reserve itself cannot be the receiver (Aave 94)'],
+    [encode('Panic', 17), 'a number of the contract left its range (Panic(17))'],
+    [encode('Panic', 1), 'Panic(1)'],
+    [encode('Paused'), 'the market is paused (Paused())'],
     [encode('ERC20InsufficientBalance', sender, 1, 2), `ERC20InsufficientBalance(${sender}, 1, 2)`],
   ])('%s, alone and as a call of a batch', (data, text) => {
     expect(explainRevert(data)).toBe(text)

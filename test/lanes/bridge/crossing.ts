@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { Interface, concat, hexlify, keccak256, randomBytes, toBeHex, zeroPadValue } from 'ethers'
+import { Interface, concat, hexlify, randomBytes, toBeHex, zeroPadValue } from 'ethers'
 import { MULTICALL_ADDRESS } from '../../../chains/multicall.js'
 import { insertBurn, setAttested } from '../../../db/lanes/burns.js'
 import { insertIntent } from '../../../db/intents/intents.js'
@@ -94,7 +94,7 @@ export function attest(world: World, order: Order): Attested {
     ...[word(handler), word(0n), half(1_000), half(1_000)],
     ...[...body, word(200n), word(feeUnits), word(expirationBlock)],
   ])
-  const attestation = deriveAttesterKey().sign(keccak256(message)).serialized
+  const attestation = deriveAttesterKey().attest(message)
   return { nonce, message, attestation }
 }
 

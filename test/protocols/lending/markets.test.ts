@@ -5,8 +5,9 @@ import { readBalance, readContract } from '../../../chains/read.js'
 import { type ChainName, type Market } from '../../../chains/registry.js'
 import { devnetTerms } from '../../../devnet/chains.js'
 import { lendingProtocol } from '../../../protocols/lending/markets.js'
+import { explainRevert } from '../../../protocols/reverts.js'
 import { refusal } from '../../devnet/bridge.js'
-import { passTime, sendAll, sendFrom, users } from '../../devnet/send.js'
+import { passTime, refusalOf, sendAll, sendFrom, users } from '../../devnet/send.js'
 import { startChains, type TestChains } from '../../planning/chains.js'
 
 const [wallet, stranger] = users
@@ -229,12 +230,19 @@ describe('readLiquidity', () => {
 })
 
 describe('compound-v3', () => {
-  test('refuses more than was lent, which would be a loan', async () => {
+  test('refuses more than was lent, which would be a loan, be it small or large', async () => {
     const place = find('ethereum-sepolia', 'compound-v3')
     await deposit(place)
     const { client, market, protocol } = place
-    const [call] = protocol.encodeWithdraw(market, wallet, { units: 2n * units })
-    expect(await refusal(client, wallet, { ...call })).toContain('revert')
+    const position = await protocol.readPosition(client, market, { wallet, block: 'latest' })
+    for (const [tooMuch, error] of [
+      [dollar, 'BorrowTooSmall()'],
+      [1_000n * dollar, 'NotCollateralized()'],
+    ] as const) {
+      const [call] = protocol.encodeWithdraw(market, wallet, { units: position + tooMuch })
+      if (!call) throw new Error('A withdrawal is one call.')
+      expect(explainRevert(await refusalOf(client, wallet, call))).toContain(error)
+    }
   })
 })
 
