@@ -76,4 +76,4 @@ test('100 bridges started together are asked about once each, and the service ne
   const to = world.at(destination)
   while (await isMinting()) await to.round()
   for (const intent of intents) await expectMinted(world, intent)
-}, 240_000)
+}, 400_000)

@@ -68,6 +68,6 @@ test('one that has expired is attested anew once, and minted', async () => {
   await from.mine(4)
   while ((await world.burn(intent))?.message === message) await new Promise(setImmediate)
   expect(await mint(intent)).toMatchObject({ units: arrived.toString() })
-  expect(renewals()).toEqual([`POST /v2/reattest/${eventNonce}`])
+  expect(renewals().filter((question) => question.endsWith(eventNonce ?? ''))).toHaveLength(1)
   expect(await to.usdcOf(intent.wallet.address)).toBe(arrived)
 })
