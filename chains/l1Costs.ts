@@ -58,8 +58,8 @@ const AUTHORIZATION_BYTES = 110n
 /** Data may be dearer by the time the transaction is there. */
 const MARGIN_PERCENT = 150n
 /**
- * What a unit of gas costs on Arbitrum at the least, wei. L1's part is its price divided by that of gas: when a
- * congestion ends between signing and inclusion, more gas is needed for it.
+ * What a unit of gas costs on Arbitrum at the least, wei: half of the lower floor of its networks. L1's part
+ * is its price divided by that of gas: when a congestion ends before inclusion, more gas is needed for it.
  * @see https://docs.arbitrum.io/build-decentralized-apps/reference/chain-params
  */
 const LOWEST_GAS_WEI = 10_000_000n
