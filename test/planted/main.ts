@@ -3,7 +3,7 @@ import { runTests, stopRun, type FileReport, type Report } from './jestRun.js'
 import { readPlanted, PLANTED, type Planted } from './patches.js'
 import { createScratch, type Scratch } from './scratch.js'
 
-const USAGE = `Usage: npm run planted -- [word …] [--list] [--seconds 180]
+const USAGE = `Usage: npm run planted -- [word …] [--list] [--seconds 300]
 
 Plants one bug after the other (${PLANTED}/<room>/<bug>.patch) in a copy of this tree and runs the test that
 must catch it. Fails when a patch no longer applies, or when a bug survives. A patch begins with a sentence
@@ -14,14 +14,14 @@ that says what is broken and the line "Caught by <test file>"; what follows is a
   --seconds  for each bug: a test that takes longer has not caught it`
 
 /** For a test file without a bug, where nobody waits for a promise that is not kept. */
-const FILE_SECONDS = 180
+const FILE_SECONDS = 300
 
 /** `why`: empty when the bug was caught. */
 type Outcome = Planted & { why: string; seconds: number }
 
 const options = {
   list: { type: 'boolean', default: false },
-  seconds: { type: 'string', default: '180' },
+  seconds: { type: 'string', default: '300' },
   help: { type: 'boolean', default: false },
 } as const
 
