@@ -32,6 +32,8 @@ export async function diagnose(
   if (help) return undefined
   return useDeployment(env, async ({ registry, chains, databaseUrl }) => {
     const db = databaseUrl ? connect(databaseUrl, 1) : undefined
+    // A database that is busy may miss the first attempt.
+    await db?.raw('select 1').catch(() => undefined)
     try {
       const report = await createProber({ chains, registry, ...(db && { db }) }).probe()
       const findings = report.chains.flatMap((chain) => chain.findings)

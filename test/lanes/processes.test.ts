@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 /** A process whose pooled sessions and whose own ones bear these names. */
-async function start(role: 'lanes' | 'signer'): Promise<ChildProcess> {
+async function start(role: 'lanes' | 'signer', changes = {}): Promise<ChildProcess> {
   const url = (name: string) => {
     const own = new URL(world.database.urlAs(`steward_${role}`))
     own.searchParams.set('application_name', `${role} ${name}`)
@@ -36,6 +36,7 @@ async function start(role: 'lanes' | 'signer'): Promise<ChildProcess> {
       RPC_URL_ARBITRUM_SEPOLIA: rpcUrl,
       RPC_URL_BASE_SEPOLIA: 'http://127.0.0.1:9',
       ...{ ATTESTATION_URL: 'http://127.0.0.1:9', KEK_FILE: join(world.folder, 'kek') },
+      ...changes,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -65,5 +66,22 @@ test('whoever listens or leads does so past the pooler', async () => {
   } finally {
     for (const child of children) child.kill('SIGTERM')
     await Promise.all(children.map((child) => once(child, 'exit')))
+  }
+})
+
+test('a chain whose node serves another one is left alone, and the other chains are driven', async () => {
+  const { port } = new URL(world.proxy.url)
+  const foreign = { RPC_URL_ETHEREUM_SEPOLIA: `http://127.0.0.1:${port}` }
+  const bookedOf = async (id: number) =>
+    (await world.db('chain').where({ id }).first<{ booked_block: bigint }>())?.booked_block
+  const before = (await bookedOf(world.chain.chainId)) ?? 0n
+  const lanes = await start('lanes', foreign)
+  try {
+    await world.mine(3)
+    await world.waitUntil(async () => ((await bookedOf(world.chain.chainId)) ?? 0n) > before)
+    expect(await bookedOf(11_155_111)).toBeUndefined()
+  } finally {
+    lanes.kill('SIGTERM')
+    await once(lanes, 'exit')
   }
 })
