@@ -20,6 +20,8 @@ export type ChainClient = {
   send<T>(method: string, params: unknown[]): Promise<T>
   /** The chain through each of its endpoints alone, the preferred one first. */
   endpoints: ChainClient[]
+  /** Of one of several endpoints: whether it was seen to have other blocks than the rest, or the preferred one. */
+  isApart?: () => boolean
   close(): void
 }
 
@@ -47,6 +49,7 @@ export function connectChain(
   const whole = clientOf(chain, { endpoints, siblings: endpoints, heads })
   const alone = endpoints.map((endpoint) => {
     const client = clientOf(chain, { endpoints: [endpoint], siblings: endpoints, heads })
+    client.isApart = () => heads.apart.has(endpoint)
     client.endpoints.push(client)
     return client
   })
