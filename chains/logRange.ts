@@ -5,7 +5,9 @@ import { ServiceError } from '../domain/errors.js'
 /** Blocks asked for at first, and at most: what many public endpoints answer. */
 const MOST_BLOCKS = 2_000n
 /** Answers of the full width after which a wider one is tried. */
-const ANSWERS_BEFORE_WIDENING = 8
+const ANSWERS_BEFORE_WIDENING = 32
+/** Narrower than this no range takes so long that nothing is answered. */
+const QUICK_BLOCKS = 50n
 
 /** The widest range that an endpoint answers as far as it is known, and how often in a row it has. */
 type Width = { blocks: bigint; answers: number }
@@ -54,9 +56,10 @@ async function readPart(
     readBlock(client, { blockNumber: part.to }),
   ])
   const answer = await asked.catch((error: unknown) => {
-    if (size > 1n) widths.set(client, { blocks: size / 2n, answers: 0 })
+    const isTooWide = didAnswer(error) ? size > 1n : size > QUICK_BLOCKS
+    if (isTooWide) widths.set(client, { blocks: size / 2n, answers: 0 })
     // A silence may have been a range that takes too long: the next round asks for less.
-    if (size === 1n || !didAnswer(error)) throw error
+    if (!isTooWide || !didAnswer(error)) throw error
     return undefined
   })
   if (!answer) return undefined

@@ -5,14 +5,16 @@ import type { PartLog } from '../log.js'
 /** The endpoint that a chain is booked from, and what comparing it with the others has shown. */
 export type Following = {
   endpoint: ChainClient | undefined
+  /** True when it has failed: it is compared with the others before it is asked again. */
+  isLeft: boolean
   /** Rounds since the endpoints were compared, and since the head moved, which was this one. */
   rounds: number
   idle: number
   head: string
   /** Endpoints that had another block than the booked one while one of the others had that. */
   strays: Set<ChainClient>
-  /** Comparisons in a row that missed the booked block and could not ask everybody. */
-  doubts: number
+  /** Since when comparisons miss the booked block and could not ask everybody, Unix time in ms. */
+  doubtedSince: number | undefined
 }
 
 /** What a process that drives a chain works with, and what it knows of its earlier rounds. */
@@ -43,11 +45,12 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     seen: { head: '', emptyReads: new Map(), isFinalityAssumed: false },
     following: {
       endpoint: undefined,
+      isLeft: false,
       rounds: 0,
       idle: 0,
       head: '',
       strays: new Set(),
-      doubts: 0,
+      doubtedSince: undefined,
     },
   }
 }

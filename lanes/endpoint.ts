@@ -1,16 +1,16 @@
 import { didAnswer, type ChainClient } from '../chains/connect.js'
 import { readBlock, type Block } from '../chains/read.js'
 import { findChainState, readHeaders, type BlockId } from '../db/lanes/booking.js'
-import type { DriverTools } from './driverTools.js'
+import type { DriverTools, Following } from './driverTools.js'
 
 /** Rounds after which the endpoints are compared though nothing is wrong: one of them may be ahead. */
 const ROUNDS_BEFORE_COMPARING = 50
 /** Rounds without a new head after which they are: this one may be behind. */
 const IDLE_BEFORE_COMPARING = 5
-/** Comparisons after which a vanished block is believed though somebody was silent or behind. */
-const PATIENCE = 5
-/** The same when only endpoints say so that were on another chain before: ten minutes at least. */
-const PATIENCE_WITH_STRAYS = 600
+/** How long a vanished block is doubted when somebody is silent or behind: he may have it. */
+const DOUBT_MS = 3_000
+/** The same when only endpoints say so that were on another chain before: longer than a quota is closed. */
+const DOUBT_STRAYS_MS = 600_000
 
 /**
  * The endpoint that a round of booking reads from, alone: answers of several do not belong together.
@@ -22,11 +22,11 @@ export async function followEndpoint(tools: DriverTools): Promise<ChainClient | 
   const { client, db, following } = tools
   const { endpoints } = client
   if (endpoints.length === 1) return endpoints[0]
-  const isDue =
-    following.rounds >= ROUNDS_BEFORE_COMPARING || following.idle >= IDLE_BEFORE_COMPARING
-  if (following.endpoint && !isDue) {
+  const { endpoint, isLeft, rounds, idle } = following
+  const isDue = isLeft || rounds >= ROUNDS_BEFORE_COMPARING || idle >= IDLE_BEFORE_COMPARING
+  if (endpoint && !isDue) {
     following.rounds += 1
-    return following.endpoint
+    return endpoint
   }
   const state = await findChainState(db, client.chain.chainId)
   return state ? compareEndpoints(tools, state.booked) : firstToAnswer(tools)
@@ -34,7 +34,7 @@ export async function followEndpoint(tools: DriverTools): Promise<ChainClient | 
 
 /** Lets the next round choose anew: this endpoint has failed. */
 export function leaveEndpoint({ following }: DriverTools): void {
-  following.endpoint = undefined
+  following.isLeft = true
 }
 
 /** Counts the rounds in which the head stands still. */
@@ -63,8 +63,12 @@ export async function compareEndpoints(
   const { sights, silent } = await lookThroughAll(endpoints, booked)
   const agreeing = sights.filter(({ at }) => at === booked.hash)
   if (agreeing.length > 0) return followAgreeing(tools, { sights, agreeing, silent }, booked)
-  const differing = await findDiffering(tools, sights)
-  if (differing.length === 0) return follow(tools, [])
+  const differing = await findDiffering(tools, booked, sights)
+  if (differing.length === 0) {
+    following.doubtedSince = undefined
+    following.isLeft = true
+    return undefined
+  }
   const credible = differing.filter(({ endpoint }) => !following.strays.has(endpoint))
   const isUnanimous = silent === 0 && differing.length === sights.length
   if (!isUnanimous && isTooEarly(tools, credible.length > 0)) return undefined
@@ -75,16 +79,15 @@ export async function compareEndpoints(
 type Comparison = { sights: Sight[]; agreeing: Sight[]; silent: number }
 
 /** A fork may begin above what is booked: who is known to be on one is not followed while others are silent. */
-function followAgreeing(
+async function followAgreeing(
   tools: DriverTools,
   { sights, agreeing, silent }: Comparison,
   booked: BlockId,
-): ChainClient | undefined {
+): Promise<ChainClient | undefined> {
   const { following } = tools
   const trusted = agreeing.filter(({ endpoint }) => !endpoint.isApart?.())
   if (trusted.length === 0 && silent > 0 && isTooEarly(tools, false)) return undefined
-  following.doubts = 0
-  for (const { endpoint } of agreeing) following.strays.delete(endpoint)
+  following.doubtedSince = undefined
   const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
   for (const { endpoint } of differing) markStray(tools, endpoint)
   return follow(tools, trusted.length > 0 ? trusted : agreeing)
@@ -115,21 +118,26 @@ async function look(endpoint: ChainClient, { number }: BlockId): Promise<Sight> 
 }
 
 /** Those that contradict what is booked. One whose head is a block of ours is only behind. */
-async function findDiffering({ db, client }: DriverTools, sights: Sight[]): Promise<Sight[]> {
+async function findDiffering(
+  { db, client }: DriverTools,
+  booked: BlockId,
+  sights: Sight[],
+): Promise<Sight[]> {
   const kept = new Set((await readHeaders(db, client.chain.chainId)).map(({ hash }) => hash))
-  return sights.filter(({ at, head }) => at !== undefined || !kept.has(head.hash))
+  const isElsewhere = ({ number, hash }: Block) => number < booked.number && !kept.has(hash)
+  return sights.filter(({ at, head }) => at !== undefined || isElsewhere(head))
 }
 
-/** Counts the doubts; true while there are too few to believe that the booked block has gone. */
+/** True while it is too early to believe that the booked block has gone. */
 function isTooEarly({ client, following, log }: DriverTools, isCredible: boolean): boolean {
-  following.doubts += 1
-  following.endpoint = undefined
-  const { name } = client.chain
-  const limit = isCredible ? PATIENCE : PATIENCE_WITH_STRAYS
-  if (following.doubts === PATIENCE && !isCredible) {
+  const now = Date.now()
+  if (following.doubtedSince === undefined && !isCredible) {
+    const { name } = client.chain
     log.error({ chain: name }, 'only endpoints on another chain answer, booking waits')
   }
-  return following.doubts < limit
+  following.doubtedSince ??= now
+  following.isLeft = true
+  return now - following.doubtedSince < (isCredible ? DOUBT_MS : DOUBT_STRAYS_MS)
 }
 
 function markStray({ client, following, log }: DriverTools, endpoint: ChainClient): void {
@@ -140,13 +148,42 @@ function markStray({ client, following, log }: DriverTools, endpoint: ChainClien
 }
 
 /** Follows the one with the highest head, of equal ones the preferred one. */
-function follow({ following }: DriverTools, sights: Sight[]): ChainClient | undefined {
-  const highest = sights.reduce<Sight | undefined>(
+async function follow(tools: DriverTools, sights: Sight[]): Promise<ChainClient | undefined> {
+  const { following } = tools
+  const apart = await findApart(following, sights)
+  for (const { endpoint } of apart) markStray(tools, endpoint)
+  const together = sights.filter((sight) => !apart.includes(sight))
+  for (const { endpoint } of together) following.strays.delete(endpoint)
+  const highest = together.reduce<Sight | undefined>(
     (best, sight) => (best && best.head.number >= sight.head.number ? best : sight),
     undefined,
   )
-  Object.assign(following, { endpoint: highest?.endpoint, rounds: 0, idle: 0 })
+  Object.assign(following, { endpoint: highest?.endpoint, isLeft: false, rounds: 0, idle: 0 })
   return highest?.endpoint
+}
+
+/**
+ * Those whose newest blocks are not of one chain with the others', though none contradicts what is booked:
+ * a fork has just begun. The majority is believed; of equal parties that of the endpoint followed so far,
+ * else of the preferred one.
+ */
+async function findApart({ endpoint }: Following, sights: Sight[]): Promise<Sight[]> {
+  const first = sights.find((sight) => sight.endpoint === endpoint) ?? sights[0]
+  if (!first || sights.length === 1) return []
+  const isApart = await Promise.all(sights.map(async (sight) => contradict(first, sight)))
+  const others = sights.filter((_sight, i) => isApart[i])
+  return others.length > sights.length / 2
+    ? sights.filter((sight) => !others.includes(sight))
+    : others
+}
+
+/** True when the chain of the higher one lacks the other one's newest block. */
+async function contradict(one: Sight, other: Sight): Promise<boolean> {
+  const [high, low] = one.head.number > other.head.number ? [one, other] : [other, one]
+  if (high.head.number === low.head.number) return high.head.hash !== low.head.hash
+  const { number: blockNumber } = low.head
+  const block = await readBlock(high.endpoint, { blockNumber }).catch(() => undefined)
+  return block !== undefined && block.hash !== low.head.hash
 }
 
 /** Nothing is booked yet that could be compared: the preferred one of those that answer. */

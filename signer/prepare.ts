@@ -1,6 +1,6 @@
-import { Interface, toQuantity } from 'ethers'
+import { Interface, keccak256, toQuantity } from 'ethers'
 import { isRevert, type ChainClient } from '../chains/connect.js'
-import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
@@ -85,14 +85,14 @@ async function prepareUserOperation(
   const secret = await getWalletSecret(tools.db, operation.walletId)
   const { address: sender } = secret
   const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
-  const [nonce, finalizedCode, gas] = await Promise.all([
+  const [nonce, needsAuthorization, gas] = await Promise.all([
     readContract(client, {
       to: ENTRY_POINT_ADDRESS,
       abi: entryPoint,
       name: 'getNonce',
       args: [sender, key],
     }),
-    client.send<string>('eth_getCode', [sender, 'finalized']),
+    needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
   ])
   if (((nonce[0] as bigint) & 0xffff_ffff_ffff_ffffn) > 0n) return { kind: 'spent', operation }
@@ -102,7 +102,7 @@ async function prepareUserOperation(
     operation,
     secret,
     draft: buildUserOperation({ sender, key, calls, callGas: gas }),
-    needsAuthorization: !isDelegated(finalizedCode),
+    needsAuthorization,
     gas: bundledGas(gas),
   }
 }
@@ -111,13 +111,23 @@ async function prepareUserOperation(
 const isDelegated = (code: string) =>
   code.toLowerCase() === `0xef0100${DELEGATE_ADDRESS.slice(2)}`.toLowerCase()
 
+/**
+ * False only when the delegation is final. An authorization too many does no harm, so that it is attached as
+ * well when the node cannot tell: it may have pruned that state, or not know what is final.
+ */
+async function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<boolean> {
+  const code = client.send<string>('eth_getCode', [wallet, 'finalized'])
+  return !(await code.then(isDelegated).catch(() => false))
+}
+
 /** It never changes: the address of the delegate follows from its code. */
 const readDelegateCode = share(
   async ({ chain, send }: ChainClient) => {
     const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
-    if (code !== '0x') return code
-    // A node that is not in sync. Without code every call would seem to succeed.
-    throw new ServiceError('RPC_ERROR', `${chain.name} has no code at ${DELEGATE_ADDRESS}.`)
+    if (keccak256(code) === DELEGATE_CODE_HASH) return code
+    // A node that is not in sync, or another chain. Without code every call would seem to succeed.
+    const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
+    throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
   },
   { ttlMs: Infinity },
 )

@@ -103,6 +103,19 @@ describe('two endpoints of a chain', () => {
     expect(warned[0]?.facts).toEqual({ chain: world.chain.name, endpoint: 1 })
   })
 
+  test('one on a fork that is longer from the start: the preferred one is believed', async () => {
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    await mineOn(other, 30)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    await world.mine(3)
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
   test('one on a fork while the other is silent: booking waits and takes nothing back', async () => {
     other = await startFork(world)
     over(world.proxy.url, other.proxy.url)
@@ -148,6 +161,10 @@ describe('two endpoints of a chain', () => {
     other.proxy.set(() => 'reset')
     world.proxy.set(undefined)
     await signAndMine()
+    await world.waitUntil(async () => {
+      await rounds(driver, 1)
+      return reorgs().length > 0
+    })
     await rounds(driver)
     expect(reorgs()).toHaveLength(1)
     await expectDone()

@@ -8,7 +8,7 @@ type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown
 /**
  * What goes wrong with a call. `lostReply` delivers it and then cuts the connection; `silence` takes it and never
  * answers; `stale` repeats the answer that the same call got before; `status` answers by HTTP alone; `answer` and
- * `error` stand in place of the node's words.
+ * `error` stand in place of the node's words; `refuse` does too, and the node never hears of the call.
  */
 export type Fault =
   | 'http500'
@@ -22,11 +22,12 @@ export type Fault =
   | { delayMs: number }
   | { answer: unknown }
   | { error: { code: number; message: string; data?: string } }
+  | { refuse: { code: number; message: string } }
 
 /** Decides about each call before the node sees it. `index`: its place in its request. */
 export type Decide = (
   call: RpcCall,
-  index: number,
+  index?: number,
 ) => Fault | undefined | Promise<Fault | undefined>
 
 export type FaultProxy = {
@@ -64,7 +65,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     for (const fault of faults) {
       if (typeof fault === 'object' && 'delayMs' in fault) await sleep(fault.delayMs)
     }
-    const answers = await forward(target, calls)
+    const passed = calls.filter((_call, i) => !isRefused(faults[i]))
+    const answers = await forward(target, passed)
     if (faults.includes('lostReply')) return void request.socket.destroy()
     const told = calls.map((call, i) => tell(call, faults[i], answers))
     const text = JSON.stringify(Array.isArray(parsed) ? told : told[0])
@@ -117,6 +119,15 @@ function asHttp(fault: Fault | undefined) {
   return { status, headers: retryAfter ? { 'retry-after': retryAfter } : {}, body: '{}' }
 }
 
+/** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
+export function refusesWideRanges(blocks: number, fault: Fault): Decide {
+  return ({ method, params: [filter] }) => {
+    if (method !== 'eth_getLogs') return undefined
+    const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
+    return Number(toBlock) - Number(fromBlock) + 1 > blocks ? fault : undefined
+  }
+}
+
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -124,10 +135,13 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 async function forward(target: string, calls: RpcCall[]): Promise<RpcAnswer[]> {
+  if (calls.length === 0) return []
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(calls) })
   return (await response.json()) as RpcAnswer[]
 }
+
+const isRefused = (fault: Fault | undefined) => typeof fault === 'object' && 'refuse' in fault
 
 function count(counts: Record<string, number>, fault: Fault): void {
   const name = typeof fault === 'string' ? fault : (Object.keys(fault)[0] ?? 'unknown')
@@ -140,5 +154,6 @@ function retell(fault: Fault | undefined, answer: RpcAnswer, before: RpcAnswer):
   if (typeof fault !== 'object') return answer
   if ('answer' in fault) return { id, jsonrpc: '2.0', result: fault.answer }
   if ('error' in fault) return { id, jsonrpc: '2.0', error: fault.error }
+  if ('refuse' in fault) return { id, jsonrpc: '2.0', error: fault.refuse }
   return answer
 }

@@ -1,0 +1,163 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { id, toQuantity } from 'ethers'
+import { mayHold } from '../../chains/bloom.js'
+import type { ChainClient } from '../../chains/connect.js'
+import { readLogRange } from '../../chains/logRange.js'
+import { readBlock, readLogs, type LogFilter } from '../../chains/read.js'
+import { refusesWideRanges, type Decide, type Fault } from '../support/faultProxy.js'
+import { createWorld, usdcUnits, type World } from './world/fixture.js'
+import { executeFirst } from './world/stranger.js'
+
+/** What providers answer to a range that is too wide: by blocks, by results, by time. */
+const refusals: Fault[] = [
+  { error: { code: -32005, message: 'query returned more than 10000 results' } },
+  { error: { code: -32602, message: 'Log response size exceeded. Try a range of 0x0 to 0x7' } },
+  { error: { code: -32000, message: 'block range is too wide' } },
+  { error: { code: -32000, message: 'exceed maximum block range: 2000' } },
+  { error: { code: -32603, message: 'query timeout exceeded' } },
+  { error: { code: -32062, message: 'Block range is too large' } },
+]
+
+describe('logs of a range', () => {
+  let world: World
+  let client: ChainClient
+  let filter: LogFilter
+  let head: bigint
+
+  beforeAll(async () => {
+    world = await createWorld()
+    for (let i = 0; i < 5; i++) {
+      await world.createWallet(usdcUnits)
+      await world.mine(13)
+    }
+    head = BigInt(await world.rpc<string>('eth_blockNumber'))
+    filter = {
+      emitters: [world.chain.usdc.address],
+      topics: [[id('Transfer(address,address,uint256)')]],
+    }
+  })
+  beforeEach(() => {
+    client = world.createClient()
+  })
+  afterEach(() => world.proxy.set(undefined))
+  afterAll(() => world?.stop())
+
+  const readAll = () => readLogRange(client, { from: 0n, to: head }, filter)
+  const unlimited = () => readLogs(world.createClient(), { from: 0n, to: head }, filter)
+  /** How many ranges are asked for, with the rule in force. */
+  const counting = (rule: Decide) => {
+    const asked: number[] = []
+    world.proxy.set((call) => {
+      const [range] = call.params as { fromBlock: string; toBlock: string }[]
+      if (call.method === 'eth_getLogs' && range) {
+        asked.push(Number(range.toBlock) - Number(range.fromBlock) + 1)
+      }
+      return rule(call)
+    })
+    return asked
+  }
+
+  test.each(refusals)('come in full from a node that refuses wide ones (%j)', async (fault) => {
+    world.proxy.set(refusesWideRanges(7, fault))
+    const logs = await readAll()
+    world.proxy.set(undefined)
+    expect(logs.length).toBeGreaterThanOrEqual(5)
+    expect(logs).toEqual(await unlimited())
+  })
+
+  test('are asked for in the width that has worked, and in a wider one after a while', async () => {
+    world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
+    await readAll()
+    const asked = counting(refusesWideRanges(7, refusals[0] as Fault))
+    await readLogRange(client, { from: 0n, to: 30n }, filter)
+    const [width = 0] = asked
+    expect(width).toBeLessThanOrEqual(7)
+    expect(asked.filter((blocks) => blocks > 7).length).toBeLessThanOrEqual(1)
+    const later = counting(() => undefined)
+    for (let i = 0; i < 60 && Math.max(...later) <= 50; i++) await readAll()
+    expect(Math.max(...later)).toBeGreaterThan(50)
+  })
+
+  test('error: a single block that is refused, and a node that does not answer', async () => {
+    world.proxy.set(refusesWideRanges(0, refusals[2] as Fault))
+    await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
+    world.proxy.set(() => 'reset')
+    await expect(readAll()).rejects.toMatchObject({ code: 'RPC_ERROR' })
+  })
+
+  test('that take so long that nothing is answered are asked for in narrower ones next time', async () => {
+    world.proxy.set(refusesWideRanges(60, 'http500'))
+    let logs
+    for (let i = 0; i < 10 && !logs; i++) logs = await readAll().catch(() => undefined)
+    world.proxy.set(undefined)
+    expect(logs).toEqual(await unlimited())
+  })
+
+  test('error: a node that does not have the last block yet has not told them', async () => {
+    const beyond = readLogRange(client, { from: 0n, to: head + 1n }, filter)
+    await expect(beyond).rejects.toMatchObject({ code: 'RPC_ERROR' })
+  })
+
+  test('may be in a block as its bloom says, and are in no other', async () => {
+    const logs = await unlimited()
+    let blank = 0
+    for (let blockNumber = 0n; blockNumber <= head; blockNumber++) {
+      const block = await readBlock(client, { blockNumber })
+      const has = logs.some((log) => log.blockNumber === blockNumber)
+      const may = mayHold(block?.logsBloom ?? '0x', filter)
+      if (has) expect(may).toBe(true)
+      if (!may) blank += 1
+    }
+    expect(blank).toBeGreaterThan(50)
+  })
+})
+
+describe('a driver whose node', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterEach(() => world.proxy.set(undefined))
+  afterAll(() => world?.stop())
+
+  /** An operation that is in a block by a stranger's doing: only the logs tell. */
+  const minedByStranger = async () => {
+    const wallet = await world.createWallet(4n * usdcUnits)
+    await world.lend(wallet, usdcUnits)
+    await world.round()
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    const hash = await executeFirst(world, operationId)
+    return { operationId, hash }
+  }
+
+  test('refuses wide ranges books all outcomes of a long absence', async () => {
+    const { operationId, hash } = await minedByStranger()
+    await world.mine(100)
+    world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
+    await world.book()
+    expect(await world.row(operationId)).toMatchObject({ state: 'final', tx_hash: hash })
+  })
+
+  test('knows a block before it has filed its logs misses no outcome', async () => {
+    const { operationId, hash } = await minedByStranger()
+    let empty = 0
+    world.proxy.set(({ method }) => {
+      return method === 'eth_getLogs' && empty++ < 2 ? { answer: [] } : undefined
+    })
+    await world.book()
+    expect(await world.row(operationId)).toMatchObject({ state: 'signed' })
+    await world.book()
+    await world.book()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', tx_hash: hash })
+  })
+
+  test('says for ever that there are no logs where the bloom has some is believed at last', async () => {
+    await minedByStranger()
+    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? { answer: [] } : undefined))
+    for (let i = 0; i < 3; i++) await world.book()
+    const booked = await world.db('chain').first<{ booked_block: bigint }>('booked_block')
+    expect(toQuantity(booked.booked_block)).toBe(await world.rpc('eth_blockNumber'))
+  })
+})
