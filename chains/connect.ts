@@ -22,6 +22,8 @@ export type ChainClient = {
   endpoints: ChainClient[]
   /** What the latest probe has found here; nothing until there was one. */
   condition: { findings: readonly Finding[] }
+  /** Of one of several endpoints: whether it was seen to have other blocks than the rest, or the preferred one. */
+  isApart?: () => boolean
   close(): void
 }
 
@@ -55,6 +57,7 @@ export function connectChain(
   const whole = clientOf(chain, { endpoints, siblings: endpoints, heads })
   const alone = endpoints.map((endpoint) => {
     const client = clientOf(chain, { endpoints: [endpoint], siblings: endpoints, heads })
+    client.isApart = () => heads.apart.has(endpoint)
     client.endpoints.push(client)
     return client
   })

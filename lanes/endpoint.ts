@@ -62,12 +62,7 @@ export async function compareEndpoints(
   if (endpoints.length === 1) return endpoints[0]
   const { sights, silent } = await lookThroughAll(endpoints, booked)
   const agreeing = sights.filter(({ at }) => at === booked.hash)
-  if (agreeing.length > 0) {
-    following.doubtedSince = undefined
-    const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
-    for (const { endpoint } of differing) markStray(tools, endpoint)
-    return follow(tools, agreeing)
-  }
+  if (agreeing.length > 0) return followAgreeing(tools, { sights, agreeing, silent }, booked)
   const differing = await findDiffering(tools, booked, sights)
   if (differing.length === 0) {
     following.doubtedSince = undefined
@@ -78,6 +73,24 @@ export async function compareEndpoints(
   const isUnanimous = silent === 0 && differing.length === sights.length
   if (!isUnanimous && isTooEarly(tools, credible.length > 0)) return undefined
   return follow(tools, credible.length > 0 ? credible : differing)
+}
+
+/** What a comparison has shown: all sights, those that have the booked block, and how many were silent. */
+type Comparison = { sights: Sight[]; agreeing: Sight[]; silent: number }
+
+/** A fork may begin above what is booked: who is known to be on one is not followed while others are silent. */
+async function followAgreeing(
+  tools: DriverTools,
+  { sights, agreeing, silent }: Comparison,
+  booked: BlockId,
+): Promise<ChainClient | undefined> {
+  const { following } = tools
+  const trusted = agreeing.filter(({ endpoint }) => !endpoint.isApart?.())
+  if (trusted.length === 0 && silent > 0 && isTooEarly(tools, false)) return undefined
+  following.doubtedSince = undefined
+  const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
+  for (const { endpoint } of differing) markStray(tools, endpoint)
+  return follow(tools, trusted.length > 0 ? trusted : agreeing)
 }
 
 /** What one endpoint shows: its head, and the hash of its block at the booked height. */

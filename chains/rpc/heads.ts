@@ -75,7 +75,7 @@ async function compare(heads: Heads, well: Endpoint[]): Promise<void> {
   )
   const known = told.filter((one): one is Told => one.head !== undefined && !one.endpoint.isRefused)
   if (known.length < 2) return
-  const apart = await findApart(known)
+  const apart = await findApart(known, heads.apart)
   const inStep = known.filter(({ endpoint }) => !apart.has(endpoint))
   const expected = Math.max(0, ...inStep.map(({ endpoint }) => heads.earlier.get(endpoint) ?? 0))
   const late = inStep.filter(({ head }) => Number(head.number) < expected)
@@ -93,12 +93,12 @@ type Told = { endpoint: Endpoint; head: BlockId }
 
 /**
  * Those whose chain is not that of the rest. Of two that contradict each other the preferred one is believed;
- * of several the majority.
+ * of several the majority. Where nothing was told, what was thought `before` stands.
  */
-async function findApart(known: Told[]): Promise<Set<Endpoint>> {
+async function findApart(known: Told[], before: Set<Endpoint>): Promise<Set<Endpoint>> {
   const [first, ...others] = known as [Told, ...Told[]]
   const agrees = await Promise.all(others.map((other) => haveSameChain(first, other)))
-  const contradict = others.filter((_other, i) => agrees[i] === false)
+  const contradict = others.filter(({ endpoint }, i) => !(agrees[i] ?? !before.has(endpoint)))
   const isOutvoted = contradict.length > known.length / 2
   const minority = isOutvoted ? known.filter((one) => !contradict.includes(one)) : contradict
   return new Set(minority.map(({ endpoint }) => endpoint))

@@ -24,8 +24,11 @@ export type Fault =
   | { error: { code: number; message: string; data?: string } }
   | { refuse: { code: number; message: string } }
 
-/** Decides about each call before the node sees it. */
-export type Decide = (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
+/** Decides about each call before the node sees it. `index`: its place in its request. */
+export type Decide = (
+  call: RpcCall,
+  index?: number,
+) => Fault | undefined | Promise<Fault | undefined>
 
 export type FaultProxy = {
   url: string
@@ -55,7 +58,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const parsed = JSON.parse(body) as RpcCall | RpcCall[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     for (const { method } of calls) asked[method] = (asked[method] ?? 0) + 1
-    const faults = await Promise.all(calls.map(async (call) => decide?.(call)))
+    const faults = await Promise.all(calls.map(async (call, i) => decide?.(call, i)))
     for (const fault of faults) if (fault) count(counts, fault)
 
     if (failBefore(faults, request, response)) return

@@ -49,9 +49,21 @@ function stepOf({ plan }: Intent, sequence: number): { step: Step; units: string
 export async function lendIn(
   world: World,
   wallet: Wallet,
-  { protocol, address }: Market,
+  market: Market,
   units: bigint,
 ): Promise<void> {
+  const { operationId } = await submitLend(world, wallet, { market, units })
+  await world.round()
+  const row = await world.row(operationId)
+  if (!row?.success) throw new Error(`Nothing was lent: ${row?.message}`)
+}
+
+/** Hands a deposit in one of the chain's markets to the lanes, with its intent and plan. */
+export async function submitLend(
+  world: World,
+  wallet: Wallet,
+  { market: { protocol, address }, units }: { market: Market; units: bigint },
+): Promise<Submitted & { order: OperationOrder }> {
   const { chainId, name } = world.chain
   const amount = (Number(units) / 1e6).toString()
   const where = { chain: name, protocol, market: address }
@@ -64,11 +76,7 @@ export async function lendIn(
   const intent = await insertIntent(world.db, holderOf(wallet), { request, units, plan })
   const { id: intentId, accountId, walletId } = intent
   const owning = { intentId, sequence: 1, accountId, walletId, chainId }
-  const order: OperationOrder = { ...owning, kind: 'deposit', input: { units: units.toString() } }
-  const { operationId } = await world.submit(order)
-  await world.round()
-  const row = await world.row(operationId)
-  if (!row?.success) throw new Error(`Nothing was lent: ${row?.message}`)
+  return world.submit({ ...owning, kind: 'deposit', input: { units: units.toString() } })
 }
 
 /** What the activity of a withdrawal returns or throws once its operation is over. */

@@ -1,0 +1,189 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { connectChain } from '../../chains/connect.js'
+import { connect } from '../../db/connection/connect.js'
+import { listenToOperations } from '../../db/connection/listen.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { driveChain } from '../../lanes/driver.js'
+import { runSigner } from '../../signer/sign.js'
+import {
+  actions,
+  countExecutions,
+  createFullWorld,
+  prepareActions,
+  type Running,
+} from './world/everyAction.js'
+import { startFork, startSecondAddress, type Twin } from './world/twin.js'
+import type { Decide, Fault, RpcCall } from '../support/faultProxy.js'
+import type { World } from './world/fixture.js'
+
+/** A withdrawal is two operations: it ends with a swap. */
+const OPERATIONS_OF_EACH = actions.length + 1
+/** More than are booked in one go: the driver reads their logs by range. */
+const BLOCKS_MISSED = 200
+const BLOCK_MS = 250
+const LIMIT_MS = 120_000
+const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
+
+/** Chances per request, whatever travels in it, and per call. */
+const perRequest: [Fault, number][] = [
+  ['http500', 0.02],
+  [{ status: 503, retryAfter: '1' }, 0.005],
+  [{ status: 429, retryAfter: '1' }, 0.01],
+  ['reset', 0.02],
+  ['garbage', 0.01],
+  [{ delayMs: 400 }, 0.03],
+  ['silence', 0.005],
+]
+const perCall: [Fault, number][] = [
+  ['stale', 0.005],
+  [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
+  [{ error: { code: -32603, message: 'Internal error' } }, 0.002],
+]
+const LOST_REPLY = 0.15
+const WIDEST_RANGE = 30
+
+jest.setTimeout(LIMIT_MS + 90_000)
+
+/** The faults of one endpoint: the same for the same seed. */
+function faultsOf(source: string): Decide {
+  let drawn = 0
+  const draw = () => {
+    const hash = createHash('sha256').update(`${seed} ${source} ${drawn++}`)
+    return hash.digest().readUInt32BE(0) / 2 ** 32
+  }
+  const drawFrom = (rates: [Fault, number][]): Fault | undefined => {
+    let x = draw()
+    return rates.find(([, rate]) => (x -= rate) < 0)?.[0]
+  }
+  return (call, index) => {
+    if (isTooWide(call)) return { error: { code: -32005, message: 'query exceeds range' } }
+    if (call.method === 'eth_sendRawTransaction' && draw() < LOST_REPLY) return 'lostReply'
+    return (index === 0 ? drawFrom(perRequest) : undefined) ?? drawFrom(perCall)
+  }
+}
+
+function isTooWide({ method, params: [filter] }: RpcCall): boolean {
+  if (method !== 'eth_getLogs') return false
+  const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
+  return Number(toBlock) - Number(fromBlock) > WIDEST_RANGE
+}
+
+describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
+  let world: World
+  let other: Twin
+
+  afterEach(async () => {
+    world?.proxy.set(undefined)
+    await other?.stop()
+    await world?.stop()
+  })
+
+  /** Signer and driver as their processes run them, over both endpoints. Returns what ends them. */
+  function startLanes(): () => Promise<unknown> {
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const url = world.database.urlAs('steward_lanes')
+    const signerDb = connect(world.database.urlAs('steward_signer'))
+    const listener = listenToOperations(url, signal)
+    const clients = [0, 1].map(() => {
+      const urls = [world.proxy.url, other.proxy.url]
+      return connectChain(world.chain, urls, { log: world.log, compareMs: 1_000 })
+    })
+    const [forSigner, forDriver] = clients as [(typeof clients)[0], (typeof clients)[0]]
+    const chains = { list: [forSigner], byId: () => forSigner }
+    const signer = { ...world.signer, db: signerDb, chains }
+    const running = [
+      runSigner(signer, watchQueue(listener, signal, ['queued']), signal),
+      driveChain({ url, client: forDriver, listener, log: world.log }, signal),
+    ]
+    return async () => {
+      stopping.abort()
+      await Promise.allSettled(running)
+      await signerDb.destroy()
+      for (const client of clients) client.close()
+    }
+  }
+
+  async function mineOn(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await sleep(BLOCK_MS)
+      await world.mine()
+      // Its blocks are others, and more.
+      if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x2'])
+    }
+  }
+
+  const isOver = async () => {
+    const open = await world.db('operation').whereNotIn('state', ['confirmed', 'final'])
+    const all = await world.db('operation').where({ chain_id: world.chain.chainId })
+    return open.length === 0 && all.length >= ordered
+  }
+  let ordered = 0
+
+  async function runAll(intents: Running[]): Promise<void> {
+    const over = new AbortController()
+    const mining = mineOn(over.signal)
+    const end = startLanes()
+    const handInAll = async () => {
+      for (const intent of intents) await intent.handIn()
+      return isOver()
+    }
+    await world
+      .waitUntil(handInAll, LIMIT_MS)
+      .catch(tellOpen)
+      .finally(async () => {
+        over.abort()
+        await Promise.all([mining, end()])
+      })
+  }
+
+  /** What a failed run leaves behind tells more than that it was late. */
+  async function tellOpen(late: unknown): Promise<never> {
+    const open = await world
+      .db('operation')
+      .whereNotIn('state', ['confirmed', 'final'])
+      .select('kind', 'state', 'code', 'message')
+    const told = world.told.slice(-20).map(({ message, facts }) => [message, facts])
+    const facts = JSON.stringify({ open, told }, (_key, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    process.stdout.write(`${facts}\n`)
+    throw late
+  }
+
+  test.each<[number, string, () => Promise<Twin>]>([
+    [20, 'both of one chain', () => startSecondAddress(world)],
+    [100, 'one of them on a fork, which is longer', () => startFork(world)],
+  ])('%d intents over two endpoints that fail, %s: each once', async (count, _, startOther) => {
+    const ofEach = count / actions.length
+    world = await createFullWorld()
+    const intents = await prepareActions(world, ofEach)
+    const prepared = await world.db('operation').where({ chain_id: world.chain.chainId })
+    ordered = prepared.length + ofEach * OPERATIONS_OF_EACH
+    const from = await world.rpc<string>('eth_blockNumber')
+    await world.driver().db.destroy()
+    other = await startOther()
+    await world.mine(BLOCKS_MISSED)
+    world.proxy.set(faultsOf('first'))
+    other.proxy.set(faultsOf('second'))
+    await runAll(intents)
+    world.proxy.set(undefined)
+    other.proxy.set(undefined)
+
+    const counts = JSON.stringify([world.proxy.counts, other.proxy.counts])
+    process.stdout.write(`endpoints ${seed}: faults ${counts}\n`)
+    const faults = await Promise.all(intents.map((intent) => intent.findFault()))
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([])
+    expect(await countExecutions(world, `0x${(Number(from) + 1).toString(16)}`)).toEqual({
+      userOperations: 4 * ofEach,
+      fundings: ofEach,
+      mints: ofEach,
+    })
+    expect(await world.db('operation').where({ success: false })).toEqual([])
+    expect(await world.db('operation').where({ state: 'rejected' })).toEqual([])
+    expect(world.told.filter(({ message }) => message.startsWith('reorg'))).toEqual([])
+  })
+})
