@@ -54,7 +54,7 @@ export default defineConfig(
   {
     // Where money moves: a fourth argument is a thing that wants a name.
     files: [
-      '{activities,chains,custody,db,lanes,planning,protocols,signer,temporal,worker,workflows}/**',
+      '{activities,chains,custody,db,lanes,planning,probe,protocols,signer,temporal,worker,workflows}/**',
     ],
     rules: { 'max-params': ['error', 3] },
   },

@@ -9,7 +9,7 @@ import type { Finding } from '../domain/capability.js'
 import type { Db } from '../db/connection/connect.js'
 
 /** Gas of a lend as a transaction of its own: a bundle needs less for each. */
-export const LEND_GAS = 300_000n
+const LEND_GAS = 300_000n
 
 /** Lanes that pay for fewer lends than this, and a treasury of fewer fundings, are soon empty. */
 const FEW_LENDS = 100n
