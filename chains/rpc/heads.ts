@@ -69,9 +69,12 @@ async function checkChain({ chainId, tell }: Heads, endpoint: Endpoint): Promise
 }
 
 async function compare(heads: Heads, well: Endpoint[]): Promise<void> {
-  await Promise.all(well.map((endpoint) => checkChain(heads, endpoint)))
   const told = await Promise.all(
-    well.map(async (endpoint) => ({ endpoint, head: await readBlock(endpoint, 'latest') })),
+    well.map(async (endpoint) => {
+      const asked = [readBlock(endpoint, 'latest'), checkChain(heads, endpoint)] as const
+      const [head] = await Promise.all(asked)
+      return { endpoint, head }
+    }),
   )
   const known = told.filter((one): one is Told => one.head !== undefined && !one.endpoint.isRefused)
   if (known.length < 2) return
