@@ -91,7 +91,7 @@ describe('npm run planted', () => {
   test.each([
     ['survives', 'it survived'],
     ['stale', 'the patch does not apply'],
-  ])('a bug that %s fails it', async (name, why) => {
+  ])('fails for the bug %s: %s', async (name, why) => {
     const ended = await plant(name)
     expect([ended.code, verdictOn(ended, name)]).toEqual([1, `no: ${why}`])
   })
