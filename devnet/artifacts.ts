@@ -1,6 +1,9 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type JsonFragment } from 'ethers'
 import { readOrMake, rootFolder } from './cache.js'
@@ -132,21 +135,33 @@ async function compile(input: string): Promise<OwnArtifacts> {
 
 /**
  * Runs solc in a process of its own: it blocks for seconds, keeps 100 MB and installs handlers for
- * uncaught errors where it is loaded.
+ * uncaught errors where it is loaded. It answers into a file: at its end a pipe would lose what does not
+ * fit into its buffer.
  */
-function runCompiler(input: string): Promise<string> {
+async function runCompiler(input: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'steward-solc-'))
+  const file = path.join(folder, 'output.json')
+  const output = await open(file, 'w')
+  try {
+    const stdio = ['pipe', output.fd, 'ignore'] as const
+    const solc = spawn(process.execPath, compilerArguments(), { stdio: [...stdio] })
+    // A compiler that dies early is told by how it ends.
+    solc.stdin?.on('error', () => undefined).end(input)
+    const [code] = (await once(solc, 'exit')) as [number | null]
+    if (code !== 0) throw new Error('The Solidity compiler failed.')
+    const text = await readFile(file, 'utf8')
+    // solc prints a note about its SMT callback before the answer.
+    return text.slice(text.indexOf('{'))
+  } finally {
+    await output.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function compilerArguments(): string[] {
   const solc = path.join(packageFolder('solc'), 'solc.js')
   const includes = path.resolve(packageFolder('@openzeppelin/contracts'), '../..')
-  const options = ['--standard-json', '--base-path', solidityFolder, '--include-path', includes]
-  return new Promise((resolve, reject) => {
-    const maxBuffer = 64 * 1024 * 1024
-    const child = execFile(process.execPath, [solc, ...options], { maxBuffer }, (error, stdout) => {
-      if (error) reject(new Error('The Solidity compiler failed.', { cause: error }))
-      // solc prints a note about its SMT callback before the answer.
-      else resolve(stdout.slice(stdout.indexOf('{')))
-    })
-    child.stdin?.end(input)
-  })
+  return [solc, '--standard-json', '--base-path', solidityFolder, '--include-path', includes]
 }
 
 function packageFolder(name: string): string {

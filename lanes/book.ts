@@ -25,10 +25,10 @@ import {
 } from './blockOutcomes.js'
 import { compareEndpoints, followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
 import type { ChainClient } from '../chains/connect.js'
-import type { DriverTools } from './driverTools.js'
+import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 
-/** Blocks booked in one go, linked by their parent hashes. */
-const LINKED_BLOCKS = 50n
+/** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
+const LEAST_BLOCKS = 4
 /** Finalized blocks booked in one go after a long absence: only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
 
@@ -47,6 +47,7 @@ export async function bookChain(tools: DriverTools): Promise<boolean> {
     return through !== undefined && (await bookThrough({ ...tools, through }))
   } catch (error) {
     leaveEndpoint(tools)
+    tools.seen.roundBlocks = Math.max(LEAST_BLOCKS, Math.floor(tools.seen.roundBlocks / 2))
     throw error
   }
 }
@@ -62,9 +63,10 @@ async function bookThrough(tools: BookingTools): Promise<boolean> {
     seen.head = head.hash
     return false
   }
-  if (head.number > booked.number + LINKED_BLOCKS) {
+  const near = booked.number + BigInt(LINKED_BLOCKS)
+  if (head.number > near) {
     const { block: finalized } = await findFinality(tools, head)
-    if (finalized && finalized.number > booked.number + LINKED_BLOCKS) {
+    if (finalized && finalized.number > near) {
       return bookFinalized(tools, booked, finalized.number)
     }
   }
@@ -82,7 +84,7 @@ async function startBooking({ db, through }: BookingTools, head: Block): Promise
   const finalized = told.block ?? (await readSettled(through, head))
   // Asked after the head was read: what is ordered later is mined above it.
   const isNew = !(await hasOperations(db, chainId))
-  const near = head.number - LINKED_BLOCKS
+  const near = head.number - BigInt(LINKED_BLOCKS)
   const isFar = finalized !== undefined && finalized.number < near
   const start = isNew && isFar ? await readBlock(through, { blockNumber: near }) : finalized
   if (!start || !finalized) throw new Error('The block to start booking at is not there.')
@@ -102,7 +104,7 @@ async function findFinality({ through, seen, log }: BookingTools, head: Block): 
 
 async function bookLinked(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
   if (head.number <= booked.number && (await isKept(tools, head))) return false
-  const blocks = await readBlocks(tools.through, booked.number, head)
+  const blocks = await readBlocks(tools, booked.number, head)
   const first = blocks[0]
   if (first?.parentHash !== booked.hash) return reorganise(tools, booked)
   // The chain has changed between the answers, or they come from different nodes: next time again.
@@ -117,8 +119,13 @@ async function isKept({ db, client }: DriverTools, head: Block): Promise<boolean
   return headers.some(({ hash }) => hash === head.hash)
 }
 
-async function readBlocks(through: ChainClient, after: bigint, head: Block): Promise<Block[]> {
-  const last = head.number < after + LINKED_BLOCKS ? head.number : after + LINKED_BLOCKS
+async function readBlocks(
+  { through, seen }: BookingTools,
+  after: bigint,
+  head: Block,
+): Promise<Block[]> {
+  const farthest = after + BigInt(seen.roundBlocks)
+  const last = head.number < farthest ? head.number : farthest
   const numbers: bigint[] = []
   for (let number = after + 1n; number <= last; number++) numbers.push(number)
   const blocks = await Promise.all(
@@ -154,6 +161,7 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
     await setBooked(trx, chain.chainId, { from: booked, to: last })
   })
+  tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
   return true
 }
 
@@ -211,8 +219,8 @@ async function findCanonical(
   through: ChainClient,
   headers: BlockId[],
 ): Promise<BlockId | undefined> {
-  for (let i = 0; i < headers.length; i += Number(LINKED_BLOCKS)) {
-    const part = headers.slice(i, i + Number(LINKED_BLOCKS))
+  for (let i = 0; i < headers.length; i += LINKED_BLOCKS) {
+    const part = headers.slice(i, i + LINKED_BLOCKS)
     const blocks = await Promise.all(
       part.map(({ number }) => readBlock(through, { blockNumber: number })),
     )

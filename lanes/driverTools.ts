@@ -2,6 +2,9 @@ import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PartLog } from '../log.js'
 
+/** Blocks booked in one go, linked by their parent hashes, while all goes well. */
+export const LINKED_BLOCKS = 50
+
 /** The endpoint that a chain is booked from, and what comparing it with the others has shown. */
 export type Following = {
   endpoint: ChainClient | undefined
@@ -30,6 +33,8 @@ export type DriverTools = {
     head: string
     /** How often the logs of a block were empty though its bloom speaks of some, by its hash. */
     emptyReads: Map<string, number>
+    /** Linked blocks read in a round: fewer after rounds that failed. */
+    roundBlocks: number
     /** True once it was told that finality is assumed. */
     isFinalityAssumed: boolean
   }
@@ -42,7 +47,12 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     client,
     log,
     sentAt: new Map(),
-    seen: { head: '', emptyReads: new Map(), isFinalityAssumed: false },
+    seen: {
+      head: '',
+      emptyReads: new Map(),
+      roundBlocks: LINKED_BLOCKS,
+      isFinalityAssumed: false,
+    },
     following: {
       endpoint: undefined,
       isLeft: false,

@@ -2,6 +2,7 @@ import { readBatch, writeBatch, type Call } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
+import { createRedaction } from './redact.js'
 
 /** Requests under way at a time. What comes meanwhile waits, and then travels in larger batches. */
 const REQUESTS = 32
@@ -32,10 +33,11 @@ type Waiting = {
   onLate: (() => void) | undefined
 }
 
-/** What waits for an endpoint, and what is under way. */
+/** What waits for an endpoint, and what is under way. `redact`: nodes repeat what they were called by. */
 type Line = {
   endpoint: Endpoint
   http: HttpPost
+  redact(text: string): string
   waiting: Waiting[]
   timer: NodeJS.Timeout | undefined
   requests: number
@@ -54,7 +56,9 @@ export function createEndpoint(url: string, position: number, listener: HealthLi
       }),
     close: http.close,
   }
-  const line: Line = { endpoint, http, waiting: [], timer: undefined, requests: 0, nextId: 1 }
+  const redact = createRedaction(url)
+  const rest = { waiting: [], timer: undefined, requests: 0, nextId: 1 }
+  const line: Line = { endpoint, http, redact, ...rest }
   return endpoint
 }
 
@@ -75,7 +79,7 @@ async function exchange(
   batch: Waiting[],
   { body, firstId }: { body: string; firstId: number },
 ): Promise<void> {
-  const { endpoint, http } = line
+  const { endpoint, http, redact } = line
   const askedAt = Date.now()
   const stopWatch = watchTime(endpoint, batch, askedAt)
   line.requests += 1
@@ -87,6 +91,7 @@ async function exchange(
     const reply = replies instanceof Map ? replies.get(firstId + i) : replies
     if (reply instanceof NoAnswer) return reject(reply)
     if (!reply) return reject(new NoAnswer('the batch was answered in part'))
+    if ('error' in reply) reply.error.message = redact(reply.error.message)
     resolve(reply)
   })
   if (line.waiting.length > 0 && !line.timer) sendWaiting(line)

@@ -82,4 +82,17 @@ describe('send', () => {
       expect(text.join(' ')).not.toMatch(/secret-key|127\.0\.0\.1/)
     }
   })
+
+  test.each(['eth_call', 'eth_blockNumber'])(
+    'error: what a node repeats of its address is taken out of its words (%s)',
+    async (method) => {
+      const { host } = new URL(proxy.url)
+      const message = `execution reverted for key secret-key at ${host}, see https://node.example/docs?k=secret-key`
+      proxy.set(() => ({ error: { code: -32_000, message } }))
+      const error = await failure(method, [{}])
+      const text = [error.message, error.stack, JSON.stringify(error.details)].join(' ')
+      expect(text).not.toMatch(/secret-key|127\.0\.0\.1|node\.example/)
+      expect(error.details.reason).toBe('execution reverted for key … at …, see …')
+    },
+  )
 })
