@@ -23,13 +23,15 @@ export type Failed = { request: IntentRequest; plan: ExecutionPlan | null; effec
 export function remainingRequest({ request, plan, effects }: Failed): IntentRequest {
   if (!plan) return request
   const done = plan.steps.filter((step) => completionOf(step, effects))
+  // What was told as failed may have succeeded since: doing it again would spend other money.
+  if (done.length === plan.steps.length) {
+    throw invalidRequest('intentId', 'All its steps have succeeded since.', 'nothing_left')
+  }
   assertNotInBridge(plan, effects)
   if (request.action === 'withdraw') return remainingWithdrawal(request, plan, effects)
   const last = done.at(-1)
   const units = last && completionOf(last, effects)?.units
-  if (!last || units === undefined) return request
-  if (request.action === 'bridge')
-    throw invalidRequest('intentId', 'The money has arrived.', 'nothing_left')
+  if (!last || units === undefined || request.action === 'bridge') return request
   return { action: 'lend', asset: assetOf(last), amountUnits: units, chain: plan.targetChain }
 }
 

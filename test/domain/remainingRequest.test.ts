@@ -49,6 +49,13 @@ describe('remainingRequest: lend', () => {
     })
   })
 
+  test('error: nothing_left when the deposit has succeeded after all', () => {
+    const minted = [burned, effect(1, 'mint', 999_850n), effect(2, 'deposit', 999_850n)]
+    expect(refused({ request: lend, plan, effects: minted })).toThrow(refusal('nothing_left'))
+    const alone = { plan: planOf(deposit(1, 'base')), effects: [effect(1, 'deposit', usdc)] }
+    expect(refused({ request: lend, ...alone })).toThrow(refusal('nothing_left'))
+  })
+
   test('after the swap: what came out of it, in its asset', () => {
     const swapped = planOf(swap(1, 'ethereum'), deposit(2, 'ethereum', { asset: 'TUSD' }))
     const effects = [effect(1, 'swap', 999_400n)]
@@ -109,6 +116,11 @@ describe('remainingRequest: withdraw', () => {
   test('everything: everything again', () => {
     const effects = [effect(1, 'withdraw', 2_000_000n)]
     expect(remainingRequest({ request: taking('max'), plan, effects })).toEqual(taking('max'))
+  })
+
+  test('error: nothing_left of everything when all of it has come out', () => {
+    const effects = [effect(1, 'withdraw', 2_000_000n), effect(2, 'withdraw', usdc)]
+    expect(refused({ request: taking('max'), plan, effects })).toThrow(refusal('nothing_left'))
   })
 
   test('another dollar has come out once it is swapped', () => {
