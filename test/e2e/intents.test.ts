@@ -63,7 +63,7 @@ describe('lend', () => {
 
   test('optimize net: stays where the money is when the bridge costs more than it brings', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
-    const wish = lend(1, { optimize: 'net', horizonDays: 30 })
+    const wish = lend(1, { optimize: 'net', horizonDays: 1 })
     const told = await execute(wallet, wish, [`deposit ${arbitrum}`])
     expect(told.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetChain: arbitrum, targetProtocol: 'aave-v3' },

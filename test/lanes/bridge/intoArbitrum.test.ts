@@ -45,6 +45,7 @@ async function mint(intent: Planned): Promise<unknown> {
 }
 
 test('a message that has not expired, by the number that contracts see, is minted as it is', async () => {
+  await to.mine(20)
   const intent = await burned()
   const { message } = (await world.burn(intent)) ?? {}
   const seen = await readContractBlock(to.client)
