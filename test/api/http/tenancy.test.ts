@@ -65,6 +65,7 @@ const matrix: Record<string, Case & { ok: number }> = {
 const withoutIds = [
   ...['POST /wallets', 'GET /wallets', 'GET /intents', 'GET /yields', 'GET /yields/history'],
   'GET /dashboard/credits',
+  'GET /readyz',
 ]
 
 const send = ({ method, path, body }: Case, ids: Ids, as = mine): Promise<Answer> =>
