@@ -23,7 +23,6 @@ onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
 const watch = watchDeployment(createProber({ chains, registry }), log, stopping)
 onStop(() => watch.ended)
-await watch.first
 
 const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)
@@ -34,6 +33,7 @@ const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }
+await watch.first
 const running = runSigner({ db, chains, registry, keyring, log }, queue, stopping)
 onStop(() => running)
 ready({ kek: kek.id, treasury: treasury.address })

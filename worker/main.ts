@@ -38,7 +38,6 @@ onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
 const watch = watchDeployment(createProber({ chains, registry }), log, stopping)
 onStop(() => watch.ended)
-await watch.first
 
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => client.connection.close())
@@ -62,6 +61,7 @@ const options = {
   ...SHUTDOWN,
 }
 const service = { address: config.TEMPORAL_ADDRESS, options, temporal, log }
+await watch.first
 const serving = serveTasks(service, stopping)
 onStop(() => serving)
 const sweepers = runSweepers({ url: config.directDatabaseUrl, client, temporal, log }, stopping)
