@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { disabledIn, type Finding } from '../domain/capability.js'
-import { share } from '../share.js'
 import { probeChains } from './deployment.js'
 import { judgePurses, readPurses, type Purse } from './purses.js'
 import type { ChainReport } from './chain.js'
@@ -12,8 +11,6 @@ import type { PartLog } from '../log.js'
 /** How often a deployment in which all is well is probed, and one of which something is broken or silent. */
 const WELL_MS = 300_000
 const UNWELL_MS = 30_000
-/** Whoever wants to know it anew at the same time shares the answer. */
-const SHARED_MS = 2_000
 
 /** What is known of a deployment, and since when. */
 export type Report = { checkedAt: Date; chains: ChainReport[]; purses: Purse[] }
@@ -24,7 +21,10 @@ export type ProbeTools = { chains: Chains; registry: Registry; db?: Db }
 export type Prober = {
   /** The latest report; undefined until there is one. */
   latest(): Report | undefined
-  /** Probes the deployment, unless somebody has just done so. What is found is known to all that ask its chains. */
+  /**
+   * Probes the deployment, together with whoever asks for it meanwhile: what is told was looked at after it was asked
+   * for. What is found is known to all that ask its chains.
+   */
   probe(): Promise<Report>
 }
 
@@ -34,15 +34,25 @@ export type Prober = {
  */
 export function createProber(tools: ProbeTools): Prober {
   let latest: Report | undefined
-  const probe = share(
-    async () => {
-      latest = await readReport(tools, latest?.purses ?? [])
-      keep(tools.chains, latest.chains)
-      return latest
+  let running: Promise<Report> | undefined
+  let next: Promise<Report> | undefined
+  const probe = async () => {
+    latest = await readReport(tools, latest?.purses ?? [])
+    keep(tools.chains, latest.chains)
+    return latest
+  }
+  return {
+    latest: () => latest,
+    probe() {
+      const before = Promise.resolve(running).catch(() => undefined)
+      next ??= before.then(() => {
+        next = undefined
+        running = probe()
+        return running
+      })
+      return next
     },
-    { ttlMs: SHARED_MS },
-  )
-  return { latest: () => latest, probe: () => probe(undefined) }
+  }
 }
 
 /** `known`: what was there before, for as long as the database does not answer. */

@@ -62,13 +62,15 @@ describe('lend', () => {
   })
 
   test('optimize net: stays where the money is when the bridge costs more than it brings', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    const wish = lend(1, { optimize: 'net', horizonDays: 1 })
+    const wallet = await world.createWallet({ [arbitrum]: '1000' })
+    const wish = lend(1_000, { optimize: 'net', horizonDays: 1 })
     const told = await execute(wallet, wish, [`deposit ${arbitrum}`])
     expect(told.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetChain: arbitrum, targetProtocol: 'aave-v3' },
     })
-    expectAbout((await holdingsOn(arbitrum, wallet)).aave, 1_000_000n)
+    // So much earns a base unit each second.
+    const { aave } = await holdingsOn(arbitrum, wallet)
+    expect(aave).toBeGreaterThanOrEqual(999_999_997n)
   })
 
   test('on a chain whose Aave takes another dollar: swaps first', async () => {
