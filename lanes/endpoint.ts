@@ -32,6 +32,13 @@ export async function followEndpoint(tools: DriverTools): Promise<ChainClient | 
   return state ? compareEndpoints(tools, state.booked) : firstToAnswer(tools)
 }
 
+/**
+ * The endpoint that booking reads from. What another one says of a block or a transaction may be true of another chain
+ * only.
+ */
+export const followedEndpoint = ({ client, following }: DriverTools): ChainClient =>
+  following.endpoint ?? client.endpoints[0] ?? client
+
 /** Lets the next round choose anew: this endpoint has failed. */
 export function leaveEndpoint({ following }: DriverTools): void {
   following.isLeft = true

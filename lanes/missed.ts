@@ -1,5 +1,6 @@
 import { readLogRange } from '../chains/logRange.js'
 import { readBlock, readReceipt, type Log, type Receipt } from '../chains/read.js'
+import type { ChainClient } from '../chains/connect.js'
 import {
   findChainState,
   readHeaders,
@@ -11,6 +12,7 @@ import {
 import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
 import { allBridges } from '../protocols/bridges/bridges.js'
 import { matchOutcomes } from './blockOutcomes.js'
+import { followedEndpoint } from './endpoint.js'
 import type { Db } from '../db/connection/connect.js'
 import type { DriverTools } from './driverTools.js'
 
@@ -24,14 +26,16 @@ const SEARCHED_BLOCKS = 2_000n
  * @returns True when the transaction is mined, so that there is no use in sending it again.
  */
 export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<boolean> {
-  const { db, client, log } = tools
-  const { chain } = client
-  const receipt = await readReceipt(client, send.hash)
+  const { db, log } = tools
+  const through = followedEndpoint(tools)
+  const { chain } = through
+  // Sent once more than needed it does no harm.
+  const receipt = await readReceipt(through, send.hash).catch(() => undefined)
   if (!receipt) return false
   const state = await findChainState(db, chain.chainId)
   if (!state || receipt.blockNumber > state.booked.number) return true
   if (!(await isOwnBlock(tools, receipt, state))) return false
-  const mined = await matchOutcomes(tools, [], [{ send, receipt }])
+  const mined = await matchOutcomes({ ...tools, client: through }, [], [{ send, receipt }])
   const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
     await setTransactionMined(trx, send, receipt)
@@ -52,13 +56,14 @@ export async function bookForeignMints(tools: DriverTools): Promise<void> {
 }
 
 async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<void> {
-  const { db, client, log } = tools
-  const { chain } = client
+  const { db, log } = tools
+  const through = followedEndpoint(tools)
+  const { chain } = through
   const state = await findChainState(db, chain.chainId)
-  const received = state && (await findReceived(tools, mint, state.booked.number))
-  const receipt = received && (await readReceipt(client, received.transactionHash))
+  const received = state && (await findReceived(through, mint, state.booked.number))
+  const receipt = received && (await readReceipt(through, received.transactionHash))
   if (!receipt || !(await isOwnBlock(tools, receipt, state))) return
-  const mined = await matchOutcomes(tools, [received], [])
+  const mined = await matchOutcomes({ ...tools, client: through }, [received], [])
   const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
     for (const operation of mined) await setMined(trx, operation)
   })
@@ -67,12 +72,11 @@ async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<v
 }
 
 async function findReceived(
-  { client, following }: DriverTools,
+  through: ChainClient,
   { nonce, fromBlock }: ForeignMint,
   last: bigint,
 ): Promise<Log | undefined> {
-  const through = following.endpoint ?? client.endpoints[0] ?? client
-  const filters = allBridges.map((bridge) => bridge.mintLogs(client.chain, nonce))
+  const filters = allBridges.map((bridge) => bridge.mintLogs(through.chain, nonce))
   for (let from = fromBlock; from <= last; from += SEARCHED_BLOCKS) {
     const to = from + SEARCHED_BLOCKS - 1n < last ? from + SEARCHED_BLOCKS - 1n : last
     const logs = await Promise.all(
@@ -106,16 +110,17 @@ async function writeIfStillOwn(
 
 /** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
 async function isOwnBlock(
-  { db, client }: DriverTools,
+  tools: DriverTools,
   { blockNumber, blockHash }: Receipt,
   { finalizedBlock }: ChainState,
 ): Promise<boolean> {
-  const kept = (await readHeaders(db, client.chain.chainId)).find(
+  const through = followedEndpoint(tools)
+  const kept = (await readHeaders(tools.db, through.chain.chainId)).find(
     ({ number }) => number === blockNumber,
   )
   if (kept) return kept.hash === blockHash
   // Headers below the finalized block are not kept. There the node's own word is final.
   return (
-    blockNumber < finalizedBlock && (await readBlock(client, { blockNumber }))?.hash === blockHash
+    blockNumber < finalizedBlock && (await readBlock(through, { blockNumber }))?.hash === blockHash
   )
 }
