@@ -6,15 +6,16 @@ import { readContract } from './read.js'
 /** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
 const PRICE_TTL_MS = 60_000
 
-/** @see https://docs.chain.link/data-feeds/api-reference#latestrounddata */
-const feed = new Interface([
+/** @see https://docs.chain.link/data-feeds/api-reference */
+export const priceFeed = new Interface([
+  'function decimals() view returns (uint8)',
   'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
 ])
 
 /** USD per ETH with 8 decimals, from the chain's Chainlink feed, at most a minute old. */
 export const readEthPrice = share(
   async (client: ChainClient): Promise<bigint> => {
-    const call = { to: client.chain.ethUsdFeed, abi: feed, name: 'latestRoundData' }
+    const call = { to: client.chain.ethUsdFeed, abi: priceFeed, name: 'latestRoundData' }
     const round = await readContract(client, call)
     return round[1] as bigint
   },

@@ -103,6 +103,8 @@ export const DELEGATE_ADDRESS = '0xe6Cae83BdE06E4c305530e199D7217f42808555B'
 /** Keccak-256 of the delegate's code: `deployedBytecode` in the npm package @account-abstraction/contracts 0.8.0. */
 export const DELEGATE_CODE_HASH =
   '0xcc7b633aef4b2543cb8f37522adf1a401f910f0f6b2430c1eecc11f401ccfcf3'
+/** EIP-7702: the code of an account that is delegated to it. */
+export const DELEGATED_CODE = `0xef0100${DELEGATE_ADDRESS.slice(2).toLowerCase()}`
 
 /**
  * `domain` is the number of the chain in CCTP, the same on test and main networks. `usdcName` is the name in

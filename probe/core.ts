@@ -1,14 +1,14 @@
 import { Interface, TypedDataEncoder, keccak256 } from 'ethers'
 import { MULTICALL_ADDRESS } from '../chains/multicall.js'
-import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Token } from '../chains/registry.js'
+import {
+  DELEGATE_ADDRESS,
+  DELEGATE_CODE_HASH,
+  ENTRY_POINT_ADDRESS,
+  type Token,
+} from '../chains/registry.js'
+import { tokenDomain } from '../chains/tokenDomain.js'
 import { demoFunding } from '../domain/funding.js'
 import { failed, ok, warning, type Probe, type Row } from './look.js'
-
-/**
- * Of the code of Simple7702Account v0.8, which has nothing of its chain in it.
- * @see https://www.npmjs.com/package/@account-abstraction/contracts/v/0.8.0 artifacts/Simple7702Account.json
- */
-const DELEGATE_CODE_HASH = '0xcc7b633aef4b2543cb8f37522adf1a401f910f0f6b2430c1eecc11f401ccfcf3'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
 const entryPoint = new Interface(['function getDomainSeparatorV4() view returns (bytes32)'])
@@ -68,9 +68,8 @@ async function checkDecimals({ chain: { usdc }, read }: Probe): Promise<Row> {
 async function checkDomain({ chain, read }: Probe, usdc: Token): Promise<Row> {
   const check = 'USDC domain'
   const { name, version } = usdc.eip712
-  const domain = { name, version, chainId: chain.chainId, verifyingContract: usdc.address }
   const answer = await read({ to: usdc.address, abi: token, name: 'DOMAIN_SEPARATOR' })
-  if (answer?.[0] === TypedDataEncoder.hashDomain(domain)) {
+  if (answer?.[0] === TypedDataEncoder.hashDomain(tokenDomain(chain, usdc))) {
     return ok(check, 'funding', `is that of ${name}, version ${version}`)
   }
   const detail = `the signing domain of USDC is not that of ${name}, version ${version}`

@@ -1,21 +1,15 @@
-import { Interface } from 'ethers'
+import { priceFeed as abi } from '../chains/prices.js'
 import { failed, ok, warning, type Probe, type Row } from './look.js'
 
 /** Feeds of test networks are often days behind; costs told by an older price mislead. */
 const MAX_AGE_SECONDS = 86_400
 
-/** @see https://docs.chain.link/data-feeds/api-reference */
-const feed = new Interface([
-  'function decimals() view returns (uint8)',
-  'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
-])
-
 /** The price of ETH in USD, by which costs are told. */
 export async function checkFeed({ chain, read }: Probe): Promise<Row[]> {
   const { ethUsdFeed: to } = chain
   const [decimals, round] = await Promise.all([
-    read({ to, abi: feed, name: 'decimals' }),
-    read({ to, abi: feed, name: 'latestRoundData' }),
+    read({ to, abi, name: 'decimals' }),
+    read({ to, abi, name: 'latestRoundData' }),
   ])
   return [judge(to, decimals?.[0], round && [round[1] as bigint, round[3] as bigint])]
 }

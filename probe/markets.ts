@@ -1,12 +1,8 @@
 import { Interface } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { tokensOf, type Market } from '../chains/registry.js'
+import { ACTIVE, FROZEN, PAUSED } from '../protocols/lending/aaveV3.js'
 import { failed, ok, warning, type Probe, type Question, type Row } from './look.js'
-
-/** Bits of a reserve's configuration. @see ReserveConfiguration.sol of Aave v3 */
-const ACTIVE = 1n << 56n
-const FROZEN = 1n << 57n
-const PAUSED = 1n << 60n
 
 /** The part of a reserve's data that every version of Aave v3 has. */
 const pool = new Interface([

@@ -1,6 +1,6 @@
 import { AbiCoder, Interface, Wallet, toQuantity } from 'ethers'
 import { didAnswer, isRevert } from '../chains/connect.js'
-import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { DELEGATED_CODE, DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { failed, ok, warning, type Probe, type Row } from './look.js'
 
 /** Simple7702Account tells whose calls it takes. */
@@ -27,14 +27,11 @@ export async function checkSimulation(probe: Probe): Promise<Row[]> {
   ])
 }
 
-/** EIP-7702: the code of a delegated account. */
-const DELEGATED = `0xef0100${DELEGATE_ADDRESS.slice(2).toLowerCase()}`
-
 async function checkOverrides({ client }: Probe, to: string): Promise<Row> {
   const check = 'state overrides'
   const call = { to, data: account.encodeFunctionData('entryPoint') }
   const answer = await client
-    .send<string>('eth_call', [call, 'latest', { [to]: { code: DELEGATED } }])
+    .send<string>('eth_call', [call, 'latest', { [to]: { code: DELEGATED_CODE } }])
     .catch(refusal)
   if (answer === expected) return ok(check, 'chain', 'eth_call runs a delegated account')
   return failed(check, 'chain', 'the node cannot run a call with the code of a delegated account')

@@ -1,6 +1,11 @@
 import { Interface, keccak256, toQuantity } from 'ethers'
 import { isRevert, type ChainClient } from '../chains/connect.js'
-import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import {
+  DELEGATED_CODE,
+  DELEGATE_ADDRESS,
+  DELEGATE_CODE_HASH,
+  ENTRY_POINT_ADDRESS,
+} from '../chains/registry.js'
 import { readContract } from '../chains/read.js'
 import { readsDomain } from '../chains/tokenDomain.js'
 import { findBurn } from '../db/lanes/burns.js'
@@ -38,7 +43,7 @@ const usdc = new Interface([
 ])
 
 /** What is signed cannot be simulated before it is stored: the call below passes, and the transfer would not. */
-const foreignDomain = "the token's DOMAIN_SEPARATOR is not that of its name in the registry"
+const FOREIGN_DOMAIN = "the token's DOMAIN_SEPARATOR is not that of its name in the registry"
 
 /** A checked and simulated operation. Nothing is signed yet. */
 export type Prepared =
@@ -114,9 +119,7 @@ async function prepareUserOperation(
   }
 }
 
-/** EIP-7702: the code of a delegated account is 0xef0100 and the delegate's address. */
-const isDelegated = (code: string) =>
-  code.toLowerCase() === `0xef0100${DELEGATE_ADDRESS.slice(2)}`.toLowerCase()
+const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
 
 /**
  * False only when the delegation is final. An authorization too many does no harm, so that it is attached as
@@ -195,7 +198,7 @@ async function prepareFunding(
     readsDomain(client, chain.usdc),
   ])
   if (used === true) return { kind: 'spent', operation }
-  if (!isReadable) return { kind: 'refused', operation, reason: foreignDomain }
+  if (!isReadable) return { kind: 'refused', operation, reason: FOREIGN_DOMAIN }
   const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
   try {
     await client.send('eth_call', [{ from: treasury, to: chain.usdc.address, data }, 'latest'])

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  LEASES_IN_COMPANY,
-  hasWorkToSign,
   readLanes,
   refuseOperation,
   returnOperation,
-  takeOperations,
   type Lane,
   type Refusal,
 } from '../db/lanes/signing.js'
+import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'

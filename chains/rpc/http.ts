@@ -55,18 +55,22 @@ async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
   const plain = isZipped ? await unzip(bytes, { maxOutputLength: MAX_BYTES }) : bytes
   return {
     status: statusCode,
-    retryAfterMs: readRetryAfter(headers['retry-after'], Date.now()),
+    retryAfterMs: readRetryAfter(headers['retry-after'], Date.now(), LONGEST_REST_MS),
     text: plain.toString(),
   }
 }
 
 /**
- * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; at most ten minutes.
+ * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; at most so many.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-export function readRetryAfter(text: string | undefined, now: number): number | undefined {
+export function readRetryAfter(
+  text: string | undefined,
+  now: number,
+  longestMs: number,
+): number | undefined {
   if (!text) return undefined
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - now
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_REST_MS)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestMs)
 }

@@ -1,15 +1,8 @@
-import { operationColumns, type Operation } from './operations.js'
+import { isLive } from './taking.js'
+import type { Operation } from './operations.js'
 import type { Db } from '../connection/connect.js'
 
 export type Lane = { chainId: bigint; sender: string; kekId: string; sealedKey: Buffer }
-
-/** A lane lets only this many of its transactions wait, so that few are stuck behind a slow one. */
-const OPEN_TRANSACTIONS = 12
-/** Operations taken at once: the most that one bundle carries. */
-const BUNDLE_SIZE = 20
-const LEASE_SECONDS = 30
-/** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
-export const LEASES_IN_COMPANY = 2
 
 /** The lanes of one chain, of all chains when none is named. */
 export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
@@ -45,85 +38,6 @@ export async function insertLane(db: Db, lane: Lane): Promise<void> {
     sealed_key: lane.sealedKey,
   })
 }
-
-/** True when something of the chain waits for the signer. */
-export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
-  const row = await db('operation')
-    .where({ chain_id: chainId })
-    .whereRaw(`(state = 'queued' or (state = 'signed' and tx_id is null))`)
-    .whereRaw('(taken_until is null or taken_until < clock_timestamp())')
-    .first<{ id: string } | undefined>('id')
-  return row !== undefined
-}
-
-/**
- * Takes what a lane may sign next under a lease of 30 s, in one statement. By plan, then account by
- * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
- * unfinal operation, so that its operations stay in order through every reorg. An operation that was
- * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing stops a mint: what was
- * burned comes out, whatever has become of its intent.
- *
- * @returns The operations in the order in which they shall be carried.
- */
-export async function takeOperations(db: Db, lane: Lane, taker: string): Promise<Operation[]> {
-  const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, {
-    chain: lane.chainId.toString(),
-    sender: lane.sender,
-    taker,
-  })
-  return rows
-}
-
-const TAKABLE = `(op.state = 'queued' or (op.state = 'signed' and op.tx_id is null))
-    and (op.taken_until is null or op.taken_until < clock_timestamp())`
-
-const TAKE = `
-with lanes as (
-  select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
-  from lane where chain_id = :chain
-), ready as (
-  select op.id, op.created_at,
-    (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
-    case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
-    row_number() over (partition by op.account_id order by op.created_at) as turn
-  from operation op
-  join account a on a.id = op.account_id
-  left join intent i on i.id = op.intent_id
-  where op.chain_id = :chain and ${TAKABLE}
-    and (op.state = 'signed' or op.kind = 'mint' or i.id is null
-      or (i.status not in ('completed', 'failed') and i.cancelled_at is null))
-    and (op.kind = 'mint' or not exists (
-      select from operation earlier
-      where earlier.intent_id = op.intent_id and earlier.sequence < op.sequence
-        and earlier.state not in ('confirmed', 'final')))
-    and coalesce(
-      (select t.sender from operation w join chain_tx t on t.id = w.tx_id
-       where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
-         and w.state in ('signed', 'mined', 'confirmed')
-       order by t.nonce desc limit 1),
-      (select sender from lanes where n = mod(abs(hashtext(op.wallet_id)::bigint), total))
-    ) = :sender
-    and (select count(*) from chain_tx
-         where chain_id = :chain and sender = :sender and state = 'open') < ${OPEN_TRANSACTIONS}
-), chosen as (
-  select op.id from operation op join ready r on r.id = op.id
-  where ${TAKABLE} and (not r.alone or r.id = (
-    select id from ready where alone order by created_at limit 1))
-    and (r.alone or not exists (select from ready where alone))
-  order by r.priority, r.turn, r.created_at
-  limit ${BUNDLE_SIZE}
-  for update of op skip locked
-), taken as (
-  update operation op set
-    taken_by = :taker,
-    taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
-    lost_leases = op.lost_leases + (op.taken_by is not null)::int
-  from chosen where op.id = chosen.id
-  returning op.*
-)
-select ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
-from taken op join ready r on r.id = op.id
-order by r.priority, r.turn, r.created_at`
 
 /** A verdict on an operation of which nothing was signed: try again later, or never. */
 export type Refusal = {
@@ -180,10 +94,7 @@ export async function lockTaken(trx: Db, operations: Operation[], taker: string)
     )
     .where('op.taken_by', taker)
     .whereRaw('op.taken_until > clock_timestamp()')
-    .whereRaw(
-      `((op.state = 'signed' and op.tx_id is null) or (op.state = 'queued' and (i.id is null
-        or op.kind = 'mint' or (i.status not in ('completed', 'failed') and i.cancelled_at is null))))`,
-    )
+    .whereRaw(`(op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})`)
     .orderBy('op.id')
     .forUpdate('op')
     .select<{ id: string; state: string }[]>('op.id', 'op.state')

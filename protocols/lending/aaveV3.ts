@@ -9,9 +9,9 @@ import type { LendingProtocol } from './lending.js'
 const RAY = 10n ** 27n
 
 /** Bits of a reserve's configuration. @see ReserveConfiguration.sol of Aave v3 */
-const ACTIVE = 1n << 56n
-const FROZEN = 1n << 57n
-const PAUSED = 1n << 60n
+export const ACTIVE = 1n << 56n
+export const FROZEN = 1n << 57n
+export const PAUSED = 1n << 60n
 const DECIMALS_AT = 48n
 const SUPPLY_CAP_AT = 116n
 const bits = (configuration: bigint, at: bigint, width: number) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { readLanes, takeOperations } from '../../db/lanes/signing.js'
+import { readLanes } from '../../db/lanes/signing.js'
+import { takeOperations } from '../../db/lanes/taking.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('exactly once', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readRetryAfter } from '../../../chains/rpc/http.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { createTurns, type Pace, type Turns } from '../turns.js'
 import { feesAnswer, toFees } from './fees.js'
@@ -15,7 +16,7 @@ const MAX_BYTES = 1_000_000
  * @see https://developers.circle.com/cctp/howtos/resolve-stuck-attestation
  */
 const pace: Pace = { perSecond: 22, burst: 3 }
-/** After a 429 that does not say how long. */
+/** After a 429 that names no time ahead. */
 const BLOCKED_MS = 5 * 60_000
 /** Whatever it says. */
 const SHORTEST_BLOCK_MS = 1_000
@@ -108,9 +109,9 @@ async function request(turns: Turns, url: URL, method: string): Promise<Answer> 
 
 /** How long a host that was asked too much wants to be left alone, ms. */
 function blockMs({ headers }: Response): number {
-  const text = headers.get('retry-after') ?? ''
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
-  return ms >= 0 ? Math.min(Math.max(ms, SHORTEST_BLOCK_MS), LONGEST_BLOCK_MS) : BLOCKED_MS
+  const text = headers.get('retry-after') ?? undefined
+  const ms = readRetryAfter(text, Date.now(), LONGEST_BLOCK_MS)
+  return ms ? Math.max(ms, SHORTEST_BLOCK_MS) : BLOCKED_MS
 }
 
 function silent(options: { cause: unknown }): ServiceError {

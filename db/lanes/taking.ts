@@ -1,0 +1,104 @@
+import { operationColumns, type Operation } from './operations.js'
+import type { Db } from '../connection/connect.js'
+import type { Lane } from './signing.js'
+
+/** A lane lets only this many of its transactions wait, so that few are stuck behind a slow one. */
+const OPEN_TRANSACTIONS = 12
+/** Operations taken at once: the most that one bundle carries. */
+const BUNDLE_SIZE = 20
+const LEASE_SECONDS = 30
+/** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
+export const LEASES_IN_COMPANY = 2
+
+// What makes an operation `op` one that may be signed now, of an intent `i` (none for a funding). Each says one thing.
+
+/** Nobody works on it. */
+const isTakable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
+    and (op.taken_until is null or op.taken_until < clock_timestamp())`
+
+/** Its intent goes on. Nothing stops a mint: what was burned comes out, whatever has become of its intent. */
+export const isLive = `(op.kind = 'mint' or i.id is null
+      or i.status not in ('completed', 'failed') and i.cancelled_at is null)`
+
+/** What it builds on is confirmed. */
+const isNext = `(op.kind = 'mint' or not exists (
+      select from operation earlier
+      where earlier.intent_id = op.intent_id and earlier.sequence < op.sequence
+        and earlier.state not in ('confirmed', 'final')))`
+
+/** The lane of a wallet: that of its last unfinal operation, so that they stay in order through every reorg. */
+const laneOf = `coalesce(
+      (select t.sender from operation w join chain_tx t on t.id = w.tx_id
+       where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
+         and w.state in ('signed', 'mined', 'confirmed')
+       order by t.nonce desc limit 1),
+      (select sender from lanes where n = mod(abs(hashtext(op.wallet_id)::bigint), total)))`
+
+/** The lane itself may sign more. */
+const hasRoom = `(select count(*) from chain_tx
+         where chain_id = :chain and sender = :sender and state = 'open') < ${OPEN_TRANSACTIONS}`
+
+/** True when something of the chain waits for the signer. */
+export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
+  const row = await db('operation as op')
+    .where({ chain_id: chainId })
+    .whereRaw(isTakable)
+    .first<{ id: string } | undefined>('id')
+  return row !== undefined
+}
+
+/**
+ * Takes what a lane may sign next under a lease of 30 s, in one statement. By plan, then account by
+ * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
+ * unfinal operation, so that its operations stay in order through every reorg. An operation that was
+ * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing stops a mint: what was
+ * burned comes out, whatever has become of its intent.
+ *
+ * @returns The operations in the order in which they shall be carried.
+ */
+export async function takeOperations(db: Db, lane: Lane, taker: string): Promise<Operation[]> {
+  const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, {
+    chain: lane.chainId.toString(),
+    sender: lane.sender,
+    taker,
+  })
+  return rows
+}
+
+const TAKE = `
+with lanes as (
+  select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
+  from lane where chain_id = :chain
+), ready as (
+  select op.id, op.created_at,
+    (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
+    case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
+    row_number() over (partition by op.account_id order by op.created_at) as turn
+  from operation op
+  join account a on a.id = op.account_id
+  left join intent i on i.id = op.intent_id
+  where op.chain_id = :chain
+    and ${isTakable}
+    and (op.state = 'signed' or ${isLive})
+    and ${isNext}
+    and ${laneOf} = :sender
+    and ${hasRoom}
+), chosen as (
+  select op.id from operation op join ready r on r.id = op.id
+  where ${isTakable} and (not r.alone or r.id = (
+    select id from ready where alone order by created_at limit 1))
+    and (r.alone or not exists (select from ready where alone))
+  order by r.priority, r.turn, r.created_at
+  limit ${BUNDLE_SIZE}
+  for update of op skip locked
+), taken as (
+  update operation op set
+    taken_by = :taker,
+    taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
+    lost_leases = op.lost_leases + (op.taken_by is not null)::int
+  from chosen where op.id = chosen.id
+  returning op.*
+)
+select ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
+from taken op join ready r on r.id = op.id
+order by r.priority, r.turn, r.created_at`
