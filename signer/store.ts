@@ -3,7 +3,8 @@ import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
 import { tokenDomain } from '../chains/tokenDomain.js'
-import { lockNextNonce, lockTaken, storeSigned, type Lane } from '../db/lanes/signing.js'
+import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
+import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import {
   encodeBundle,

@@ -1,5 +1,3 @@
-import { isLive } from './taking.js'
-import type { Operation } from './operations.js'
 import type { Db } from '../connection/connect.js'
 
 export type Lane = { chainId: bigint; sender: string; kekId: string; sealedKey: Buffer }
@@ -79,27 +77,6 @@ export async function returnOperation(db: Db, { id, taker }: Taken, afterMs: num
       taken_by: null,
       taken_until: db.raw(`clock_timestamp() + ? * interval '1 millisecond'`, [afterMs]),
     })
-}
-
-/**
- * Locks the rows that are still in the state they were taken in, under the taker's lease. What is not
- * returned was cancelled, executed by somebody else or taken over meanwhile and must not be signed.
- */
-export async function lockTaken(trx: Db, operations: Operation[], taker: string) {
-  const rows = await trx('operation as op')
-    .leftJoin('intent as i', 'i.id', 'op.intent_id')
-    .whereIn(
-      'op.id',
-      operations.map(({ id }) => id),
-    )
-    .where('op.taken_by', taker)
-    .whereRaw('op.taken_until > clock_timestamp()')
-    .whereRaw(`(op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})`)
-    .orderBy('op.id')
-    .forUpdate('op')
-    .select<{ id: string; state: string }[]>('op.id', 'op.state')
-  const states = new Map(rows.map(({ id, state }) => [id, state]))
-  return operations.filter(({ id, state }) => states.get(id) === state)
 }
 
 /** The lane's next nonce; the lane is locked until the transaction ends. */

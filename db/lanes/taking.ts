@@ -17,7 +17,7 @@ const isTakable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is n
     and (op.taken_until is null or op.taken_until < clock_timestamp())`
 
 /** Its intent goes on. Nothing stops a mint: what was burned comes out, whatever has become of its intent. */
-export const isLive = `(op.kind = 'mint' or i.id is null
+const isLive = `(op.kind = 'mint' or i.id is null
       or i.status not in ('completed', 'failed') and i.cancelled_at is null)`
 
 /** What it builds on is confirmed. */
@@ -102,3 +102,24 @@ with lanes as (
 select ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
 from taken op join ready r on r.id = op.id
 order by r.priority, r.turn, r.created_at`
+
+/**
+ * Locks the rows that are still in the state they were taken in, under the taker's lease. What is not
+ * returned was cancelled, executed by somebody else or taken over meanwhile and must not be signed.
+ */
+export async function lockTaken(trx: Db, operations: Operation[], taker: string) {
+  const rows = await trx('operation as op')
+    .leftJoin('intent as i', 'i.id', 'op.intent_id')
+    .whereIn(
+      'op.id',
+      operations.map(({ id }) => id),
+    )
+    .where('op.taken_by', taker)
+    .whereRaw('op.taken_until > clock_timestamp()')
+    .whereRaw(`(op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})`)
+    .orderBy('op.id')
+    .forUpdate('op')
+    .select<{ id: string; state: string }[]>('op.id', 'op.state')
+  const states = new Map(rows.map(({ id, state }) => [id, state]))
+  return operations.filter(({ id, state }) => states.get(id) === state)
+}
