@@ -157,12 +157,13 @@ async function bringUpChains(
   return { facts: { rpcUrls, attestationUrl }, contracts }
 }
 
-/** The attestation service runs in this process and ends with it, as the mining does. */
+/** The attestation service runs in this process and ends with it, as the mining does; unless there is one already. */
 async function startAttesting(
-  { ports }: Context,
+  { env, ports }: Context,
   rpcUrls: Record<ChainName, string>,
   contracts: Contracts,
 ): Promise<string> {
+  if (env.ATTESTATION_URL) return env.ATTESTATION_URL
   const chains = chainNames.map((name) => ({
     domain: chainFacts[name].domain,
     rpcUrl: rpcUrls[name],

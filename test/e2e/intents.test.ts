@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromUnits } from '../../domain/money.js'
 import { until } from './stack.js'
-import { expectConserved, expectTransactions, readHoldings, readSupply } from './money.js'
+import { readHoldings } from './holdings.js'
+import { expectConserved, expectTransactions, readSupply } from './money.js'
 import { startWorld, toTold, type Told, type Wallet, type World } from './world.js'
 
 const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const

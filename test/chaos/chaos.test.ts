@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import { runStorm } from './run.js'
+
+const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
+
+test(`a storm of half a minute loses, doubles and hides nothing (CHAOS_SEED=${seed})`, async () => {
+  const { verdict, ...told } = await runStorm({
+    seed,
+    stormMs: 30_000,
+    calmMs: 90_000,
+    wallets: 8,
+    killEveryMs: 2_500,
+    outageEveryMs: 10_000,
+    say: () => undefined,
+  })
+  process.stdout.write(`storm ${JSON.stringify(told)}\n`)
+  for (const [name, found] of Object.entries(verdict)) expect([name, found]).toEqual([name, []])
+  expect(told.intents.ordered).toBeGreaterThanOrEqual(8)
+}, 300_000)

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { chainNames, type ChainName } from '../../chains/registry.js'
+import { drawsOf, type Draws } from './draws.js'
+import type { Facts } from '../e2e/stack.js'
+
+const ANSWER_MS = 20_000
+const POLL_MS = 700
+/** What each intent moves, USDC: small, so that a wallet has enough for many. */
+const AMOUNTS = [0.5, 1, 1.5] as const
+
+export type Wallet = { id: string; address: string }
+/** An intent as its client knows it. `seen`: the statuses that he was told, one after the other. */
+export type Ordered = { id: string; key: string; wallet: Wallet; body: Wish; seen: string[] }
+/** What was refused though the client could see the money before and after. */
+export type Refused = { wallet: string; body: Wish; message: string }
+/** What clients noticed. */
+export type Notes = { ordered: Ordered[]; refused: Refused[]; faults: string[]; tries: number }
+
+type Wish =
+  | { action: 'lend' | 'withdraw'; amount: number; chain: ChainName }
+  | { action: 'bridge'; amount: number; fromChain: ChainName; toChain: ChainName }
+
+type Answer = { status: number; body: Record<string, unknown> }
+type Call = (
+  method: 'GET' | 'POST',
+  path: string,
+  order?: { body: object; key: string },
+) => Promise<Answer>
+
+/** A client that takes nothing for an answer but an answer: what fails on the way he sends again, under the same key. */
+export function createPatientClient({ apiBaseUrl, apiKey }: Facts, notes: Notes): Call {
+  return async (method, path, order) => {
+    for (;;) {
+      notes.tries++
+      const answer = await send().catch(() => undefined)
+      const isFinal = answer && answer.status < 500 && answer.status !== 429
+      if (isFinal) return answer
+      await sleep(POLL_MS)
+    }
+    async function send(): Promise<Answer> {
+      const response = await fetch(apiBaseUrl + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(order ? { 'idempotency-key': order.key } : {}),
+        },
+        signal: AbortSignal.timeout(ANSWER_MS),
+        ...(order ? { body: JSON.stringify(order.body) } : {}),
+      })
+      return { status: response.status, body: (await response.json()) as Answer['body'] }
+    }
+  }
+}
+
+/** Orders one intent after the other for a wallet until the time is over, and follows each to its end. */
+export async function useWallet(
+  call: Call,
+  wallet: Wallet,
+  { seed, until, notes }: { seed: string; until: number; notes: Notes },
+): Promise<void> {
+  const draws = drawsOf(seed, `client ${wallet.id}`)
+  for (let turn = 0; Date.now() < until; turn++) {
+    const shown = await readShown(call, wallet)
+    const body = wishFor(shown, draws)
+    if (!body) {
+      await sleep(POLL_MS)
+      continue
+    }
+    const key = `${wallet.id}-${turn}`
+    const order = { body: { walletId: wallet.id, ...body }, key }
+    const answer = await call('POST', '/intents', order)
+    if (answer.status === 201) {
+      const one = { id: String(answer.body.id), key, wallet, body, seen: [] }
+      notes.ordered.push(one)
+      await follow(call, one, { until, notes })
+    } else {
+      await judgeRefusal(call, { wallet, body, answer }, notes)
+    }
+  }
+}
+
+/** Base units of USDC that are shown: in the wallet, by chain, and in markets. */
+type Shown = { held: Map<ChainName, bigint>; lent: Map<ChainName, bigint> }
+
+async function readShown(call: Call, { id }: Wallet): Promise<Shown> {
+  const [balances, positions] = [
+    await call('GET', `/balances/${id}`),
+    await call('GET', `/positions/${id}`),
+  ]
+  return { held: readHeld(balances.body), lent: readLent(positions.body) }
+}
+
+function readHeld(body: Answer['body']): Shown['held'] {
+  type Entry = { chain: ChainName; tokens: { asset: string; balance: string }[] }
+  const entries = (body.chains ?? []) as Entry[]
+  return new Map(
+    entries.map(({ chain, tokens }) => {
+      const usdc = tokens.find(({ asset }) => asset === 'USDC')
+      return [chain, BigInt(usdc?.balance ?? 0)] as const
+    }),
+  )
+}
+
+function readLent(body: Answer['body']): Shown['lent'] {
+  const lent = new Map<ChainName, bigint>()
+  const positions = (body.positions ?? []) as { chain: ChainName; currentValue?: string }[]
+  for (const { chain, currentValue = '0' } of positions) {
+    lent.set(chain, (lent.get(chain) ?? 0n) + toUnits(Number(currentValue)))
+  }
+  return lent
+}
+
+const toUnits = (amount: number) => BigInt(Math.floor(amount * 1_000_000))
+
+/** Something that the wallet can afford by what is shown. */
+function wishFor({ held, lent }: Shown, draws: Draws): Wish | undefined {
+  const amount = draws.pick(AMOUNTS.map((one) => [one, 1] as const))
+  const chain = draws.pick(chainNames.map((name) => [name, 1] as const))
+  const isHeld = (held.get(chain) ?? 0n) >= toUnits(amount)
+  const action = draws.pick([
+    ['lend', 45],
+    ['withdraw', 30],
+    ['bridge', 25],
+  ] as const)
+  if (action === 'withdraw') {
+    // A market rounds: a little less than all of it.
+    const isLent = (lent.get(chain) ?? 0n) > toUnits(amount) + 10n
+    return isLent ? { action, amount, chain } : undefined
+  }
+  if (!isHeld) return undefined
+  if (action === 'lend') return { action, amount, chain }
+  const others = chainNames.filter((name) => name !== chain)
+  const toChain = draws.pick(others.map((name) => [name, 1] as const))
+  return { action, amount, fromChain: chain, toChain }
+}
+
+/** Reads the intent until it is over. After the storm others watch it. */
+async function follow(
+  call: Call,
+  one: Ordered,
+  { until, notes }: { until: number; notes: Notes },
+): Promise<void> {
+  while (Date.now() < until) {
+    await sleep(POLL_MS)
+    const { status, body } = await call('GET', `/intents/${one.id}`)
+    if (status !== 200) notes.faults.push(`${one.id}: a GET after the 201 was answered ${status}`)
+    const told = String(body.status)
+    if (one.seen.at(-1) !== told) one.seen.push(told)
+    if (told === 'completed' || told === 'failed') return
+  }
+}
+
+type Refusal = { wallet: Wallet; body: Wish; answer: Answer }
+
+/** A reorg may have taken the money back between look and order: it counts when it is still shown. */
+async function judgeRefusal(call: Call, { wallet, body, answer }: Refusal, notes: Notes) {
+  const { code, message } = (answer.body.error ?? {}) as { code?: string; message?: string }
+  if (code !== 'INSUFFICIENT_FUNDS') {
+    notes.faults.push(`${JSON.stringify(body)} was answered ${answer.status} ${code}: ${message}`)
+    return
+  }
+  const { held, lent } = await readShown(call, wallet)
+  const chain = body.action === 'bridge' ? body.fromChain : body.chain
+  const shown = (body.action === 'withdraw' ? lent : held).get(chain) ?? 0n
+  if (shown > toUnits(body.amount) + 10n) {
+    notes.refused.push({ wallet: wallet.id, body, message: message ?? '' })
+  }
+}

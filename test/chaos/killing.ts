@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Draws } from './draws.js'
+import type { Stack } from '../e2e/stack.js'
+
+type Part = keyof Stack['facts']['pids']
+export type Kills = Record<Part, number>
+
+/** Of ten that die so many are of each kind. Databases are rare and take everything with them. */
+const weights: [Part, number][] = [
+  ['api', 20],
+  ['worker', 20],
+  ['lanes', 20],
+  ['signer', 20],
+  ['postgres', 12],
+  ['temporal', 8],
+]
+
+/** Ends one process after the other without a word, until the time is over; the stack starts them again. */
+export async function killOn(
+  stack: Stack,
+  draws: Draws,
+  { until, everyMs }: { until: number; everyMs: number },
+): Promise<Kills> {
+  const kills: Kills = { api: 0, worker: 0, lanes: 0, signer: 0, postgres: 0, temporal: 0 }
+  while (Date.now() < until) {
+    await sleep(everyMs * (0.5 + draws.next()))
+    const part = draws.pick(weights)
+    if (Date.now() < until && kill(stack, part)) kills[part]++
+  }
+  return kills
+}
+
+/** False when it is not there: it was killed a moment ago. */
+function kill(stack: Stack, part: Part): boolean {
+  try {
+    process.kill(stack.readFacts().pids[part], 'SIGKILL')
+    return true
+  } catch {
+    return false
+  }
+}
