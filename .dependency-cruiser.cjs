@@ -50,7 +50,7 @@ const apiRooms = {
 }
 
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */
-const wiring = '^(config|log|process)\\.ts$'
+const wiring = '^(config|log|process|crashPoints)\\.ts$'
 const settings = '^(config|process)\\.ts$'
 const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 

@@ -1,3 +1,4 @@
+import { crashPoint } from '../crashPoints.js'
 import { readEffects } from '../db/lanes/effects.js'
 import { lockIntent, type Intent } from '../db/intents/intents.js'
 import { setCompleted, setFailed } from '../db/intents/status.js'
@@ -67,6 +68,7 @@ async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<
   const effects = await readEffects(trx, intentId)
   if (intent.plan?.steps.every((step) => completionOf(step, effects))) {
     await setCompleted(trx, intentId)
+    crashPoint('activity: before the end is stored')
     return { ...intent, status: 'completed' }
   }
   if (!failure) throw new Error('All steps returned, but not all are in the rows.')

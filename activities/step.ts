@@ -8,6 +8,7 @@ import {
   type Outcomes,
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
+import { crashPoint } from '../crashPoints.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
@@ -77,10 +78,12 @@ export async function runStep(
   tools: Tools,
   { order, deadlineMs, open }: StepRun,
 ): Promise<StepResult> {
+  crashPoint('activity: before the order')
   const row = await submitOperation(tools.db, order, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
   const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
+  crashPoint('activity: before its result')
   return toStepResult(settled, failureCodes[order.kind])
 }
 

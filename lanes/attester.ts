@@ -1,3 +1,4 @@
+import { crashPoint } from '../crashPoints.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '../db/lanes/burns.js'
 import { watchQueue } from '../db/lanes/queue.js'
@@ -231,6 +232,7 @@ async function serve(desk: Desk, burn: NeedyBurn, messages: AttestedMessage[]): 
   if (!own) return
   const facts = { operation: operationId, nonce: own.eventNonce }
   if (own.message !== burn.message) {
+    crashPoint('attester: before the message is stored')
     await setAttested(db, operationId, own)
     log.info(facts, 'attested')
   } else if (burn.hasExpired) {

@@ -1,3 +1,4 @@
+import { crashPoint } from '../crashPoints.js'
 import { findFinalized, readSettled, type Finality } from '../chains/finality.js'
 import { readBlock, type Block } from '../chains/read.js'
 import {
@@ -160,6 +161,7 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
     await confirmUpTo(trx, chain.chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
     await setBooked(trx, chain.chainId, { from: booked, to: last })
+    if (mined.length > 0) crashPoint('driver: before the booking is committed')
   })
   tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
   return true

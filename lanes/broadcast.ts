@@ -1,5 +1,6 @@
 import { didAnswer } from '../chains/connect.js'
 import { getRaw, readOpenSends, type OpenSend } from '../db/lanes/booking.js'
+import { crashPoint } from '../crashPoints.js'
 import { ServiceError } from '../domain/errors.js'
 import { bookMissed } from './missed.js'
 import type { DriverTools } from './driverTools.js'
@@ -36,8 +37,10 @@ async function sendInOrder(tools: DriverTools, sends: OpenSend[]): Promise<void>
     }
     const raw = await getRaw(db, hash)
     const facts = { chain: client.chain.name, lane: sender, nonce, hash }
+    crashPoint('driver: before the broadcast')
     try {
       await client.send('eth_sendRawTransaction', [raw])
+      crashPoint('driver: after the broadcast')
       log.info(facts, 'sent')
     } catch (error) {
       const reason = error instanceof ServiceError ? error.details.reason : 'unknown'

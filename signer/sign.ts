@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crashPoint } from '../crashPoints.js'
 import {
   readLanes,
   refuseOperation,
@@ -68,6 +69,7 @@ export async function signOnce(tools: SignerTools, client: ChainClient): Promise
 async function serveLane(tools: SignerTools, client: ChainClient, lane: Lane): Promise<number> {
   const taken = await takeOperations(tools.db, lane, tools.keyring.taker)
   if (taken.length === 0) return 0
+  crashPoint('signer: taken, not signed')
   try {
     await signTaken(tools, await readRound(client, lane), taken)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
+import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
@@ -95,6 +96,7 @@ async function storeTransaction(
   const { hash } = Transaction.from(raw)
   if (!hash) throw new Error('The transaction is not signed.')
   await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried })
+  crashPoint('signer: before the commit')
   return { nonce, hash, operations: carried.map(({ id }) => id) }
 }
 

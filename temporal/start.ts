@@ -4,6 +4,7 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
+import { crashPoint } from '../crashPoints.js'
 import { setDispatched } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
 import { assetText } from '../domain/money.js'
@@ -62,6 +63,7 @@ export async function startIntent(
       ]),
     }),
   )
+  crashPoint('workflow started, not marked')
   await setDispatched(db, id)
 }
 

@@ -1,3 +1,4 @@
+import { crashPoint } from '../../crashPoints.js'
 import { storeIntent } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
 import { startIntent } from '../../temporal/start.js'
@@ -30,6 +31,7 @@ export async function submitIntent(
     intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
     return { status: 201, body: intentBody(intent, [], undefined) }
   })
+  crashPoint('api: before the start')
   if (intent) await start(services, intent, tier)
   return answer
 }

@@ -7,6 +7,7 @@ import {
 } from '../../db/tenants/idempotency.js'
 import { charge } from '../../db/tenants/metering.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
+import { crashPoint } from '../../crashPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
 import type { Request } from 'express'
@@ -75,6 +76,7 @@ export async function answerOnce(
       charged = posting.credits
       return committed
     })
+    crashPoint('api: before the answer')
     return { ...toText(answer), charged, replayed: false }
   } catch (error) {
     // The twin's own reservation or wallet may be the very reason of this refusal.
@@ -105,6 +107,7 @@ async function commit(
       const { status, text } = toText(answer)
       await storeAnswer(trx, idempotency, { status, body: text })
     }
+    crashPoint('api: before the commit')
     return answer
   })
 }

@@ -1,0 +1,123 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { CrashPoint } from '../../crashPoints.js'
+import { expectConserved } from '../e2e/money.js'
+import { until } from '../e2e/stack.js'
+import { startWorld, type Wallet, type World } from '../e2e/world.js'
+
+const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
+
+/** What the dead may have done half: a lend where the money is, and one over the bridge. */
+const lend = { action: 'lend', amount: 1, chain: arbitrum }
+const bridgedLend = { action: 'lend', amount: 1, chain: base }
+
+let folder: string
+let file: string
+let world: World
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'steward-crash-'))
+  file = join(folder, 'point')
+  world = await startWorld({ CRASH_POINT_FILE: file })
+}, 600_000)
+afterAll(async () => {
+  await world?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const arm = (point: CrashPoint) => writeFileSync(file, point)
+const untilCrashed = () =>
+  until(
+    async () => existsSync(file),
+    (isArmed) => !isArmed,
+  )
+
+/** Sends the order until it is answered, as a client does whose connection broke. */
+async function order(wallet: Wallet, body: object): Promise<string> {
+  const { apiBaseUrl, apiKey } = world.stack.facts
+  const key = `crash-${wallet.id}`
+  const post = () =>
+    fetch(`${apiBaseUrl}/intents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify({ walletId: wallet.id, ...body }),
+    }).catch(() => undefined)
+  const answer = await until(post, (response) => response?.status === 201)
+  return ((await answer?.json()) as { id: string }).id
+}
+
+async function expectOnce(wallet: Wallet, id: string, kinds: string[]): Promise<void> {
+  const told = await until(
+    () => world.call('GET', `/intents/${id}`).catch(() => undefined),
+    (answer) => /completed|failed/.test(String(answer?.body.status)),
+  )
+  expect(told?.body).toMatchObject({ status: 'completed' })
+  expect(await expectConserved(world, wallet)).toBe(0n)
+  const intents = await world.db('intent').where({ wallet_id: wallet.id })
+  expect(intents).toHaveLength(1)
+  const done = await world
+    .db('operation')
+    .where({ intent_id: id, success: true })
+    .orderBy('sequence')
+    .orderBy('created_at')
+    .pluck('kind')
+  expect(done).toEqual(kinds)
+}
+
+/** What was under way when a process died. */
+const underWay = new Map<string, { wallet: Wallet; id: string; kinds: string[] }>()
+
+describe('a process dies', () => {
+  test.each<CrashPoint>([
+    'api: before the commit',
+    'api: before the start',
+    'api: before the answer',
+    'workflow started, not marked',
+    'activity: before the order',
+    'activity: before its result',
+    'activity: before the end is stored',
+    'signer: taken, not signed',
+    'signer: before the commit',
+    'driver: before the broadcast',
+    'driver: after the broadcast',
+    'driver: before the booking is committed',
+  ])('%s of a lend', async (point) => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    arm(point)
+    const [id] = await Promise.all([order(wallet, lend), untilCrashed()])
+    underWay.set(point, { wallet, id, kinds: ['deposit'] })
+  })
+
+  test('attester: before the message is stored', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    arm('attester: before the message is stored')
+    const [id] = await Promise.all([order(wallet, bridgedLend), untilCrashed()])
+    underWay.set('attester', { wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
+  })
+
+  test('driver: after the broadcast of a mint', async () => {
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const id = await order(wallet, bridgedLend)
+    const findMint = () =>
+      world.db('burn').whereNotNull('message').whereIn('operation_id', burnOf(id))
+    await until(findMint, ([row]) => row !== undefined)
+    arm('driver: after the broadcast')
+    await untilCrashed()
+    underWay.set('mint', { wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
+  })
+})
+
+const burnOf = (id: string) =>
+  world.db('operation').where({ intent_id: id, kind: 'bridge' }).select('id')
+
+test('what was under way is done, once', async () => {
+  expect(underWay.size).toBe(14)
+  for (const { wallet, id, kinds } of underWay.values()) await expectOnce(wallet, id, kinds)
+})
