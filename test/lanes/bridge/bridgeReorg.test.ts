@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connectChain } from '../../../chains/connect.js'
-import { bookForeignMints } from '../../../lanes/missed.js'
+import { bookSpentKeys } from '../../../lanes/missed.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from './bridgeFixture.js'
 import {
@@ -121,7 +121,7 @@ describe('a reorg', () => {
         await to.reorg(1)
         return { answer }
       })
-      await bookForeignMints({ ...to.driver, client })
+      await bookSpentKeys({ ...to.driver, client })
     } finally {
       client.close()
       await proxy.stop()
