@@ -1,6 +1,6 @@
 import { connectAsLeader, isLedElsewhere } from '../db/connection/connect.js'
 import { broadcastOpen } from './broadcast.js'
-import { bookForeignMints } from './missed.js'
+import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
 import { createDriverTools } from './driverTools.js'
@@ -39,7 +39,7 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
-    await bookForeignMints(tools)
+    await bookSpentKeys(tools)
     await wake
   }
   const bookNext = async () => {

@@ -20,6 +20,18 @@ export type Following = {
   doubtedSince: number | undefined
 }
 
+/** The search for the log of one spent key, downwards from the booked block. */
+export type Search = {
+  key: string
+  /** Highest block of what is left to search; undefined before it begins, or begins anew. */
+  next: bigint | undefined
+  /** True once all of it was searched and nothing found, and once that was told. */
+  isEmpty: boolean
+  isTold: boolean
+  /** Unix time in ms. */
+  pausedUntil: number
+}
+
 /** What a process that drives a chain works with, and what it knows of its earlier rounds. */
 export type DriverTools = {
   /** The leader's session of this chain. */
@@ -28,6 +40,8 @@ export type DriverTools = {
   log: PartLog
   /** When each hash was last sent by this process, Unix time in ms. */
   sentAt: Map<string, number>
+  /** Where the logs of spent keys are looked for next, by operation. */
+  searches: Map<string, Search>
   seen: {
     /** Hash of the head that the database was last seen to have booked: nothing to ask it about then. */
     head: string
@@ -47,6 +61,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     client,
     log,
     sentAt: new Map(),
+    searches: new Map(),
     seen: {
       head: '',
       emptyReads: new Map(),

@@ -1,23 +1,29 @@
 import { readLogRange } from '../chains/logRange.js'
-import { readBlock, readReceipt, type Log, type Receipt } from '../chains/read.js'
-import type { ChainClient } from '../chains/connect.js'
+import { readBlock, readReceipt, type Receipt } from '../chains/read.js'
 import {
   findChainState,
+  findSpentOperations,
   readHeaders,
   setMined,
   setTransactionMined,
   type ChainState,
   type OpenSend,
+  type SpentOperation,
+  type WatchedOperation,
 } from '../db/lanes/booking.js'
-import { findForeignMints, type ForeignMint } from '../db/lanes/burns.js'
-import { allBridges } from '../protocols/bridges/bridges.js'
 import { matchOutcomes } from './blockOutcomes.js'
 import { followedEndpoint } from './endpoint.js'
+import { outcomeFiltersOf } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
-import type { DriverTools } from './driverTools.js'
+import type { DriverTools, Search } from './driverTools.js'
 
-/** Blocks searched in one go: a search ends where it finds something. */
+/** Blocks searched in one go, and how many times before the others have their turn. */
 const SEARCHED_BLOCKS = 2_000n
+const RANGES_AT_ONCE = 5
+/** Pause after a search of everything that has found nothing. */
+const EMPTY_SEARCH_MS = 60_000
+
+type InBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
 
 /**
  * Books one of our transactions that is mined in a block which was booked without it: a node that was
@@ -46,46 +52,88 @@ export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<bo
 }
 
 /**
- * Books mints that somebody else has done before we knew the message: their blocks were booked while
- * there was no row of them.
+ * Looks up, in blocks that were booked already, what somebody has executed before there was a row of it or
+ * while its carrier was dead: operations whose keys the signer has found used. What is recent is found first.
  */
-export async function bookForeignMints(tools: DriverTools): Promise<void> {
-  const { db, client } = tools
-  const mints = await findForeignMints(db, client.chain.chainId)
-  for (const mint of mints) await bookForeignMint(tools, mint)
+export async function bookSpentKeys(tools: DriverTools): Promise<void> {
+  const { db, client, searches } = tools
+  const operations = await findSpentOperations(db, client.chain.chainId)
+  const ids = new Set(operations.map(({ id }) => id))
+  for (const id of searches.keys()) if (!ids.has(id)) searches.delete(id)
+  for (const operation of operations) await searchFurther(tools, operation)
 }
 
-async function bookForeignMint(tools: DriverTools, mint: ForeignMint): Promise<void> {
+async function searchFurther(tools: DriverTools, operation: SpentOperation): Promise<void> {
+  const { db, client, searches } = tools
+  const { id, chainKey, spentSince } = operation
+  const state = await findChainState(db, client.chain.chainId)
+  if (!state) return
+  const known = searches.get(id)
+  const search = known?.key === chainKey ? known : startSearch(chainKey)
+  searches.set(id, search)
+  if (search.pausedUntil > Date.now()) return
+  search.next ??= state.booked.number
+  for (let i = 0; i < RANGES_AT_ONCE && search.next >= spentSince; i++) {
+    const lowest: bigint = search.next - SEARCHED_BLOCKS + 1n
+    const from = lowest > spentSince ? lowest : spentSince
+    const [booked] = await bookOutcomesIn(tools, { from, to: search.next }, [operation])
+    if (booked !== undefined) return
+    search.next = from - 1n
+  }
+  if (search.next < spentSince) endSearch(tools, id, search)
+}
+
+const startSearch = (key: string): Search => ({
+  key,
+  next: undefined,
+  isEmpty: false,
+  isTold: false,
+  pausedUntil: 0,
+})
+
+/** All was searched. The log may stand above what is booked, to which booking comes by itself. */
+function endSearch({ client, log }: DriverTools, operation: string, search: Search): void {
+  if (search.isEmpty && !search.isTold) {
+    search.isTold = true
+    log.error({ chain: client.chain.name, operation }, 'executed, but no block has its log')
+  }
+  search.isEmpty = true
+  search.next = undefined
+  search.pausedUntil = Date.now() + EMPTY_SEARCH_MS
+}
+
+/**
+ * Searches a range of booked blocks for the outcomes of some operations of the chain, and books those that
+ * it finds, whatever the state of their rows.
+ *
+ * @returns The ids of the operations that were booked.
+ * @throws {ServiceError} RPC_ERROR when the endpoint does not tell the logs of the range.
+ */
+export async function bookOutcomesIn(
+  tools: DriverTools,
+  range: { from: bigint; to: bigint },
+  operations: WatchedOperation[],
+): Promise<string[]> {
   const { db, log } = tools
   const through = followedEndpoint(tools)
   const { chain } = through
   const state = await findChainState(db, chain.chainId)
-  const received = state && (await findReceived(through, mint, state.booked.number))
-  const receipt = received && (await readReceipt(through, received.transactionHash))
-  if (!receipt || !(await isOwnBlock(tools, receipt, state))) return
-  const mined = await matchOutcomes({ ...tools, client: through }, [received], [])
-  const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
-    for (const operation of mined) await setMined(trx, operation)
-  })
-  if (!isBooked) return
-  log.info({ chain: chain.name, hash: receipt.transactionHash }, 'minted by somebody else')
-}
-
-async function findReceived(
-  through: ChainClient,
-  { nonce, fromBlock }: ForeignMint,
-  last: bigint,
-): Promise<Log | undefined> {
-  const filters = allBridges.map((bridge) => bridge.mintLogs(through.chain, nonce))
-  for (let from = fromBlock; from <= last; from += SEARCHED_BLOCKS) {
-    const to = from + SEARCHED_BLOCKS - 1n < last ? from + SEARCHED_BLOCKS - 1n : last
-    const logs = await Promise.all(
-      filters.map((filter) => readLogRange(through, { from, to }, filter)),
-    )
-    const [found] = logs.flat()
-    if (found) return found
+  if (!state || range.to > state.booked.number) return []
+  const filters = outcomeFiltersOf(chain, operations)
+  const logs = await Promise.all(filters.map((filter) => readLogRange(through, range, filter)))
+  const wanted = new Set(operations.map(({ id }) => id))
+  const found = await matchOutcomes({ ...tools, client: through }, logs.flat(), [])
+  const booked: string[] = []
+  for (const mined of found.filter(({ id }) => wanted.has(id))) {
+    const { number: blockNumber, hash: blockHash } = mined.block
+    const block = { blockNumber, blockHash }
+    if (!(await isOwnBlock(tools, block, state))) continue
+    if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, mined)))) continue
+    booked.push(mined.id)
+    const facts = { chain: chain.name, operation: mined.id, hash: mined.txHash }
+    log.info(facts, 'executed by somebody else, or before its row was there')
   }
-  return undefined
+  return booked
 }
 
 /**
@@ -94,7 +142,7 @@ async function findReceived(
  */
 async function writeIfStillOwn(
   { db, client }: DriverTools,
-  { blockNumber, blockHash }: Receipt,
+  { blockNumber, blockHash }: InBlock,
   write: (trx: Db) => Promise<void>,
 ): Promise<boolean> {
   const { chainId } = client.chain
@@ -108,10 +156,10 @@ async function writeIfStillOwn(
   })
 }
 
-/** True when a receipt's block is one that we have booked: an orphan's receipt says nothing. */
+/** True when a block is one that we have booked: what an orphan says is nothing. */
 async function isOwnBlock(
   tools: DriverTools,
-  { blockNumber, blockHash }: Receipt,
+  { blockNumber, blockHash }: InBlock,
   { finalizedBlock }: ChainState,
 ): Promise<boolean> {
   const through = followedEndpoint(tools)

@@ -1,4 +1,4 @@
-import { Interface, toBeHex } from 'ethers'
+import { Interface, toBeHex, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { ENTRY_POINT_ADDRESS, type Chain, type Market } from '../chains/registry.js'
 import { gasCostUsd } from '../domain/money.js'
@@ -13,20 +13,40 @@ import type { MinedOperation, WatchedOperation } from '../db/lanes/booking.js'
 
 const token = new Interface([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ])
 
 const USER_OPERATION_TOPIC = topicOf(entryPoint, 'UserOperationEvent')
 const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 const AUTHORIZATION_TOPIC = topicOf(token, 'AuthorizationUsed')
+const CANCELLATION_TOPIC = topicOf(token, 'AuthorizationCanceled')
+const AUTHORIZATION_TOPICS = [AUTHORIZATION_TOPIC, CANCELLATION_TOPIC]
 
 /** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
 export function outcomeFilters(chain: Chain): LogFilter[] {
   return [
     { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC]] },
-    { emitters: [chain.usdc.address], topics: [[AUTHORIZATION_TOPIC]] },
+    { emitters: [chain.usdc.address], topics: [AUTHORIZATION_TOPICS] },
     ...allBridges.map((bridge) => bridge.mintLogs(chain)),
   ]
+}
+
+/** Filters that the outcomes of these operations pass, and few others. None for no operation. */
+export function outcomeFiltersOf(chain: Chain, operations: WatchedOperation[]): LogFilter[] {
+  const word = (address: string | null) => zeroPadValue(address ?? '0x', 32)
+  const calls = operations.filter(({ kind }) => kind !== 'fund' && kind !== 'mint')
+  const senders = [...new Set(calls.map(({ wallet }) => word(wallet)))]
+  const payments = operations.filter(({ kind }) => kind === 'fund')
+  const payers = [...new Set(payments.map(({ treasury }) => word(treasury)))]
+  const keys = payments.map(({ chainKey }) => chainKey)
+  const mints = operations.filter(({ kind }) => kind === 'mint')
+  const usdc = [chain.usdc.address]
+  return [
+    { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC], null, senders] },
+    { emitters: usdc, topics: [AUTHORIZATION_TOPICS, payers, keys] },
+    ...allBridges.flatMap((one) => mints.map(({ chainKey }) => one.mintLogs(chain, chainKey))),
+  ].filter(({ topics }) => topics.every((options) => options === null || options.length > 0))
 }
 
 /** One filter that all of them pass. */
@@ -59,15 +79,19 @@ export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
     const { sender, success } = event.args as unknown as { sender: string; success: boolean }
     return { source: 'userOperation', key, actor: sender, success, log }
   }
-  if (log.topics[0] === AUTHORIZATION_TOPIC && isSameAddress(log.address, chain.usdc.address)) {
+  if (isAuthorization(chain, log)) {
     const event = token.parseLog(log)
     if (!event) return undefined
     const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
-    return { source: 'authorization', key: nonce, actor: authorizer, success: true, log }
+    const success = log.topics[0] === AUTHORIZATION_TOPIC
+    return { source: 'authorization', key: nonce, actor: authorizer, success, log }
   }
   const [key] = allBridges.flatMap((bridge) => bridge.readMint(chain, log) ?? [])
   return key === undefined ? undefined : { source: 'message', key, success: true, log }
 }
+
+const isAuthorization = ({ usdc }: Chain, { topics: [topic = ''], address }: Log) =>
+  AUTHORIZATION_TOPICS.includes(topic) && isSameAddress(address, usdc.address)
 
 /** True when the log was emitted for the account that the operation acts for: keys are per account. */
 export function isOutcomeOf(outcome: OutcomeLog, operation: WatchedOperation): boolean {
@@ -110,6 +134,7 @@ export function toMined(
 
 /** The EntryPoint tells it right before the operation's own event. */
 function readRefusal(own: Log, { logs }: Receipt): string | undefined {
+  if (own.topics[0] === CANCELLATION_TOPIC) return 'the treasury could not pay, and took it back'
   const told = ownLogs(logs, own).find(
     ({ address, topics }) =>
       isSameAddress(address, ENTRY_POINT_ADDRESS) && topics[0] === REFUSAL_TOPIC,

@@ -68,6 +68,10 @@ export function buildUserOperation(execution: Execution): Omit<UserOperation, 's
   }
 }
 
+/** The gas that the calls of a user operation may use. */
+export const callGasOf = ({ accountGasLimits }: Pick<UserOperation, 'accountGasLimits'>): bigint =>
+  BigInt(accountGasLimits) & ((1n << 128n) - 1n)
+
 const typedFields = {
   PackedUserOperation: [
     { name: 'sender', type: 'address' },

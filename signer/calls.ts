@@ -60,9 +60,9 @@ export async function rebuildCalls(
 /** The plan of an operation, and the step that it belongs to. Throws INTERNAL when there is none. */
 export async function getPlanned(
   db: Db,
-  { intentId, walletId, sequence }: Operation,
+  { intentId, walletId, accountId, sequence }: Operation,
 ): Promise<{ plan: ExecutionPlan; step: Step }> {
-  const plan = await findPlan(db, intentId, walletId)
+  const plan = await findPlan(db, intentId, { walletId, accountId })
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (plan && step) return { plan, step }
   throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')

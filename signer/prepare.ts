@@ -6,7 +6,6 @@ import {
   DELEGATE_CODE_HASH,
   ENTRY_POINT_ADDRESS,
 } from '../chains/registry.js'
-import { readContract } from '../chains/read.js'
 import { readsDomain } from '../chains/tokenDomain.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
@@ -16,14 +15,13 @@ import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { share } from '../share.js'
 import { getPlanned, rebuildCalls } from './calls.js'
-import {
-  buildUserOperation,
-  bundledGas,
-  encodeBatch,
-  entryPoint,
-} from '../protocols/userOperation.js'
-import { chainKeyOf, operationId } from '../lanes/operationId.js'
+import { isKeySpent } from './chainKey.js'
+import { assertKey } from './genuine.js'
+import { FUNDING_GAS } from './payload.js'
+import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
+import { operationId } from '../lanes/operationId.js'
 import { getWalletSecret, type WalletSecret } from '../db/keys.js'
+import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
@@ -34,13 +32,8 @@ import type { UserOperation } from '../protocols/userOperation.js'
  * gas for the call's own data on L1 as well: of that the call needs nothing, it only makes the limit larger.
  */
 const CALL_GAS_PERCENT = 150n
-/** transferWithAuthorization, measured at 86,000; a proxy and a first balance cost more. */
-const FUNDING_GAS = 200_000n
 
-const usdc = new Interface([
-  'function transfer(address to, uint256 value) returns (bool)',
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-])
+const usdc = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
 
 /** What is signed cannot be simulated before it is stored: the call below passes, and the transfer would not. */
 const FOREIGN_DOMAIN = "the token's DOMAIN_SEPARATOR is not that of its name in the registry"
@@ -56,7 +49,7 @@ export type Prepared =
       gas: bigint
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
-  | { kind: 'mint'; operation: Operation; call: Call; gas: bigint }
+  | { kind: 'mint'; operation: Operation; wallet: string; call: Call; gas: bigint }
 
 /** Why an operation was not prepared. `spent`: its key is used, its log is on its way to the driver. */
 export type NotPrepared =
@@ -76,12 +69,8 @@ export async function prepare(
   round: Round,
   operation: Operation,
 ): Promise<Prepared | NotPrepared> {
-  const { intentId, sequence, kind, chainKey } = operation
-  const id = operationId(intentId, sequence, kind)
-  // The key makes an effect happen once: it follows from the effect, not from what the row says.
-  if (operation.id !== id || (kind !== 'mint' && chainKey !== chainKeyOf(kind, id))) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the key must be that of the effect.')
-  }
+  assertKey(operation)
+  const { kind } = operation
   if (kind === 'fund') return prepareFunding(tools, round, operation)
   if (kind === 'mint') return prepareMint(tools, round, operation)
   return prepareUserOperation(tools, round, operation)
@@ -94,20 +83,15 @@ async function prepareUserOperation(
 ): Promise<Prepared | NotPrepared> {
   const { client } = round
   const { chainKey: key } = operation
-  const secret = await getWalletSecret(tools.db, operation.walletId)
+  const secret = await getOwnSecret(tools.db, operation)
   const { address: sender } = secret
   const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
-  const [nonce, needsAuthorization, gas] = await Promise.all([
-    readContract(client, {
-      to: ENTRY_POINT_ADDRESS,
-      abi: entryPoint,
-      name: 'getNonce',
-      args: [sender, key],
-    }),
+  const [isSpent, needsAuthorization, gas] = await Promise.all([
+    isKeySpent(client, { operation, wallet: sender, treasury: '' }),
     needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
   ])
-  if (((nonce[0] as bigint) & 0xffff_ffff_ffff_ffffn) > 0n) return { kind: 'spent', operation }
+  if (isSpent) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
   return {
     kind: 'userOperation',
@@ -117,6 +101,21 @@ async function prepareUserOperation(
     needsAuthorization,
     gas: bundledGas(gas),
   }
+}
+
+/**
+ * The key of an operation's wallet. Keys bind each to the account of the other in the database already; what
+ * is sealed to another account cannot be opened.
+ *
+ * @throws {ServiceError} INTERNAL when the wallet is another account's.
+ */
+export async function getOwnSecret(
+  db: Db,
+  { walletId, accountId }: Pick<Operation, 'walletId' | 'accountId'>,
+): Promise<WalletSecret> {
+  const secret = await getWalletSecret(db, walletId)
+  if (secret.accountId === accountId) return secret
+  throw new ServiceError('INTERNAL', 'Refused to sign: the wallet must be of the same account.')
 }
 
 const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
@@ -176,7 +175,7 @@ async function prepareFunding(
   const treasury = keyring.treasury.address
   const [funding, wallet] = await Promise.all([
     findFunding(db, operation.intentId),
-    getWalletSecret(db, operation.walletId),
+    getOwnSecret(db, operation),
   ])
   const { units, chain: fundedChain } = demoFunding
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
@@ -185,19 +184,15 @@ async function prepareFunding(
       'Refused to sign: a funding must be exactly 1 USDC on arbitrum-sepolia.',
     )
   }
-  if (funding.walletId !== operation.walletId) {
+  const { walletId, accountId } = funding
+  if (walletId !== operation.walletId || accountId !== operation.accountId) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
-  const [[used], isReadable] = await Promise.all([
-    readContract(client, {
-      to: chain.usdc.address,
-      abi: usdc,
-      name: 'authorizationState',
-      args: [treasury, operation.chainKey],
-    }),
+  const [isSpent, isReadable] = await Promise.all([
+    isKeySpent(client, { operation, wallet: wallet.address, treasury }),
     readsDomain(client, chain.usdc),
   ])
-  if (used === true) return { kind: 'spent', operation }
+  if (isSpent) return { kind: 'spent', operation }
   if (!isReadable) return { kind: 'refused', operation, reason: FOREIGN_DOMAIN }
   const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
   try {
@@ -220,7 +215,7 @@ async function prepareMint(
   const [{ step }, burn, wallet] = await Promise.all([
     getPlanned(db, operation),
     findBurn(db, operationId(intentId, sequence, 'bridge')),
-    getWalletSecret(db, operation.walletId),
+    getOwnSecret(db, operation),
   ])
   if (step.type !== 'bridge' || step.to !== chain.name) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
@@ -242,7 +237,9 @@ async function prepareMint(
       { from: lane.sender, ...call },
       'latest',
     ])
-    return { kind: 'mint', operation, call, gas: (BigInt(gas) * CALL_GAS_PERCENT) / 100n }
+    const { address } = wallet
+    const limit = (BigInt(gas) * CALL_GAS_PERCENT) / 100n
+    return { kind: 'mint', operation, wallet: address, call, gas: limit }
   } catch (error) {
     if (isRevert(error)) return { kind: 'refused', operation, reason: reasonOf(error) }
     throw error

@@ -12,7 +12,10 @@ import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
-import { BUNDLE_GAS, signAndStore, storeAgain } from './store.js'
+import { carryAgain, lookUp } from './carry.js'
+import { readSpentSince } from './chainKey.js'
+import { BUNDLE_GAS } from './genuine.js'
+import { signAndStore } from './store.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -84,7 +87,7 @@ async function signTaken(tools: SignerTools, round: Round, taken: Operation[]): 
   const prepared = await prepareAll(tools, round, fresh)
   for (const group of groupByTransaction(prepared)) await signGroup(tools, round, group)
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
-  for (const operation of carriedAgain) await signAgain(tools, round, operation)
+  for (const operation of carriedAgain) await carryAgain(tools, round, operation)
 }
 
 /** What cannot be signed together is signed one by one, so that what is broken fails alone. */
@@ -102,13 +105,6 @@ async function signGroup(tools: SignerTools, round: Round, group: Prepared[]): P
     tools.log.warn({ err: error, lane: lane.sender }, 'not signed')
     for (const { operation } of group) await giveBack(tools, operation, error)
   }
-}
-
-async function signAgain(tools: SignerTools, round: Round, operation: Operation): Promise<void> {
-  const stored = await storeAgain(tools, round, operation)
-  if (!stored) return
-  const { name } = round.client.chain
-  tools.log.error({ chain: name, ...stored }, 'carrier was lost, signed again')
 }
 
 /** Prepares operations side by side; writes the refusals and returns what may be signed. */
@@ -164,12 +160,12 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
   const { head } = round
   if (result.kind === 'spent' && operation.kind === 'mint') {
     const message = 'Somebody has minted it already, its log is looked up.'
-    await refuse(tools, operation, deferral(MINTED, message, RETRY_MS))
+    const spentSince = await readSpentSince(tools.db, round.client, operation)
+    await refuse(tools, operation, { ...deferral(MINTED, message, RETRY_MS), spentSince })
     return
   }
   if (result.kind === 'spent') {
-    tools.log.warn({ operation: operation.id }, 'executed already, its log is awaited')
-    await returnOperation(tools.db, takenBy(tools, operation), 5 * RETRY_MS)
+    await lookUp(tools, round, operation)
     return
   }
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.

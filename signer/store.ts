@@ -1,34 +1,18 @@
-import { Interface, MaxUint256, Signature, Transaction, type TransactionRequest } from 'ethers'
+import { Transaction, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
-import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
-import { tokenDomain } from '../chains/tokenDomain.js'
+import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { insertSignature } from '../db/lanes/signatures.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
-import {
-  encodeBundle,
-  gasLimitOf,
-  typedUserOperation,
-  type UserOperation,
-} from '../protocols/userOperation.js'
-import type { Operation } from '../db/lanes/operations.js'
+import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
+import { assertGenuine } from './genuine.js'
+import { signPrepared, type Signed } from './payload.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
-import type { Keyring, Round, SignerTools } from './round.js'
-
-/** Largest execution gas of one bundle; below the transaction cap of EIP-7825. */
-export const BUNDLE_GAS = 15_000_000n
-
-/** What was signed for an operation, as its row keeps it: enough to carry it in another transaction. */
-type Payload = {
-  gas: string
-  userOperation?: UserOperation
-  call?: Call
-  authorization?: { address: string; nonce: string; chainId: string; signature: string }
-}
-type Signed = { id: string; payload: Payload }
+import type { Round, SignerTools } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
@@ -52,30 +36,22 @@ export async function signAndStore(
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
-    return storeTransaction({ db: trx, keyring }, round, signed)
+    const stored = await storeTransaction({ db: trx, keyring }, round, signed)
+    for (const { operation, payload } of signed) await insertSignature(trx, operation.id, payload)
+    return stored
   })
 }
 
-/** Carries an operation whose transaction died in a new one: the same signed payload, alone. */
+/** Carries an operation whose transaction died in a new one, alone: the payload that was signed for it. */
 export async function storeAgain(
   { db, keyring }: StoringTools,
   round: Round,
-  operation: Operation,
+  signed: Signed,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
-    const [ours] = await lockTaken(trx, [operation], keyring.taker)
-    if (!ours) return undefined
-    const payload = ours.payload as Payload
-    assertCarriable(round.client.chain, payload)
-    return storeTransaction({ db: trx, keyring }, round, [{ id: ours.id, payload }])
+    const [ours] = await lockTaken(trx, [signed.operation], keyring.taker)
+    return ours && storeTransaction({ db: trx, keyring }, round, [signed])
   })
-}
-
-/** A stored payload is signed, but the lane's own call around it is not: no row can make it another. */
-function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): void {
-  const isFunding = call?.to === chain.usdc.address && authorizedTransfer.parseTransaction(call)
-  if ((isFunding || (userOperation && !call)) && BigInt(gas) <= BUNDLE_GAS) return
-  throw new ServiceError('INTERNAL', 'Refused to sign: the stored payload must be one of ours.')
 }
 
 /** `db` is the transaction in which the operations are locked. */
@@ -84,7 +60,8 @@ async function storeTransaction(
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
-  const { lane, usedNonces, fees } = round
+  const { client, lane, usedNonces, fees } = round
+  for (const signed of carried) await assertGenuine({ db, keyring }, client.chain, signed)
   const nonce = await lockNextNonce(db, lane)
   if (usedNonces > nonce) {
     const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
@@ -95,9 +72,10 @@ async function storeTransaction(
   const raw = await sender.signTransaction(unsigned)
   const { hash } = Transaction.from(raw)
   if (!hash) throw new Error('The transaction is not signed.')
-  await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried })
+  const operations = carried.map(({ operation }) => operation.id)
+  await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried: operations })
   crashPoint('signer: before the commit')
-  return { nonce, hash, operations: carried.map(({ id }) => id) }
+  return { nonce, hash, operations }
 }
 
 /** @throws {ServiceError} RPC_ERROR when the lane cannot pay it, its data on L1 included. */
@@ -126,89 +104,12 @@ function transactionOf(
   }
 }
 
-/** User operations travel together through the EntryPoint, a funding goes to the token directly. */
-function callOf(lane: Lane, carried: Signed[]): Call {
+/** User operations travel together through the EntryPoint, any other call goes where it leads, alone. */
+export function callOf(lane: Lane, carried: Pick<Signed, 'payload'>[]): Call {
   const direct = carried[0]?.payload.call
   if (direct) return direct
   const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
   return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
-}
-
-async function signPrepared(keyring: Keyring, chain: Chain, prepared: Prepared): Promise<Signed> {
-  const { id } = prepared.operation
-  const gas = prepared.gas.toString()
-  if (prepared.kind === 'mint') return { id, payload: { gas, call: prepared.call } }
-  if (prepared.kind === 'funding') {
-    const call = await signFunding(keyring, chain, prepared)
-    return { id, payload: { gas, call } }
-  }
-  const { secret, draft } = prepared
-  const wallet = await openAccount(keyring.kek, secret.sealed, {
-    purpose: 'wallet',
-    owner: secret.walletId,
-    ...secret,
-  })
-  const typed = typedUserOperation(chain.chainId, draft)
-  const signature = await wallet.signTypedData(typed.domain, typed.types, typed.message)
-  const userOperation = { ...draft, signature }
-  if (!prepared.needsAuthorization) return { id, payload: { gas, userOperation } }
-  // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.
-  const { chainId } = chain
-  const { signature: proof } = wallet.authorizeSync({
-    address: DELEGATE_ADDRESS,
-    nonce: 0,
-    chainId,
-  })
-  const authorization = {
-    address: DELEGATE_ADDRESS,
-    nonce: '0',
-    chainId: chainId.toString(),
-    signature: proof.serialized,
-  }
-  return { id, payload: { gas, userOperation, authorization } }
-}
-
-/** @see https://eips.ethereum.org/EIPS/eip-3009 */
-const authorizedTransfer = new Interface([
-  `function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter,
-    uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)`,
-])
-const transferTypes = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-}
-
-async function signFunding(
-  { kek, treasury }: Keyring,
-  chain: Chain,
-  funding: Extract<Prepared, { kind: 'funding' }>,
-): Promise<Call> {
-  const { usdc: token } = chain
-  const account = await openAccount(kek, treasury.sealed, treasuryContext(treasury))
-  const message = {
-    from: treasury.address,
-    to: funding.to,
-    value: funding.units,
-    validAfter: 0n,
-    // No expiry: an unexecuted authorization must stay the only way to pay this funding.
-    validBefore: MaxUint256,
-    nonce: funding.operation.chainKey,
-  }
-  const domain = tokenDomain(chain, token)
-  const { v, r, s } = Signature.from(await account.signTypedData(domain, transferTypes, message))
-  const data = authorizedTransfer.encodeFunctionData('transferWithAuthorization', [
-    ...Object.values(message),
-    v,
-    r,
-    s,
-  ])
-  return { to: token.address, data }
 }
 
 export const laneContext = (lane: { chainId: bigint; sender: string; kekId: string }) => ({
@@ -217,12 +118,4 @@ export const laneContext = (lane: { chainId: bigint; sender: string; kekId: stri
   accountId: '',
   address: lane.sender,
   kekId: lane.kekId,
-})
-
-export const treasuryContext = (treasury: { address: string; kekId: string }) => ({
-  purpose: 'treasury' as const,
-  owner: treasury.address,
-  accountId: '',
-  address: treasury.address,
-  kekId: treasury.kekId,
 })

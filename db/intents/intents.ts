@@ -188,14 +188,24 @@ export async function lockIntent(trx: Db, id: string): Promise<Intent> {
   return intent
 }
 
+/** When an intent was created, undefined when there is none. */
+export async function findIntentCreation(
+  db: Db,
+  id: string,
+): Promise<{ createdAt: Date } | undefined> {
+  return db('intent')
+    .where({ id })
+    .first<{ createdAt: Date } | undefined>('created_at as createdAt')
+}
+
 /** The plan of a wallet's intent, undefined when the wallet has no such intent or it has no plan yet. */
 export async function findPlan(
   db: Db,
   id: string,
-  walletId: string,
+  { walletId, accountId }: { walletId: string; accountId: string },
 ): Promise<ExecutionPlan | undefined> {
   const row = await db('intent')
-    .where({ id, wallet_id: walletId })
+    .where({ id, wallet_id: walletId, account_id: accountId })
     .first<{ plan: ExecutionPlan | null } | undefined>('plan')
   return row?.plan ?? undefined
 }

@@ -1,4 +1,5 @@
 import { closeBurn } from './burns.js'
+import { dropCarriers, dropDeadCarriers, forgetFailures } from './carrying.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
@@ -113,12 +114,25 @@ export async function findOperationsByKey(
   chainId: number,
   keys: string[],
 ): Promise<WatchedOperation[]> {
-  return db('operation as o')
+  return readWatched(db, chainId).whereIn('o.chain_key', keys)
+}
+
+/** An operation whose key is used on the chain while no log of it is booked, and the lowest block it may be in. */
+export type SpentOperation = WatchedOperation & { spentSince: bigint }
+
+export async function findSpentOperations(db: Db, chainId: number): Promise<SpentOperation[]> {
+  return readWatched<SpentOperation>(db, chainId)
+    .whereNotNull('o.spent_since')
+    .whereIn('o.state', ['queued', 'deferred', 'signed'])
+    .orderBy('o.created_at')
+}
+
+const readWatched = <Row = WatchedOperation>(db: Db, chainId: number) =>
+  db('operation as o')
     .join('wallet as w', 'w.id', 'o.wallet_id')
     .leftJoin('treasury as t', db.raw('true'))
     .where('o.chain_id', chainId)
-    .whereIn('o.chain_key', keys)
-    .select<WatchedOperation[]>(
+    .select<Row[]>(
       'o.id',
       'o.intent_id as intentId',
       'o.sequence',
@@ -126,10 +140,10 @@ export async function findOperationsByKey(
       'o.chain_key as chainKey',
       'o.state',
       'o.block_hash as blockHash',
+      'o.spent_since as spentSince',
       'w.address as wallet',
       't.address as treasury',
     )
-}
 
 /** What the chain says of an operation. `units` is what its own logs show as moved. */
 export type MinedOperation = {
@@ -163,6 +177,8 @@ export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
       gas_used: mined.gasUsed.toString(),
       gas_cost_usd: mined.gasCostUsd,
       units: mined.units?.toString() ?? null,
+      carry_failures: 0,
+      spent_since: null,
       taken_by: null,
       taken_until: null,
     })
@@ -227,41 +243,6 @@ export async function setTransactionMined(
   if (!receipt.success) await dropCarriers(trx, [txId])
 }
 
-/** What was signed and travelled in these transactions has to travel in others. */
-async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
-  // A mint binds nobody: it is built anew from a message that may have been attested anew.
-  await trx('operation')
-    .whereIn('tx_id', txIds)
-    .where({ state: 'signed', kind: 'mint' })
-    .update({
-      state: 'deferred',
-      code: 'BRIDGE_TIMEOUT',
-      message: 'The mint was reverted. It is tried again.',
-      retry_after: trx.raw(`clock_timestamp() + interval '2 seconds'`),
-    })
-  await trx('operation')
-    .whereIn('tx_id', txIds)
-    .where({ state: 'signed' })
-    .update({
-      tx_id: null,
-      taken_until: trx.raw(`clock_timestamp() + interval '5 seconds'`),
-    })
-}
-
-/**
- * A stranger's log may stand above the reverted transaction that should have carried the operation. When
- * that log vanishes and the transaction does not, nothing carries the operation any more.
- */
-async function dropDeadCarriers(trx: Db, chainId: number): Promise<void> {
-  const dead = await trx('operation as o')
-    .join('chain_tx as t', 't.id', 'o.tx_id')
-    .where({ 'o.chain_id': chainId, 'o.state': 'signed' })
-    .whereIn('t.state', ['mined', 'final'])
-    .distinct()
-    .pluck<bigint[]>('t.id')
-  await dropCarriers(trx, dead.map(String))
-}
-
 /** Confirms what is mined up to a block. */
 export async function confirmUpTo(trx: Db, chainId: number, block: bigint): Promise<void> {
   await trx('operation')
@@ -300,6 +281,10 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
   await trx('chain').where({ id: chainId }).update({ finalized_block: upTo })
 }
 
+/** What was never signed waits for the signer again. */
+const STATE_WITHOUT_BLOCK = `case when exists (
+    select from signature s where s.operation_id = operation.id) then 'signed' else 'queued' end`
+
 /**
  * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
  * their log again, their transactions are sent again, their money counts as unspent again.
@@ -317,7 +302,7 @@ export async function rollBack(
     .whereIn('state', ['mined', 'confirmed'])
     .where('block_number', '>', above)
     .update({
-      state: trx.raw(`case when payload is null then 'queued' else 'signed' end`),
+      state: trx.raw(STATE_WITHOUT_BLOCK),
       block_number: null,
       block_hash: null,
       log_index: null,
@@ -327,6 +312,7 @@ export async function rollBack(
     .where('block_number', '>', above)
     .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
   await dropDeadCarriers(trx, chainId)
+  await forgetFailures(trx, chainId)
   await trx('reservation')
     .where({ chain_id: chainId })
     .where('spent_block', '>', above)

@@ -1,4 +1,3 @@
-import { MINTED } from '../../domain/operation.js'
 import type { Db } from '../connection/connect.js'
 
 /** A burn's message, as far as it is known. All bytes are hex text. */
@@ -107,17 +106,4 @@ export async function closeBurn(trx: Db, step: { intent_id: string; sequence: nu
     .where({ ...step, kind: 'bridge' })
     .select('id')
   await trx('burn').whereIn('operation_id', burn).update({ minted: true })
-}
-
-/** A mint whose nonce is used, though none of our transactions used it. */
-export type ForeignMint = { nonce: string; fromBlock: bigint }
-
-export async function findForeignMints(db: Db, chainId: number): Promise<ForeignMint[]> {
-  return db('operation as o')
-    .join('operation as b', (on) => {
-      on.on('b.intent_id', 'o.intent_id').andOn('b.sequence', 'o.sequence')
-    })
-    .join('burn', 'burn.operation_id', 'b.id')
-    .where({ 'o.chain_id': chainId, 'o.kind': 'mint', 'o.state': 'deferred', 'o.code': MINTED })
-    .select<ForeignMint[]>('o.chain_key as nonce', 'burn.destination_block as fromBlock')
 }

@@ -22,7 +22,10 @@ export type Operation = {
   retryAfter: Date | null
   refusedBlock: bigint | null
   lostLeases: number
-  payload: unknown
+  /** Carriers that were reverted and tries that were refused since it was last in a block. */
+  carryFailures: number
+  /** The lowest block that may hold the log of a key that was found used; null while it is not. */
+  spentSince: bigint | null
   txId: bigint | null
   success: boolean | null
   txHash: string | null
@@ -47,7 +50,8 @@ export const operationColumns = [
   'retry_after as retryAfter',
   'refused_block as refusedBlock',
   'lost_leases as lostLeases',
-  'payload',
+  'carry_failures as carryFailures',
+  'spent_since as spentSince',
   'tx_id as txId',
   'success',
   'tx_hash as txHash',
@@ -104,12 +108,14 @@ export async function requeueOperation(
 
 /**
  * Ends an operation of which nothing was signed, with the code of its last try, or NETWORK_ERROR when
- * it was never tried. Changes nothing when it is too late or already over, and never ends a mint.
+ * it was never tried. Changes nothing when it is too late or already over, and never ends a mint, nor what the
+ * chain has executed though its log is not found yet.
  */
 export async function expireOperation(db: Db, id: string): Promise<void> {
   await db('operation')
     .where({ id })
     .whereNot({ kind: 'mint' })
+    .whereNull('spent_since')
     .whereIn('state', ['queued', 'deferred'])
     .update({
       state: 'cancelled',

@@ -46,10 +46,12 @@ export type Refusal = {
   refusedBlock?: bigint
   /** Where the count of lost leases goes on; unchanged when absent. */
   lostLeases?: number
+  /** The lowest block that may hold its log, when its key is used already. */
+  spentSince?: bigint
 }
 
 /** An operation, and who has taken it. */
-type Taken = { id: string; taker: string }
+export type Taken = { id: string; taker: string }
 
 /** Writes a refusal, if the row is still ours and unsigned. */
 export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Refusal) {
@@ -63,6 +65,7 @@ export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Ref
         refusal.retryAfterMs,
       ]),
       refused_block: refusal.refusedBlock?.toString() ?? null,
+      spent_since: refusal.spentSince?.toString() ?? null,
       ...(refusal.lostLeases === undefined ? {} : { lost_leases: refusal.lostLeases }),
       taken_by: null,
       taken_until: null,
@@ -93,7 +96,8 @@ export type SignedTransaction = {
   hash: string
   raw: string
   maxFeeWei: bigint
-  carried: { id: string; payload: unknown }[]
+  /** Ids of the operations. */
+  carried: string[]
 }
 
 /** Stores signed bytes, binds the nonce and the operations to them. All of it or nothing. */
@@ -114,19 +118,19 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
     .where({ ...at, next_nonce: tx.nonce.toString() })
     .update({ next_nonce: (tx.nonce + 1n).toString() })
   if (moved !== 1) throw new Error('The nonce of the lane has moved.')
-  for (const { id, payload } of tx.carried) {
+  for (const id of tx.carried) {
     const changed = await trx('operation')
       .where({ id, tx_id: null })
       .whereIn('state', ['queued', 'signed'])
       .update({
         state: 'signed',
-        payload: JSON.stringify(payload),
         tx_id: txId,
         code: null,
         message: null,
         retry_after: null,
         taken_by: null,
         taken_until: null,
+        spent_since: null,
       })
     if (changed !== 1) throw new Error(`Operation ${id} is carried already.`)
   }

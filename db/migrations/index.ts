@@ -1,4 +1,5 @@
 import { accounts } from './0001_accounts.js'
+import { carrying } from './0019_carrying.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
@@ -33,4 +34,5 @@ export const migrations = [
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
+  { name: '0019_carrying', sql: carrying },
 ]

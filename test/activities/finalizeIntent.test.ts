@@ -60,9 +60,9 @@ const deferred = {
   ...{ state: 'deferred', code: 'RPC_ERROR', message: 'no answer', retry_after: new Date() },
 }
 const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
-const signed = { state: 'signed', payload: '{}' }
+const signed = { state: 'signed' }
 const inBlock = {
-  ...{ payload: '{}', tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
+  ...{ tx_hash: '0x01', block_number: 5, block_hash: '0x02', log_index: 0 },
   ...{ gas_used: '1', gas_cost_usd: '0', success: false },
 }
 

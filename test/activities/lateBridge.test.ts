@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createActivities } from '../../activities/index.js'
+import { findSignature } from '../../db/lanes/signatures.js'
 import { encodeBundle, type UserOperation } from '../../protocols/userOperation.js'
 import { ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
 import {
@@ -243,7 +244,7 @@ describe('mint', () => {
     await world.perform(intent, 1, 'mint')
     expect(await world.row(intent, 1, 'mint')).toMatchObject({ state: 'deferred' })
 
-    const { payload } = (await world.row(intent, 1, 'bridge')) ?? {}
+    const payload = await findSignature(world.db, world.idOf(intent, 1, 'bridge'))
     const { userOperation } = payload as { userOperation: UserOperation }
     await from.book()
     await from.reorg(2)

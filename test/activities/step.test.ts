@@ -65,7 +65,7 @@ describe('runStep', () => {
     const queued = await failureOf({ state: 'queued' }, 0)
     expect(queued).toMatchObject({ type: 'WAITING', nonRetryable: false })
     expect(queued.message).toBe('Waits for the signer.')
-    const signed = await failureOf({ state: 'signed', payload: '{}' }, 6 * HOUR_MS)
+    const signed = await failureOf({ state: 'signed' }, 6 * HOUR_MS)
     expect(signed).toMatchObject({ nonRetryable: false, nextRetryDelay: 60 * SECOND_MS })
     expect(signed.message).toBe('Signed and sent, waits to be mined.')
   })

@@ -50,7 +50,13 @@ const outcomes = [
   'update operation set gas_cost_usd = 0',
 ]
 /** What is signed. Only the signer writes it. */
-const signatures = ["update operation set payload = '{}'", 'update operation set lost_leases = 0']
+const signatures = [
+  'select payload from signature',
+  'insert into signature (operation_id) values (null)',
+  "update signature set payload = '{}'",
+  'delete from signature',
+  'update operation set lost_leases = 0',
+]
 const messages = [
   "update burn set message = '0x'",
   "update burn set attestation = '0x'",
@@ -85,6 +91,8 @@ const forbidden: Record<Role, string[]> = {
     'insert into kek values (null)',
     'update kek set active = false',
     'insert into operation (id) values (null)',
+    'select operation_id from signature',
+    ...signatures,
     "update operation set state = 'queued'",
     'delete from operation',
     "update intent set status = 'completed'",
@@ -136,6 +144,9 @@ const forbidden: Record<Role, string[]> = {
     ...signatures,
     ...messages,
     ...blocks,
+    'select operation_id from signature',
+    'update operation set carry_failures = 0',
+    'update operation set spent_since = null',
     'update reservation set units = 1',
     'update reservation set from_block = 1',
     'update reservation set spent_block = 1',
@@ -196,6 +207,8 @@ const forbidden: Record<Role, string[]> = {
     'delete from bridge_fee',
   ],
   steward_signer: [
+    "update signature set payload = '{}'",
+    'delete from signature',
     ...outcomes,
     ...messages,
     ...blocks,
@@ -257,6 +270,8 @@ describe('grants', () => {
     ['steward_lanes', 'update bridge_fee set fast_millionths = 0'],
     ['steward_lanes', 'select address from treasury'],
     ['steward_lanes', 'select raw from chain_tx_send'],
+    ['steward_lanes', 'select operation_id from signature'],
+    ['steward_signer', 'select payload from signature'],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {

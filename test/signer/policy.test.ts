@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { insertSignature } from '../../db/lanes/signatures.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 
 describe('the signer never signs', () => {
@@ -11,6 +12,13 @@ describe('the signer never signs', () => {
 
   const change = (lend: Lend, values: object) =>
     world.db('operation').where({ id: lend.operationId }).update(values)
+
+  /** As a database whose keys do not hold, such as one that was restored in parts. */
+  const changeUnbound = (lend: Lend, values: object) =>
+    world.db.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica')
+      await trx('operation').where({ id: lend.operationId }).update(values)
+    })
 
   const expectRefused = async (lend: Lend) => {
     await world.sign()
@@ -31,7 +39,16 @@ describe('the signer never signs', () => {
   test("another wallet than the plan's", async () => {
     const lend = await createLend()
     const other = await world.createWallet(9n * usdcUnits)
-    await change(lend, { wallet_id: other.id })
+    await expect(change(lend, { wallet_id: other.id })).rejects.toMatchObject({ code: '23503' })
+    await changeUnbound(lend, { wallet_id: other.id })
+    await expectRefused(lend)
+  })
+
+  test("for another account than the wallet's", async () => {
+    const lend = await createLend()
+    const { id } = await world.createAccount('pro')
+    await expect(change(lend, { account_id: id })).rejects.toMatchObject({ code: '23503' })
+    await changeUnbound(lend, { account_id: id })
     await expectRefused(lend)
   })
 
@@ -73,7 +90,9 @@ describe('the signer never signs', () => {
 
   test('a funding of another wallet', async () => {
     const funding = await world.fund(await world.createWallet(0n))
-    await change(funding, { wallet_id: (await world.createWallet(0n)).id })
+    const { id } = await world.createWallet(0n)
+    await expect(change(funding, { wallet_id: id })).rejects.toMatchObject({ code: '23503' })
+    await changeUnbound(funding, { wallet_id: id })
     await expectRefused(funding)
   })
 
@@ -88,7 +107,8 @@ describe('the signer never signs', () => {
   test('a call of the lane that a row made up', async () => {
     const lend = await createLend()
     const payload = { gas: '100000', call: { to: owner, data: '0x' } }
-    await change(lend, { state: 'signed', payload: JSON.stringify(payload) })
+    await insertSignature(world.db, lend.operationId, payload)
+    await change(lend, { state: 'signed' })
     await world.sign()
     expect(await world.transactions()).toHaveLength(0)
   })

@@ -202,7 +202,7 @@ describe('an operation', () => {
   const started = { type: 'step_started', data: step }
 
   test('starts its step, completes it at its confirmation, and is silent about the rest', async () => {
-    const changes = [deferred, { state: 'queued' }, { state: 'signed', payload: '{}' }, mined]
+    const changes = [deferred, { state: 'queued' }, { state: 'signed' }, mined]
     const end = [{ state: 'confirmed' }, { state: 'confirmed' }, { state: 'final' }]
     const done = { type: 'step_completed', data: { ...step, txHash: '0x01' } }
     expect(await tell([...changes, ...end])).toEqual([started, done])

@@ -49,12 +49,11 @@ describe('the state of an operation', () => {
     ...['queued', 'deferred', 'signed', 'mined', 'confirmed', 'final', 'rejected', 'cancelled'],
   ]
   const block = {
-    ...{ block_hash: '0x01', block_number: 1, tx_hash: '0x02', log_index: 0, payload: '{}' },
+    ...{ block_hash: '0x01', block_number: 1, tx_hash: '0x02', log_index: 0 },
     ...{ gas_used: 0, gas_cost_usd: 0, success: true },
   }
   const needs: Record<string, object> = {
     deferred: { code: 'RPC_ERROR', retry_after: new Date() },
-    signed: { payload: '{}' },
     ...{ mined: block, confirmed: block, final: block },
   }
   /** What a role can make of an operation, from each state. A change of nothing counts. */
@@ -90,11 +89,13 @@ describe('the state of an operation', () => {
   })
 
   test('whoever defers what was signed leaves nothing signed behind', async () => {
-    const values = { state: 'signed', payload: '{}', kind: 'mint', sequence: ++sequence }
+    const values = { state: 'signed', kind: 'mint', sequence: ++sequence }
     const id = await insertTestOperation(database.db, wallet, intentId, values)
+    await database.db('signature').insert({ operation_id: id, payload: '{}' })
     const later = { state: 'deferred', code: 'BRIDGE_TIMEOUT', retry_after: new Date() }
     await pools.get('steward_lanes')?.('operation').where({ id }).update(later)
     const row = await database.db('operation').where({ id }).first<object>()
-    expect(row).toMatchObject({ state: 'deferred', payload: null, tx_id: null })
+    expect(row).toMatchObject({ state: 'deferred', tx_id: null })
+    expect(await database.db('signature').where({ operation_id: id })).toEqual([])
   })
 })

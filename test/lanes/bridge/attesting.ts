@@ -93,7 +93,7 @@ export async function createAttestingWorld() {
     async insertBurned(): Promise<Burn> {
       const burn = await openBurn(await world.createWallet(0n))
       const { wallet, units, operationId } = burn
-      const mined = { state: 'confirmed', success: true, payload: '{}', units: units.toString() }
+      const mined = { state: 'confirmed', success: true, units: units.toString() }
       const at = { block_number: 1, block_hash: '0x02', log_index: 0, gas_used: 1, gas_cost_usd: 0 }
       const tx_hash = hexlify(randomBytes(32))
       await db('operation')

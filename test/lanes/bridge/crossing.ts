@@ -113,7 +113,7 @@ export async function createArrival(
     .db('operation')
     .where({ id: burnId })
     .update({
-      ...{ state: 'final', success: true, payload: '{}', units: units.toString(), log_index: 0 },
+      ...{ state: 'final', success: true, units: units.toString(), log_index: 0 },
       ...{ tx_hash: '0x01', block_number: 1, block_hash: '0x02', gas_used: 1, gas_cost_usd: 0 },
     })
   const attested = attest(world, { recipient: wallet.address, units, ...burn })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { readContractBlock } from '../../../chains/read.js'
-import { bookForeignMints } from '../../../lanes/missed.js'
+import { bookSpentKeys } from '../../../lanes/missed.js'
 import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'
 import {
   attest,
@@ -96,7 +96,7 @@ describe('a stranger who mints', () => {
     await world.sign()
     const found = { state: 'deferred', code: 'MINTED', payload: null }
     expect(await world.row(submitted.operationId)).toMatchObject(found)
-    await bookForeignMints(world.driver())
+    await bookSpentKeys(world.driver())
     expect(await world.row(submitted.operationId)).toMatchObject(found)
     await world.book()
     await expectForeign(hash)
@@ -114,7 +114,7 @@ describe('a stranger who mints', () => {
     await world.sign()
     const found = { state: 'deferred', code: 'MINTED', payload: null }
     expect(await world.row(submitted.operationId)).toMatchObject(found)
-    await bookForeignMints(world.driver())
+    await bookSpentKeys(world.driver())
     await world.mine()
     await world.book()
     await expectForeign(hash, state)
@@ -268,7 +268,7 @@ describe('a reorg that takes a mint back', () => {
     await world.sign()
     expect(await world.row(submitted.operationId)).toMatchObject({ code: 'MINTED' })
     await reorg(1)
-    await bookForeignMints(world.driver())
+    await bookSpentKeys(world.driver())
     expect(await world.row(submitted.operationId)).toMatchObject({ state: 'deferred' })
     await world.mine()
     await world.book()

@@ -251,7 +251,13 @@ export async function createWorld(
       await submitOperation(workerDb, order)
     },
 
-    row: (id: string) => database.db<Row>('operation').where({ id }).first<Row>(),
+    /** An operation with what was signed for it. */
+    row: (id: string) =>
+      database
+        .db('operation')
+        .leftJoin('signature', 'operation_id', 'id')
+        .where({ id })
+        .first<Row>(),
     reservation: (intentId: string, sequence = 1) =>
       database.db('reservation').where({ intent_id: intentId, sequence }).first<Reservation>(),
     transactions: () => database.db('chain_tx').orderBy(['sender', 'nonce']).select<Tx[]>(),
@@ -300,7 +306,8 @@ export type Row = {
   message: string | null
   refused_block: bigint | null
   taken_by: string | null
-  lost_leases: number
+  carry_failures: number
+  spent_since: bigint | null
   payload: unknown
   tx_id: bigint | null
   success: boolean | null

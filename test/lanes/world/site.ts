@@ -13,7 +13,7 @@ import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
 import { deployChain, fundOperators } from '../../../devnet/deploy.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
-import { bookForeignMints } from '../../../lanes/missed.js'
+import { bookSpentKeys } from '../../../lanes/missed.js'
 import type { PartLog } from '../../../log.js'
 import type { SignerTools } from '../../../signer/round.js'
 import { signOnce } from '../../../signer/sign.js'
@@ -74,7 +74,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
       driver.sentAt.clear()
       await broadcastOpen(driver)
     },
-    bookForeign: () => bookForeignMints(driver),
+    bookForeign: () => bookSpentKeys(driver),
     sign: () => signOnce(signer, client),
 
     /** Signs, sends, mines and books once. */

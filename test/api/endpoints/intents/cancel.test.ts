@@ -96,10 +96,10 @@ describe('POST /v1/intents/:intentId/cancel', () => {
   })
 
   test.each([
-    ['signed', { state: 'signed', payload: '{}' }],
-    ['mined', { state: 'mined', payload: '{}', ...inBlock }],
-    ['confirmed', { state: 'confirmed', payload: '{}', ...inBlock }],
-    ['final and failed', { state: 'final', payload: '{}', ...inBlock, success: false }],
+    ['signed', { state: 'signed' }],
+    ['mined', { state: 'mined', ...inBlock }],
+    ['confirmed', { state: 'confirmed', ...inBlock }],
+    ['final and failed', { state: 'final', ...inBlock, success: false }],
   ])('error: already_signed when the operation is %s, and nothing changes', async (_s, values) => {
     const intent = await newIntent()
     await submit(intent)
@@ -136,7 +136,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
     ['completed', { status: 'completed', completed_at: new Date() }],
     ['failed', { status: 'failed', error: { code: 'DEPOSIT_FAILED', message: 'x' } }],
     ['cancelled', undefined],
-    ['signed', { state: 'signed', payload: '{}' }],
+    ['signed', { state: 'signed' }],
   ])('error: INTENT_NOT_FOUND for one of another account that is %s', async (state, values) => {
     const intent = await newIntent()
     if (state === 'signed') {
@@ -159,7 +159,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
           .where({ intent_id: intent.id, state: 'queued' })
           .forUpdate()
           .select<{ id: string }[]>('id')
-        if (row) await trx('operation').where(row).update({ state: 'signed', payload: '{}' })
+        if (row) await trx('operation').where(row).update({ state: 'signed' })
         return row !== undefined
       })
       const [signed, { status }] = await Promise.all([signing, cancel(intent.id)])

@@ -1,0 +1,114 @@
+import { toQuantity } from 'ethers'
+import { isRevert } from '../chains/connect.js'
+import { DELEGATED_CODE } from '../chains/registry.js'
+import { FAILURES_BEFORE_QUARANTINE, returnUncarried } from '../db/lanes/carrying.js'
+import { findSignature } from '../db/lanes/signatures.js'
+import { returnOperation } from '../db/lanes/signing.js'
+import { ServiceError } from '../domain/errors.js'
+import { explainRevert } from '../protocols/reverts.js'
+import { isKeySpent, readSpentSince } from './chainKey.js'
+import { assertGenuine } from './genuine.js'
+import { signCancellation, type Payload, type Signed } from './payload.js'
+import { getOwnSecret } from './prepare.js'
+import { callOf, storeAgain } from './store.js'
+import type { Operation } from '../db/lanes/operations.js'
+import type { Round, SignerTools } from './round.js'
+
+/** A row that was tampered with does not mend itself. */
+const FORGED_MS = 3_600_000
+/** A payment that was reverted or refused so often is taken back: the treasury cannot pay it. */
+const PAYMENT_TRIES = 3
+
+/**
+ * Carries an operation again whose transaction died, if its key is still free and the transaction would pass.
+ * What would not is tried less and less often. A payment that stays impossible is taken back on the chain,
+ * which executes only one of the two, so that it ends by its own log like everything that is signed.
+ *
+ * @throws {ServiceError} RPC_ERROR when the node did not answer.
+ */
+export async function carryAgain(
+  tools: SignerTools,
+  round: Round,
+  operation: Operation,
+): Promise<void> {
+  const { log, keyring } = tools
+  const { chain } = round.client
+  const facts = { chain: chain.name, lane: round.lane.sender, operation: operation.id }
+  if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
+    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
+  }
+  const signed = await findGenuine(tools, round, operation)
+  if (!signed) return
+  const { treasury } = keyring
+  if (await isKeySpent(round.client, { ...signed, treasury: treasury.address })) {
+    await lookUp(tools, round, operation)
+    return
+  }
+  const reason = await findRefusal(round, signed)
+  if (reason !== undefined) {
+    const message = `It cannot be carried now: ${reason}`
+    log.warn({ ...facts, reason }, 'not carried again')
+    await returnUncarried(tools.db, takenBy(tools, operation), { message })
+    return
+  }
+  const stored = await storeAgain(tools, round, signed)
+  if (stored) log.warn({ ...facts, ...stored }, 'carrier was lost, signed again')
+}
+
+/** Gives back an operation that somebody has executed: the lanes look its log up. */
+export async function lookUp(
+  tools: SignerTools,
+  { client }: Round,
+  operation: Operation,
+): Promise<void> {
+  const spentSince = await readSpentSince(tools.db, client, operation)
+  const message = 'It was executed already, its log is looked up.'
+  const facts = { chain: client.chain.name, operation: operation.id }
+  tools.log.warn(facts, 'executed already, its log is looked up')
+  await returnUncarried(tools.db, takenBy(tools, operation), { message, spentSince })
+}
+
+/** What a lane is to carry: what was signed for the operation, or that this is taken back. */
+async function findGenuine(
+  tools: SignerTools,
+  round: Round,
+  operation: Operation,
+): Promise<Signed | undefined> {
+  const { db, keyring, log } = tools
+  const { chain } = round.client
+  try {
+    const { address: wallet } = await getOwnSecret(db, operation)
+    const payload = ((await findSignature(db, operation.id)) ?? {}) as Payload
+    const signed = { operation, wallet, payload }
+    await assertGenuine({ db, keyring }, chain, signed)
+    const isImpossible = operation.kind === 'fund' && operation.carryFailures >= PAYMENT_TRIES
+    return isImpossible
+      ? { ...signed, payload: await signCancellation(keyring, chain, operation) }
+      : signed
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'INTERNAL')) throw error
+    const facts = { err: error, chain: chain.name, operation: operation.id }
+    log.error(facts, 'what is stored as signed is not ours, never carried')
+    await returnOperation(db, takenBy(tools, operation), FORGED_MS)
+    return undefined
+  }
+}
+
+/** Why the chain would revert the transaction; undefined when it would not. */
+async function findRefusal(
+  { client, lane, head }: Round,
+  { wallet, payload }: Signed,
+): Promise<string | undefined> {
+  const call = { from: lane.sender, ...callOf(lane, [{ payload }]) }
+  const delegated = payload.authorization ? [{ [wallet]: { code: DELEGATED_CODE } }] : []
+  try {
+    await client.send('eth_call', [call, toQuantity(head), ...delegated])
+    return undefined
+  } catch (error) {
+    if (!isRevert(error)) throw error
+    const { data, reason } = error.details
+    return explainRevert(data) ?? String(reason)
+  }
+}
+
+const takenBy = ({ keyring }: SignerTools, { id }: Operation) => ({ id, taker: keyring.taker })

@@ -1,0 +1,93 @@
+import { Interface } from 'ethers'
+import { readContract } from '../chains/read.js'
+import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { findBurn } from '../db/lanes/burns.js'
+import { findFunding } from '../db/intents/fundings.js'
+import { findIntentCreation } from '../db/intents/intents.js'
+import { ServiceError } from '../domain/errors.js'
+import { operationId } from '../lanes/operationId.js'
+import { allBridges } from '../protocols/bridges/bridges.js'
+import { entryPoint } from '../protocols/userOperation.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Operation } from '../db/lanes/operations.js'
+
+const token = new Interface([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+])
+
+/** What a clock may differ from that of a chain. */
+const CLOCK_MS = 3_600_000
+
+/** An operation, and the accounts under which its key may stand. */
+export type Keyed = {
+  operation: Pick<Operation, 'kind' | 'chainKey'>
+  wallet: string
+  treasury: string
+}
+
+/**
+ * True when the chain has executed the operation, whoever sent it, or has taken its payment back.
+ *
+ * @throws {ServiceError} RPC_ERROR.
+ */
+export async function isKeySpent(
+  client: ChainClient,
+  { operation: { kind, chainKey: key }, wallet, treasury }: Keyed,
+): Promise<boolean> {
+  if (kind === 'mint') {
+    const minted = await Promise.all(allBridges.map((bridge) => bridge.isMinted(client, key)))
+    return minted.includes(true)
+  }
+  if (kind === 'fund') {
+    const { address: to } = client.chain.usdc
+    const call = { to, abi: token, name: 'authorizationState', args: [treasury, key] }
+    return (await readContract(client, call))[0] === true
+  }
+  const args = [wallet, key]
+  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args }
+  const [nonce] = await readContract(client, call)
+  return ((nonce as bigint) & 0xffff_ffff_ffff_ffffn) > 0n
+}
+
+/**
+ * The lowest block that may hold the log of a spent key. A restored database may have written the row long
+ * after that, but not what ordered it: nothing of an intent is executed before it was created.
+ *
+ * @throws {ServiceError} RPC_ERROR.
+ */
+export async function readSpentSince(
+  db: Db,
+  client: ChainClient,
+  { kind, intentId, sequence, spentSince }: Operation,
+): Promise<bigint> {
+  if (spentSince !== null) return spentSince
+  if (kind === 'mint') {
+    const burn = await findBurn(db, operationId(intentId, sequence, 'bridge'))
+    return burn?.destinationBlock ?? 0n
+  }
+  const order = kind === 'fund' ? findFunding(db, intentId) : findIntentCreation(db, intentId)
+  const createdAt = (await order)?.createdAt.getTime() ?? 0
+  return findBlockAt(client, Math.floor((createdAt - CLOCK_MS) / 1000))
+}
+
+/** The first block at or after a time in Unix seconds, found by halving. */
+async function findBlockAt(client: ChainClient, seconds: number): Promise<bigint> {
+  let [low, high] = [0n, (await readTime(client, 'latest')).number]
+  while (low < high) {
+    const middle = (low + high) / 2n
+    const { time } = await readTime(client, `0x${middle.toString(16)}`)
+    if (time < seconds) low = middle + 1n
+    else high = middle
+  }
+  return low
+}
+
+async function readTime(client: ChainClient, block: string) {
+  const raw = await client.send<{ number: string; timestamp: string } | null>(
+    'eth_getBlockByNumber',
+    [block, false],
+  )
+  if (!raw) throw new ServiceError('RPC_ERROR', `${client.chain.name} lacks one of its blocks.`)
+  return { number: BigInt(raw.number), time: Number(raw.timestamp) }
+}
