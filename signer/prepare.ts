@@ -24,6 +24,7 @@ import {
 } from '../protocols/userOperation.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { getWalletSecret, type WalletSecret } from '../db/keys.js'
+import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
@@ -54,6 +55,7 @@ export type Prepared =
       draft: Omit<UserOperation, 'signature'>
       needsAuthorization: boolean
       gas: bigint
+      claim: Claim | undefined
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
   | { kind: 'mint'; operation: Operation; call: Call; gas: bigint }
@@ -69,7 +71,8 @@ type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring'>
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
  * at the round's head. A signed operation is public: nothing is signed before it is stored.
  *
- * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses.
+ * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses; DEPOSIT_FAILED
+ *   or WITHDRAW_FAILED while a market is full or empty.
  */
 export async function prepare(
   tools: PrepareTools,
@@ -97,7 +100,7 @@ async function prepareUserOperation(
   const secret = await getWalletSecret(tools.db, operation.walletId)
   const { address: sender } = secret
   const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
-  const [nonce, needsAuthorization, gas] = await Promise.all([
+  const [nonce, needsAuthorization, gas, claim] = await Promise.all([
     readContract(client, {
       to: ENTRY_POINT_ADDRESS,
       abi: entryPoint,
@@ -106,9 +109,13 @@ async function prepareUserOperation(
     }),
     needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
+    readClaim(round, operation),
   ])
   if (((nonce[0] as bigint) & 0xffff_ffff_ffff_ffffn) > 0n) return { kind: 'spent', operation }
-  if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
+  if (typeof gas !== 'bigint') {
+    await assertNotShort(round, operation, claim)
+    return { kind: 'refused', operation, reason: gas.reason }
+  }
   return {
     kind: 'userOperation',
     operation,
@@ -116,6 +123,7 @@ async function prepareUserOperation(
     draft: buildUserOperation({ sender, key, calls, callGas: gas }),
     needsAuthorization,
     gas: bundledGas(gas),
+    claim,
   }
 }
 

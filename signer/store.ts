@@ -12,6 +12,7 @@ import {
   typedUserOperation,
   type UserOperation,
 } from '../protocols/userOperation.js'
+import { admit, lockClaims } from './admit.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
@@ -45,9 +46,11 @@ export async function signAndStore(
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
+    await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
-    const ours = prepared.filter(({ operation }) => live.includes(operation))
+    const kept = prepared.filter(({ operation }) => live.includes(operation))
+    const ours = await admit({ db: trx, keyring }, round, kept)
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))

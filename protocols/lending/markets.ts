@@ -19,7 +19,7 @@ export const lendingProtocol = (market: Market): LendingProtocol => protocols[ma
 const APY_DECIMALS = 4
 
 /** What needs no bound: more than there is of any token. */
-const BOUNDLESS = 2n ** 128n
+export const BOUNDLESS = 2n ** 128n
 
 /**
  * Why nothing may be lent to a market, whatever it says of itself: a clause. Undefined when it may. A market that is
