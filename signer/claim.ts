@@ -2,7 +2,7 @@ import { didAnswer, type ChainClient } from '../chains/connect.js'
 import { ServiceError } from '../domain/errors.js'
 import { assetText } from '../domain/money.js'
 import { failureCodes } from '../domain/operation.js'
-import { BOUNDLESS, lendingProtocol } from '../protocols/lending/markets.js'
+import { BOUNDLESS, lendingProtocol, marketsSharing, poolOf } from '../protocols/lending/markets.js'
 import type { Market } from '../chains/registry.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Direction } from '../protocols/lending/lending.js'
@@ -45,14 +45,10 @@ export async function readClaim(place: Place, operation: Operation): Promise<Cla
   if (!market) return undefined
   const limit = await readLimit(place, market, kind)
   if (limit >= BOUNDLESS) return undefined
-  const sharing = markets.filter((other) => poolOf(other) === poolOf(market))
+  const sharing = marketsSharing(place.client.chain, market)
   const resources = sharing.map(({ address }) => `${kind}:${address.toLowerCase()}`)
   return { key: `${kind}:${poolOf(market)}`, resources, units, limit, market }
 }
-
-/** Where the money of a market lies in the end: a vault shares the room and the cash of what it lends to. */
-const poolOf = ({ address, underlying, lendsTo }: Market) =>
-  `${lendsTo?.pool ?? address}/${underlying}`.toLowerCase()
 
 /** Zero where the market does not tell: then one at a time is simulated. */
 async function readLimit(
