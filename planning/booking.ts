@@ -14,9 +14,15 @@ const POLL_MS = 100
 /** A wallet, and the account that it belongs to. */
 export type Spender = { accountId: string; walletId: string; address: string }
 
+type Trial<T> = {
+  request: IntentRequest
+  attempt: (input: PlanInput) => Promise<T>
+  waitMs?: number
+}
+
 /**
  * Does `attempt` with what the chains say at the booked blocks. Where that lacks money which newer blocks show, it
- * is done once more when those are booked, after two seconds at most; `seen` tells which blocks are missing then.
+ * is done once more when those are booked, after `waitMs` at most, two seconds; `seen` tells which blocks are missing then.
  * Nothing is held while it waits, and whoever lacks nothing asks nothing more.
  *
  * @throws {ServiceError} As `attempt` does.
@@ -24,7 +30,7 @@ export type Spender = { accountId: string; walletId: string; address: string }
 export async function planOnceBooked<T>(
   tools: MarketTools,
   spender: Spender,
-  { request, attempt }: { request: IntentRequest; attempt: (input: PlanInput) => Promise<T> },
+  { request, attempt, waitMs = WAIT_MS }: Trial<T>,
 ): Promise<T> {
   const input = { request, market: await readMarket(tools, spender.address, request) }
   try {
@@ -32,7 +38,7 @@ export async function planOnceBooked<T>(
   } catch (error) {
     const seen = isLack(error) && (await findUnbooked(tools.db, spender, input))
     if (!seen) throw error
-    const missing = await awaitBooked(tools.db, seen)
+    const missing = await awaitBooked(tools.db, seen, waitMs)
     const market = await readMarket(tools, spender.address, request)
     return attempt({ request, market, ...(missing.length > 0 ? { seen: missing } : {}) })
   }
@@ -71,9 +77,9 @@ export async function findUnbooked(
   })
 }
 
-/** Those of the blocks that are not booked after two seconds; none as soon as all of them are. */
-async function awaitBooked(db: Db, seen: SeenBlock[]): Promise<SeenBlock[]> {
-  const deadline = Date.now() + WAIT_MS
+/** Those of the blocks that are not booked after a while; none as soon as all of them are. */
+async function awaitBooked(db: Db, seen: SeenBlock[], waitMs: number): Promise<SeenBlock[]> {
+  const deadline = Date.now() + waitMs
   for (;;) {
     const missing = await listUnbooked(db, seen)
     if (missing.length === 0 || Date.now() >= deadline) return missing

@@ -114,6 +114,9 @@ const forbidden: Record<Role, string[]> = {
   ],
   steward_worker: [
     ...secrets,
+    "update operation set resource = ''",
+    "insert into operation (id, resource) values ('x', '')",
+    'update intent set seen_blocks = null',
     'insert into wallet_secret (wallet_id) values (null)',
     'insert into wallet (id) values (null)',
     "update wallet set address = ''",
@@ -197,6 +200,8 @@ const forbidden: Record<Role, string[]> = {
   ],
   steward_signer: [
     ...outcomes,
+    "update operation set resource = ''",
+    "select market_reserved(1, '{}', '')",
     ...messages,
     ...blocks,
     'update operation set input = null',
