@@ -154,15 +154,20 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function waitingFor({ state, txHash }: Operation): string {
+function waitingFor({ state, kind, txHash }: Operation): string {
   switch (state) {
     case 'queued':
-      return 'Waits for the signer.'
+      return `Waits for the signer${turns[kind] ?? ''}.`
     case 'signed':
       return 'Signed and sent, waits to be mined.'
     default:
       return `In transaction ${txHash}, waits for confirmations.`
   }
+}
+
+const turns: Partial<Record<OperationKind, string>> = {
+  swap: ', which lets one swap of a pair go at a time',
+  bridge: ', which lets one burn of a wallet go at a time',
 }
 
 function retryDelay({ createdAt }: Operation, share: number): number {

@@ -19,7 +19,7 @@ export const errorCatalog = {
   INSUFFICIENT_FUNDS: {
     status: 400,
     meaning:
-      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, and in `funds` what lies where.',
+      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, in `funds` what lies where, and in `held` what other intents of the wallet hold.',
     hint: 'Send money to the wallet, or ask for less.',
   },
   UNAUTHORIZED: {

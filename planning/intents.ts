@@ -1,6 +1,7 @@
 import {
   insertIntent,
   lockIntent,
+  readSeenBlocks,
   requestOf,
   type Intent,
   type Owner,
@@ -14,6 +15,7 @@ import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domai
 import { assetUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/lending/markets.js'
+import { findUnbooked, isLack, listUnbooked } from './booking.js'
 import { planWithReservations, readMarket, type PlanInput } from './market.js'
 import type { Chains } from '../chains/connect.js'
 import { findToken, type Registry } from '../chains/registry.js'
@@ -31,7 +33,8 @@ type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
 
 /**
  * Plans a request and stores the intent with its reservations in the caller's transaction. When the chains
- * did not answer, the intent is stored `pending` and its workflow plans later.
+ * did not answer, or money was seen that is not booked yet, the intent is stored `pending` and its workflow plans
+ * later.
  *
  * @param input - Its market was read before the transaction began: no answer of a chain holds that up.
  * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST; UNAVAILABLE when a later plan could not
@@ -48,7 +51,7 @@ export async function storeIntent(
   const fault = acceptFault(metadata, registry.network)
   await lockWallet(trx, walletId)
   const planned = await planWithReservations(trx, walletId, input).catch((error: unknown) =>
-    laterIfSilent(request, error),
+    laterIfUnknown(input, error),
   )
   if (fault && planned) assertFaultPossible(fault, planned)
   // A shortage is found late only where no plan could be made at once.
@@ -57,6 +60,7 @@ export async function storeIntent(
     request,
     units: unitsOf(request, planned),
     plan,
+    ...(plan || !input.seen ? {} : { seen: input.seen }),
   })
   if (plan) await reserve(tools, intent, plan)
   return intent
@@ -92,11 +96,12 @@ const isSilence = (error: unknown): error is ServiceError =>
 const unavailable = (cause: ServiceError) =>
   new ServiceError('UNAVAILABLE', `${cause.message} Try again.`, {}, { cause })
 
-function laterIfSilent(request: IntentRequest, error: unknown): undefined {
-  if (!isSilence(error)) throw error
+function laterIfUnknown({ request, seen }: PlanInput, error: unknown): undefined {
   // The row does not hold what is unswapped, and nobody can tell how much everything is.
   const isKnown = request.amountUnits !== 'max' && !('unswapped' in request)
-  if (!isKnown) throw unavailable(error)
+  if (isSilence(error) && !isKnown) throw unavailable(error)
+  const isComing = isLack(error) && seen !== undefined && isKnown
+  if (!isSilence(error) && !isComing) throw error
 }
 
 /** What an intent moves: what was asked for, or what everything is worth. */
@@ -108,7 +113,8 @@ function unitsOf({ amountUnits }: IntentRequest, plan: ExecutionPlan | undefined
 /**
  * Plans an intent that was stored without a plan. Safe to repeat: a plan that is there is returned.
  *
- * @throws {ServiceError} CANCELLED when the intent is over; RPC_ERROR while the chains do not answer.
+ * @throws {ServiceError} CANCELLED when the intent is over; RPC_ERROR while the chains do not answer, or what they
+ *   show is not booked; INSUFFICIENT_FUNDS when it is, and lacks the money.
  */
 export async function planPending(tools: PlanningTools, intentId: string): Promise<ExecutionPlan> {
   const { db } = tools
@@ -116,22 +122,48 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
   if (isSettled(known)) return planOf(known)
   const wallet = await getWalletById(db, known.walletId)
   const request = requestOf(known)
-  const market = await readMarket(tools, wallet.address, request)
-  return db.transaction(async (trx) => {
-    await lockWallet(trx, known.walletId)
-    const intent = await lockIntent(trx, intentId)
-    if (isSettled(intent)) return planOf(intent)
-    if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
-      throw new ServiceError(
-        'INSUFFICIENT_FUNDS',
-        'INSUFFICIENT_FUNDS was simulated, as metadata.simulate asks.',
-      )
-    }
-    const plan = await planWithReservations(trx, intent.walletId, { request, market })
-    await setPlan(trx, intentId, plan)
-    await reserve({ ...tools, db: trx }, intent, plan)
-    return plan
-  })
+  const input = { request, market: await readMarket(tools, wallet.address, request) }
+  try {
+    return await db.transaction((trx) => planLocked({ ...tools, db: trx }, known, input))
+  } catch (error) {
+    const isSimulated = faultIn(known.metadata) === 'INSUFFICIENT_FUNDS'
+    if (isLack(error) && !isSimulated) await assertBooked(db, { intent: known, wallet, input })
+    throw error
+  }
+}
+
+async function planLocked(
+  tools: StoringTools,
+  { id, walletId }: Intent,
+  input: PlanInput,
+): Promise<ExecutionPlan> {
+  const { db: trx } = tools
+  await lockWallet(trx, walletId)
+  const intent = await lockIntent(trx, id)
+  if (isSettled(intent)) return planOf(intent)
+  if (faultIn(intent.metadata) === 'INSUFFICIENT_FUNDS') {
+    const message = 'INSUFFICIENT_FUNDS was simulated, as metadata.simulate asks.'
+    throw new ServiceError('INSUFFICIENT_FUNDS', message)
+  }
+  const plan = await planWithReservations(trx, walletId, input)
+  await setPlan(trx, id, plan)
+  await reserve(tools, intent, plan)
+  return plan
+}
+
+/** Money lacks only when it lacks in every block that anybody has seen. */
+async function assertBooked(
+  db: Db,
+  { intent, wallet, input }: { intent: Intent; wallet: { address: string }; input: PlanInput },
+): Promise<void> {
+  const { id, accountId, walletId } = intent
+  const promised = await listUnbooked(db, await readSeenBlocks(db, id))
+  const spender = { accountId, walletId, address: wallet.address }
+  const [first] = promised.length > 0 ? promised : ((await findUnbooked(db, spender, input)) ?? [])
+  if (!first) return
+  const name = input.market.clients.find(({ chain }) => chain.chainId === first.chainId)?.chain.name
+  const message = `Its money was seen on ${name ?? 'a chain'} in block ${first.number}, which is not booked yet.`
+  throw new ServiceError('RPC_ERROR', message)
 }
 
 const isSettled = ({ plan, status }: Intent) => plan !== null || isTerminal(status)

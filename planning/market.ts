@@ -6,6 +6,7 @@ import {
   readBookedBlocks,
   readMarketUse,
   readReserved,
+  readReservedAhead,
   type BookedBlock,
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
@@ -19,11 +20,14 @@ import {
   readRates,
 } from '../protocols/lending/markets.js'
 import { assertEnabled, chainsNamedBy, explainRefusal, listDisabled } from './disabled.js'
+import { tellHeld } from './held.js'
 import { readQuotes } from './quotes.js'
+import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { findToken, type Market } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
+import type { SeenBlock } from '../db/intents/intents.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
 import type {
   ChainState,
@@ -50,9 +54,11 @@ const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
 type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
 
 /** What one chain said: the wallet's money at the block whose outcomes the database knows. */
-type ChainSnapshot = {
+export type ChainSnapshot = {
   client: ChainClient
   booked: BookedBlock
+  /** The money was read at a later block, of which the database knows nothing yet. */
+  isAhead?: true
   balanceUnits: bigint
   holdings: MarketHolding[]
   gasUsd: Record<GasKind, number>
@@ -184,8 +190,29 @@ async function readGasUsd(
   return Object.fromEntries(costs) as Record<GasKind, number>
 }
 
-/** What was asked for, and what the chains and the bridge said. */
-export type PlanInput = { request: IntentRequest; market: MarketSnapshot }
+/** Reads the wallet's money again, at the head of the chain. Undefined when the head is booked. */
+export async function readAhead(
+  snapshot: ChainSnapshot,
+  wallet: string,
+  request: IntentRequest,
+): Promise<ChainSnapshot | undefined> {
+  const { client, booked } = snapshot
+  const head = await readBlock(client, 'latest')
+  if (!head || head.number <= booked.number) return undefined
+  const holder = { wallet, block: { blockHash: head.hash } }
+  const [balanceUnits, holdings] = await Promise.all([
+    readAsset(client, request.asset, holder),
+    request.action === 'withdraw' ? readMarketHoldings(client, holder) : [],
+  ])
+  const { number, hash } = head
+  return { ...snapshot, booked: { ...booked, number, hash }, balanceUnits, holdings, isAhead: true }
+}
+
+/**
+ * What was asked for, and what the chains and the bridge said. `seen`: heads at which money is that the booked
+ * blocks do not show.
+ */
+export type PlanInput = { request: IntentRequest; market: MarketSnapshot; seen?: SeenBlock[] }
 
 /**
  * Plans a request with what is left after the reservations. The caller holds the wallet's row, so that
@@ -202,7 +229,25 @@ export async function planWithReservations(
   { request, market }: PlanInput,
 ): Promise<ExecutionPlan> {
   assertEnabled(request, market.clients)
-  const { snapshots, silent } = await dropReorganised(trx, market)
+  const known = { ...market, ...(await dropReorganised(trx, market)) }
+  try {
+    return await planFrom(trx, walletId, { request, market: known })
+  } catch (error) {
+    throw await tellHeld(trx, error, { walletId, request, snapshots: known.snapshots })
+  }
+}
+
+/**
+ * Plans from balances as they are, whatever has become of their blocks.
+ *
+ * @throws {ServiceError} As `planWithReservations`, without what is held.
+ */
+export async function planFrom(
+  trx: Db,
+  walletId: string,
+  { request, market }: Omit<PlanInput, 'seen'>,
+): Promise<ExecutionPlan> {
+  const { snapshots, silent } = market
   const named = chainsNamedBy(request)
   // Money for a lending may lie on any chain.
   const missing = silent.filter((name) => request.action === 'lend' || named.includes(name))
@@ -216,11 +261,12 @@ export async function planWithReservations(
     chains.push(await toChainState(trx, snapshot, { walletId, asset: request.asset }))
     positions.push(...(await toPositions(trx, walletId, snapshot)))
   }
-  const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
-  const state = { chains, rates, routes: market.routes, swaps, positions, disabled }
-  const plan = planOrExplain(request, state, { missing, clients: market.clients })
+  const state = { chains, routes: market.routes, swaps, positions, disabled }
+  const plan = await planWithinRooms(trx, snapshots, (rates) =>
+    planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
+  )
   await assertNotBusy(trx, walletId, { plan, snapshots })
   return plan
 }
@@ -241,20 +287,22 @@ function planOrExplain(
 
 async function toChainState(
   trx: Db,
-  { client, booked, balanceUnits, gasUsd }: ChainSnapshot,
+  { client, booked, balanceUnits, gasUsd, isAhead }: ChainSnapshot,
   { walletId, asset }: { walletId: string; asset: string },
 ): Promise<ChainState> {
   const { name, stepSeconds } = client.chain
   const token = findToken(client.chain, asset)
-  const reserved = token ? await readReserved(trx, { walletId, token: token.address }, booked) : 0n
+  const read = isAhead ? readReservedAhead : readReserved
+  const reserved = token ? await read(trx, { walletId, token: token.address }, booked) : 0n
   return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
 }
 
 async function toPositions(
   trx: Db,
   walletId: string,
-  { client, booked, holdings }: ChainSnapshot,
+  { client, booked, holdings, isAhead }: ChainSnapshot,
 ): Promise<PositionState[]> {
+  const read = isAhead ? readReservedAhead : readReserved
   const { chain } = client
   const positions: PositionState[] = []
   for (const { market, units, liquidityUnits } of holdings) {
@@ -262,7 +310,7 @@ async function toPositions(
     const { address, receiptToken, protocol } = market
     const at = { walletId, chainId: chain.chainId, market: address }
     const { open } = await readMarketUse(trx, at)
-    const reserved = await readReserved(trx, { walletId, token: receiptToken }, booked)
+    const reserved = await read(trx, { walletId, token: receiptToken }, booked)
     const asset = assetOf(chain, market)
     positions.push({
       chain: chain.name,

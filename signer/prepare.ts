@@ -22,6 +22,7 @@ import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOp
 import { operationId } from '../lanes/operationId.js'
 import { getWalletSecret, type WalletSecret } from '../db/keys.js'
 import type { Db } from '../db/connection/connect.js'
+import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
@@ -47,6 +48,7 @@ export type Prepared =
       draft: Omit<UserOperation, 'signature'>
       needsAuthorization: boolean
       gas: bigint
+      claim: Claim | undefined
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
   | { kind: 'mint'; operation: Operation; wallet: string; call: Call; gas: bigint }
@@ -62,7 +64,8 @@ type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring'>
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
  * at the round's head. A signed operation is public: nothing is signed before it is stored.
  *
- * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses.
+ * @throws {ServiceError} RPC_ERROR when the node did not answer; INTERNAL when the policy refuses; DEPOSIT_FAILED
+ *   or WITHDRAW_FAILED while a market is full or empty.
  */
 export async function prepare(
   tools: PrepareTools,
@@ -86,13 +89,17 @@ async function prepareUserOperation(
   const secret = await getOwnSecret(tools.db, operation)
   const { address: sender } = secret
   const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
-  const [isSpent, needsAuthorization, gas] = await Promise.all([
+  const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
     isKeySpent(client, { operation, wallet: sender, treasury: '' }),
     needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
+    readClaim(round, operation),
   ])
   if (isSpent) return { kind: 'spent', operation }
-  if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
+  if (typeof gas !== 'bigint') {
+    await assertNotShort(round, operation, claim)
+    return { kind: 'refused', operation, reason: gas.reason }
+  }
   return {
     kind: 'userOperation',
     operation,
@@ -100,6 +107,7 @@ async function prepareUserOperation(
     draft: buildUserOperation({ sender, key, calls, callGas: gas }),
     needsAuthorization,
     gas: bundledGas(gas),
+    claim,
   }
 }
 

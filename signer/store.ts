@@ -8,6 +8,7 @@ import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
+import { admit, lockClaims } from './admit.js'
 import { assertGenuine } from './genuine.js'
 import { signPrepared, type Signed } from './payload.js'
 import type { Call } from '../domain/operation.js'
@@ -30,9 +31,11 @@ export async function signAndStore(
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
+    await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
-    const ours = prepared.filter(({ operation }) => live.includes(operation))
+    const kept = prepared.filter(({ operation }) => live.includes(operation))
+    const ours = await admit({ db: trx, keyring }, round, kept)
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))

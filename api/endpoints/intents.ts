@@ -4,7 +4,7 @@ import { walletById } from '../../db/tenants/wallets.js'
 import { actions, isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { previewPlan } from '../../planning/intents.js'
-import { readMarket } from '../../planning/market.js'
+import { planOnceBooked } from '../../planning/booking.js'
 import {
   bridgeRequest,
   completedIntent,
@@ -25,6 +25,7 @@ import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
+import type { PlanInput } from '../../planning/market.js'
 import type { Answer } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
@@ -154,7 +155,9 @@ async function preview(
   services: Services,
   { wallet, request, owner }: Submission,
 ): Promise<Answer> {
-  const market = await readMarket(services, wallet.address, request)
-  const plan = await previewPlan(services, owner, { request, market })
+  const { accountId, walletId } = owner
+  const spender = { accountId, walletId, address: wallet.address }
+  const attempt = (input: PlanInput) => previewPlan(services, owner, input)
+  const plan = await planOnceBooked(services, spender, { request, attempt })
   return { status: 200, body: previewBody(wallet.id, request, plan) }
 }

@@ -1,9 +1,10 @@
 import { crashPoint } from '../../crashPoints.js'
 import { storeIntent } from '../../planning/intents.js'
-import { readMarket } from '../../planning/market.js'
+import { planOnceBooked } from '../../planning/booking.js'
 import { startIntent } from '../../temporal/start.js'
 import { intentBody } from './intentBody.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
+import type { PlanInput } from '../../planning/market.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 import type { IntentRequest } from '../../domain/intent.js'
 import type { Tier } from '../../domain/tiers.js'
@@ -19,18 +20,25 @@ export type Submission = {
   tier: Tier
 }
 
-/** Plans and stores an intent in one transaction with its charge, and starts what is stored. */
+/**
+ * Plans and stores an intent in one transaction with its charge, and starts what is stored. Where only the booking
+ * lags behind the money, it waits a moment, and leaves the plan to the workflow.
+ */
 export async function submitIntent(
   services: Services,
   { wallet, request, owner, tier }: Submission,
   commit: Commit,
 ): Promise<Answer> {
-  const market = await readMarket(services, wallet.address, request)
+  const { accountId, walletId } = owner
+  const { address } = wallet
   let intent: Intent | undefined
-  const answer = await commit(async (trx) => {
-    intent = await storeIntent({ ...services, db: trx }, owner, { request, market })
-    return { status: 201, body: intentBody(intent, [], undefined) }
-  })
+  const attempt = (input: PlanInput) =>
+    commit(async (trx) => {
+      intent = await storeIntent({ ...services, db: trx }, owner, input)
+      return { status: 201, body: intentBody(intent, [], undefined) }
+    })
+  const spender = { accountId, walletId, address }
+  const answer = await planOnceBooked(services, spender, { request, attempt })
   crashPoint('api: before the start')
   if (intent) await start(services, intent, tier)
   return answer

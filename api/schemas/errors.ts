@@ -70,6 +70,27 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
         }),
       )
       .meta({ description: 'What lies where and is not reserved; of a withdrawal, what is lent.' }),
+    held: z
+      .array(
+        z.strictObject({
+          intentId: z.string(),
+          step: z.int().positive(),
+          chain: z.string(),
+          asset: z.string(),
+          amount: decimalText,
+          since: z.iso.datetime().meta({ description: 'When that intent was created.' }),
+          why: z.enum(['open', 'not_final']).meta({
+            description:
+              '`open`: the step will spend it. `not_final`: the step has failed, and the money is free once no reorg can undo that.',
+          }),
+        }),
+      )
+      .max(10)
+      .optional()
+      .meta({
+        description:
+          'What other intents of the wallet hold of the money, the oldest first, ten at most. Absent when they hold nothing.',
+      }),
     reason: reasonSchema('INSUFFICIENT_FUNDS').optional(),
   },
   INSUFFICIENT_CREDITS: {

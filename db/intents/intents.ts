@@ -76,13 +76,18 @@ export type NewIntent = {
   /** Base units that the intent moves, as its plan says or as the caller asked. */
   units: bigint
   plan: ExecutionPlan | undefined
+  /** Where money was seen that is not booked yet. */
+  seen?: SeenBlock[]
 }
+
+/** The head of a chain at the time of a look. */
+export type SeenBlock = { chainId: number; number: string }
 
 /** Stores a new intent: `planning` when it has a plan, else `pending`. */
 export async function insertIntent(
   trx: Db,
   owner: Owner,
-  { request, units, plan }: NewIntent,
+  { request, units, plan, seen }: NewIntent,
 ): Promise<Intent> {
   const [intent] = await trx('intent')
     .insert({
@@ -98,6 +103,7 @@ export async function insertIntent(
       retry_of: owner.retryOf ?? null,
       status: plan ? 'planning' : 'pending',
       plan: plan ? JSON.stringify(plan) : null,
+      seen_blocks: seen ? JSON.stringify(seen) : null,
     })
     .returning<Intent[]>(intentColumns)
   if (!intent) throw new Error('The intent was not stored.')
@@ -196,6 +202,14 @@ export async function findIntentCreation(
   return db('intent')
     .where({ id })
     .first<{ createdAt: Date } | undefined>('created_at as createdAt')
+}
+
+/** Where the money of an intent was seen when it was stored; none when that did not matter. */
+export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
+  const row = await db('intent')
+    .where({ id })
+    .first<{ seen: SeenBlock[] | null }>('seen_blocks as seen')
+  return row.seen ?? []
 }
 
 /** The plan of a wallet's intent, undefined when the wallet has no such intent or it has no plan yet. */

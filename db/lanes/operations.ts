@@ -16,6 +16,8 @@ export type Operation = {
   chainKey: string
   input: OperationInput
   minBlock: bigint
+  /** What it contends for with others: `deposit:` or `withdraw:` and a market, `swap:` and a pair, `burn:` and a wallet. */
+  resource: string | null
   state: OperationState
   code: string | null
   message: string | null
@@ -44,6 +46,7 @@ export const operationColumns = [
   'chain_key as chainKey',
   'input',
   'min_block as minBlock',
+  'resource',
   'state',
   'code',
   'message',

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 
 /** The last block of a chain whose outcomes are in the database. */
@@ -33,26 +34,100 @@ export async function lockWallet(trx: Db, walletId: string): Promise<void> {
 /** One spelling of an address: another case must not hide what is reserved. */
 const normal = (token: string) => token.toLowerCase()
 
-/**
- * Base units of a token that are spoken for when balances are read at block `at`: what is reserved and
- * not visible as spent in a balance of that block.
- */
-export async function readReserved(
-  trx: Db,
-  { walletId, token }: { walletId: string; token: string },
-  at: BookedBlock,
-): Promise<bigint> {
+/** A token of a wallet. */
+type Purse = { walletId: string; token: string }
+
+/** What counts when balances are read at block `at`: what is reserved and not visible as spent there. */
+function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
   const number = at.number.toString()
-  const row = await trx('reservation')
-    .where({ wallet_id: walletId, chain_id: at.chainId.toString(), token: normal(token) })
-    .where('from_block', '<=', number)
+  return trx('reservation as r')
+    .where({ 'r.wallet_id': walletId, 'r.chain_id': at.chainId.toString() })
+    .where('r.token', normal(token))
+    .where('r.from_block', '<=', number)
     .whereRaw(
-      'case when spent_block is null then released_at is null else spent_block > ?::bigint end',
+      'case when r.spent_block is null then r.released_at is null else r.spent_block > ?::bigint end',
       [number],
     )
-    .sum<{ units: string | null }[]>('units as units')
-    .first()
+}
+
+/** Base units of a token that are spoken for when balances are read at block `at`. */
+export async function readReserved(trx: Db, purse: Purse, at: BookedBlock): Promise<bigint> {
+  return sumUnits(reservedAt(trx, purse, at))
+}
+
+/**
+ * The same at a block that is not booked: the least that is spoken for there. What was signed may be spent by
+ * then, and nobody can tell before the block is booked.
+ */
+export async function readReservedAhead(trx: Db, purse: Purse, at: BookedBlock): Promise<bigint> {
+  const isSigned = trx('operation as o')
+    .whereRaw('o.intent_id = r.intent_id and o.sequence = r.sequence')
+    .where('o.state', 'signed')
+  return sumUnits(reservedAt(trx, purse, at).whereNotExists(isSigned))
+}
+
+async function sumUnits(query: Knex.QueryBuilder): Promise<bigint> {
+  const row = await query
+    .sum<{ units: string | null }[]>('r.units as units')
+    .first<{ units: string | null } | undefined>()
   return BigInt(row?.units ?? 0)
+}
+
+/** Money that a step of an intent holds. `hasFailed`: its call failed, which a reorg could still turn round. */
+export type Holding = {
+  intentId: string
+  step: number
+  chainId: bigint
+  units: bigint
+  since: Date
+  hasFailed: boolean
+}
+
+/** What holds a token of a wallet when balances are read at block `at`, the oldest first, some of it. */
+export async function readHoldings(trx: Db, purse: Purse, at: BookedBlock): Promise<Holding[]> {
+  const rows = await reservedAt(trx, purse, at)
+    .join('intent as i', 'i.id', 'r.intent_id')
+    .orderBy(['i.created_at', 'r.intent_id', 'r.sequence'])
+    .limit(MOST_HOLDINGS)
+    .select<(Holding & { units: string })[]>(
+      'r.intent_id as intentId',
+      'r.sequence as step',
+      'r.chain_id as chainId',
+      'r.units',
+      'i.created_at as since',
+      trx.raw(`exists (select from operation o where o.intent_id = r.intent_id
+        and o.sequence = r.sequence and o.state in ('mined', 'confirmed') and not o.success)
+        as "hasFailed"`),
+    )
+  return rows.map(({ units, ...row }) => ({ ...row, units: BigInt(units) }))
+}
+
+/** Nobody reads more, and a wallet may have thousands. */
+const MOST_HOLDINGS = 10
+
+/** What deposits pay into markets that share their room, by one token. */
+export type Room = { chainId: number; markets: string[]; token: string }
+
+/** Base units that open intents of all accounts will pay into each of the rooms. */
+export async function readPromised(trx: Db, rooms: Room[]): Promise<bigint[]> {
+  if (rooms.length === 0) return []
+  const { rows } = await trx.raw<{ rows: { units: string }[] }>(
+    `select market_reserved(q.chain, string_to_array(q.markets, ','), q.token) as units
+     from unnest(?::bigint[], ?::text[], ?::text[]) with ordinality as q (chain, markets, token, at)
+     order by q.at`,
+    [
+      rooms.map(({ chainId }) => chainId),
+      rooms.map(({ markets }) => markets.map(normal).join(',')),
+      rooms.map(({ token }) => normal(token)),
+    ],
+  )
+  return rows.map(({ units }) => BigInt(units))
+}
+
+/** Lets those who plan a deposit into a room go one by one until the transaction ends. */
+export async function lockRoom(trx: Db, { chainId, markets, token }: Room): Promise<void> {
+  const name = [chainId, ...markets.map(normal).sort(), normal(token)].join('/')
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`room/${name}`])
 }
 
 export type Reservation = {

@@ -26,6 +26,18 @@ const isNext = `(op.kind = 'mint' or not exists (
       where earlier.intent_id = op.intent_id and earlier.sequence < op.sequence
         and earlier.state not in ('confirmed', 'final')))`
 
+/** No other swap of its pair, or burn of its wallet, is under way: what it does is simulated after that one. */
+const isClear = `(op.kind not in ('swap', 'bridge') or not exists (
+      select from operation other
+      where other.chain_id = op.chain_id and other.resource = op.resource
+        and other.state = 'signed' and other.tx_id is not null))`
+
+/** Of the same pair or wallet the first one comes first. */
+const place = `row_number() over (
+      partition by case when op.kind in ('swap', 'bridge') then coalesce(op.resource, op.id) else op.id end,
+        op.state
+      order by case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end, op.created_at)`
+
 /** The lane of a wallet: that of its last unfinal operation, so that they stay in order through every reorg. */
 const laneOf = `coalesce(
       (select t.sender from operation w join chain_tx t on t.id = w.tx_id
@@ -73,13 +85,15 @@ with lanes as (
   select op.id, op.created_at,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
     case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
-    row_number() over (partition by op.account_id order by op.created_at) as turn
+    row_number() over (partition by op.account_id order by op.created_at) as turn,
+    ${place} as place
   from operation op
   join account a on a.id = op.account_id
   left join intent i on i.id = op.intent_id
   where op.chain_id = :chain
     and ${isTakable}
     and (op.state = 'signed' or ${isLive})
+    and (op.state = 'signed' or ${isClear})
     and ${isNext}
     and ${laneOf} = :sender
     and ${hasRoom}
@@ -88,6 +102,7 @@ with lanes as (
   where ${isTakable} and (not r.alone or r.id = (
     select id from ready where alone order by created_at limit 1))
     and (r.alone or not exists (select from ready where alone))
+    and (r.alone or r.place = 1)
   order by r.priority, r.turn, r.created_at
   limit ${BUNDLE_SIZE}
   for update of op skip locked

@@ -14,6 +14,7 @@ import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
 import { wallets } from './0002_wallets.js'
+import { resources } from './0021_resources.js'
 import { yields } from './0007_yields.js'
 
 /** All migrations, in the order in which they run. Forward only. */
@@ -35,4 +36,5 @@ export const migrations = [
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
   { name: '0019_carrying', sql: carrying },
+  { name: '0021_resources', sql: resources },
 ]

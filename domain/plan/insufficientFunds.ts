@@ -30,3 +30,50 @@ export function insufficientFunds(
     funds,
   })
 }
+
+/**
+ * Money that an intent holds. `open`: its step will spend it. `not_final`: its step has failed, and the money is free
+ * once no reorg can turn that round.
+ */
+export type Held = {
+  intentId: string
+  step: number
+  chain: string
+  asset: string
+  units: bigint
+  since: Date
+  why: 'open' | 'not_final'
+}
+
+/** INSUFFICIENT_FUNDS with `held`: which intents of the wallet hold how much of the money, and why. */
+export function withHeld({ code, message, details }: ServiceError, held: Held[]): ServiceError {
+  if (code !== 'INSUFFICIENT_FUNDS') throw new Error(`${code} does not lack money.`)
+  const told = held.map(({ units, since, ...one }) => ({
+    ...one,
+    amount: assetText(units),
+    since: since.toISOString(),
+  }))
+  const sentences = [message, ...sentencesOf(held)]
+  return new ServiceError(code, sentences.join(' '), {
+    ...details,
+    ...(told.length > 0 ? { held: told } : {}),
+  })
+}
+
+function sentencesOf(held: Held[]): string[] {
+  const [open, failed] = [sumOf(held, 'open'), sumOf(held, 'not_final')]
+  return [
+    ...(open ? [`${open} are held for other intents, see details.held.`] : []),
+    ...(failed
+      ? [`${failed} are held until the failure of an intent is final: a reorg could still undo it.`]
+      : []),
+  ]
+}
+
+/** Undefined when there is nothing. */
+function sumOf(held: Held[], why: Held['why']): string | undefined {
+  const some = held.filter((one) => one.why === why)
+  const [first] = some
+  const units = some.reduce((sum, one) => sum + one.units, 0n)
+  return first && `${assetText(units)} ${first.asset}`
+}

@@ -4,7 +4,9 @@ import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
 import { isRevert, type ChainClient } from '../../chains/connect.js'
-import type { LendingProtocol } from './lending.js'
+import type { BlockRef } from '../../chains/read.js'
+import type { Market } from '../../chains/registry.js'
+import type { Direction, LendingProtocol } from './lending.js'
 
 const RAY = 10n ** 27n
 
@@ -45,6 +47,7 @@ type Reserve = {
 
 const isActive = ({ configuration }: Reserve) =>
   (configuration & ACTIVE) !== 0n && (configuration & PAUSED) === 0n
+const isFrozen = ({ configuration }: Reserve) => (configuration & FROZEN) !== 0n
 
 export const aaveV3: LendingProtocol = {
   async readApy(client, { address, underlying }) {
@@ -52,8 +55,16 @@ export const aaveV3: LendingProtocol = {
     return checkedApy(client, await readSupplyRate(client, place))
   },
 
-  readRoom(client, { address, underlying, receiptToken }) {
-    return readSupplyRoom(client, { pool: address, asset: underlying, aToken: receiptToken })
+  readRoom(client, market, block) {
+    return readSupplyRoom(client, placeOf(market), block)
+  },
+
+  readCash(client, market, block) {
+    return readPoolCash(client, placeOf(market), block)
+  },
+
+  isClosed(client, market, at) {
+    return isReserveClosed(client, placeOf(market), at)
   },
 
   // An aToken is worth one unit of its underlying; its balance grows by the interest.
@@ -61,15 +72,8 @@ export const aaveV3: LendingProtocol = {
     return readBalance(client, { token: receiptToken, owner: wallet, block })
   },
 
-  async readLiquidity(client, { address, underlying, receiptToken }) {
-    const place = { pool: address, asset: underlying }
-    const [reserve, held, counted = held] = await Promise.all([
-      readReserve(client, place),
-      readBalance(client, { token: underlying, owner: receiptToken }),
-      readVirtualBalance(client, place),
-    ])
-    if (!isActive(reserve)) return 0n
-    return counted < held ? counted : held
+  readLiquidity(client, market) {
+    return readPoolCash(client, placeOf(market), 'latest')
   },
 
   encodeDeposit(market, wallet, units) {
@@ -99,9 +103,20 @@ export const aaveV3: LendingProtocol = {
 
 /** An asset in a pool. */
 type Place = { pool: string; asset: string }
+type PlaceWithToken = Place & { aToken: string }
 
-async function readReserve(client: ChainClient, { pool: to, asset }: Place): Promise<Reserve> {
-  const call = { to, abi: pool, name: 'getReserveData', args: [asset] }
+const placeOf = ({ address, underlying, receiptToken }: Market): PlaceWithToken => ({
+  pool: address,
+  asset: underlying,
+  aToken: receiptToken,
+})
+
+async function readReserve(
+  client: ChainClient,
+  { pool: to, asset }: Place,
+  block: BlockRef = 'latest',
+): Promise<Reserve> {
+  const call = { to, abi: pool, name: 'getReserveData', args: [asset], block }
   const [reserve] = await readContract(client, call)
   return reserve as Reserve
 }
@@ -113,8 +128,9 @@ async function readReserve(client: ChainClient, { pool: to, asset }: Place): Pro
 async function readVirtualBalance(
   client: ChainClient,
   { pool: to, asset }: Place,
+  block: BlockRef,
 ): Promise<bigint | undefined> {
-  const call = { to, abi: pool, name: 'getVirtualUnderlyingBalance', args: [asset] }
+  const call = { to, abi: pool, name: 'getVirtualUnderlyingBalance', args: [asset], block }
   try {
     return (await readContract(client, call))[0] as bigint
   } catch (error) {
@@ -129,17 +145,43 @@ export async function readSupplyRate(client: ChainClient, place: Place): Promise
   return Number(currentLiquidityRate) / Number(RAY) / SECONDS_PER_YEAR
 }
 
+/** Base units of an asset that a pool can pay out at a block, to all its lenders together. */
+export async function readPoolCash(
+  client: ChainClient,
+  { aToken, ...place }: PlaceWithToken,
+  block: BlockRef,
+): Promise<bigint> {
+  const [reserve, held, counted = held] = await Promise.all([
+    readReserve(client, place, block),
+    readBalance(client, { token: place.asset, owner: aToken, block }),
+    readVirtualBalance(client, place, block),
+  ])
+  if (!isActive(reserve)) return 0n
+  return counted < held ? counted : held
+}
+
+/** True when a reserve is paused, or frozen where something is to be paid in. */
+export async function isReserveClosed(
+  client: ChainClient,
+  place: Place,
+  { direction, block }: { direction: Direction; block: BlockRef },
+): Promise<boolean> {
+  const reserve = await readReserve(client, place, block)
+  return !isActive(reserve) || (direction === 'deposit' && isFrozen(reserve))
+}
+
 /** Base units of an asset that a pool takes in. Its cap counts what it owes to its treasury. */
 export async function readSupplyRoom(
   client: ChainClient,
-  { aToken, ...place }: Place & { aToken: string },
+  { aToken, ...place }: PlaceWithToken,
+  block: BlockRef = 'latest',
 ): Promise<bigint> {
   const [reserve, [supplied]] = await Promise.all([
-    readReserve(client, place),
-    readContract(client, { to: aToken, abi: token, name: 'totalSupply' }),
+    readReserve(client, place, block),
+    readContract(client, { to: aToken, abi: token, name: 'totalSupply', block }),
   ])
   const { configuration, accruedToTreasury, liquidityIndex } = reserve
-  if (!isActive(reserve) || (configuration & FROZEN) !== 0n) return 0n
+  if (!isActive(reserve) || isFrozen(reserve)) return 0n
   const cap = bits(configuration, SUPPLY_CAP_AT, 36)
   if (cap === 0n) return MaxUint256
   // Rounding may take one unit more.

@@ -3,7 +3,10 @@ import { readBalance, readContract } from '../../chains/read.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
-import type { LendingProtocol } from './lending.js'
+import type { ChainClient } from '../../chains/connect.js'
+import type { BlockRef } from '../../chains/read.js'
+import type { Market } from '../../chains/registry.js'
+import type { Direction, LendingProtocol } from './lending.js'
 
 /** Of rates per second. */
 const FACTOR_SCALE = 1e18
@@ -29,9 +32,14 @@ export const compoundV3: LendingProtocol = {
     return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
   },
 
-  async readRoom(client, { address: to }) {
-    const [paused] = await readContract(client, { to, abi: comet, name: 'isSupplyPaused' })
-    return paused === true ? 0n : MaxUint256
+  async readRoom(client, { address: to }, block = 'latest') {
+    return (await isPaused(client, to, { direction: 'deposit', block })) ? 0n : MaxUint256
+  },
+
+  readCash,
+
+  isClosed(client, { address: to }, at) {
+    return isPaused(client, to, at)
   },
 
   // A Comet is its own receipt token: the balance is the base units lent, interest included.
@@ -39,12 +47,8 @@ export const compoundV3: LendingProtocol = {
     return readBalance(client, { token, owner: wallet, block })
   },
 
-  async readLiquidity(client, { address: to, underlying }) {
-    const [[paused], held] = await Promise.all([
-      readContract(client, { to, abi: comet, name: 'isWithdrawPaused' }),
-      readBalance(client, { token: underlying, owner: to }),
-    ])
-    return paused === true ? 0n : held
+  readLiquidity(client, market) {
+    return readCash(client, market, 'latest')
   },
 
   encodeDeposit({ address, underlying }, _wallet, units) {
@@ -69,4 +73,25 @@ export const compoundV3: LendingProtocol = {
     const where = { src: wallet, to: wallet }
     return sumEvents(comet, logs, { name: 'Withdraw', emitter: address, where, unitsIn: 'amount' })
   },
+}
+
+async function readCash(
+  client: ChainClient,
+  { address: to, underlying }: Market,
+  block: BlockRef,
+): Promise<bigint> {
+  const [paused, held] = await Promise.all([
+    isPaused(client, to, { direction: 'withdraw', block }),
+    readBalance(client, { token: underlying, owner: to, block }),
+  ])
+  return paused ? 0n : held
+}
+
+async function isPaused(
+  client: ChainClient,
+  to: string,
+  { direction, block }: { direction: Direction; block: BlockRef },
+): Promise<boolean> {
+  const name = direction === 'deposit' ? 'isSupplyPaused' : 'isWithdrawPaused'
+  return (await readContract(client, { to, abi: comet, name, block }))[0] === true
 }

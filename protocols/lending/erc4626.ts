@@ -1,6 +1,6 @@
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance, readContract } from '../../chains/read.js'
-import { readSupplyRate, readSupplyRoom } from './aaveV3.js'
+import { isReserveClosed, readPoolCash, readSupplyRate, readSupplyRoom } from './aaveV3.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
@@ -76,14 +76,31 @@ export const erc4626: LendingProtocol = {
   },
 
   // Vaults bound what they take in as a whole: the receiver makes no difference to those that are listed.
-  async readRoom(client, market) {
-    const { address, underlying, lendsTo } = market
+  async readRoom(client, market, block = 'latest') {
+    const { address: to, underlying, lendsTo } = market
     const [[told], below] = await Promise.all([
-      readContract(client, { to: address, abi: vault, name: 'maxDeposit', args: [address] }),
-      lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }) : MaxUint256,
+      readContract(client, { to, abi: vault, name: 'maxDeposit', args: [to], block }),
+      lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }, block) : MaxUint256,
     ])
     const units = (told as bigint) || (await simulateDeposits(client, market))
     return below < units ? below : units
+  },
+
+  // The standard asks what one lender may take out, and nothing of all of them.
+  async readCash(client, { address, underlying, lendsTo }, block) {
+    if (!lendsTo) return undefined
+    const [idle, below] = await Promise.all([
+      readBalance(client, { token: underlying, owner: address, block }),
+      readPoolCash(client, { ...lendsTo, asset: underlying }, block),
+    ])
+    return idle + below
+  },
+
+  async isClosed(client, market, at) {
+    const { lendsTo, underlying: asset } = market
+    if (lendsTo && (await isReserveClosed(client, { ...lendsTo, asset }, at))) return true
+    if (at.direction === 'withdraw') return false
+    return (await erc4626.readRoom(client, market, at.block)) === 0n
   },
 
   async readPosition(client, { address: to }, { wallet, block }) {

@@ -10,12 +10,25 @@ import type { Call } from '../../domain/operation.js'
  */
 export type Withdrawal = { units: bigint } | { receiptUnits: bigint }
 
+export type Direction = 'deposit' | 'withdraw'
+
 /** What the service needs of a lending protocol. Nothing here signs or sends. */
 export type LendingProtocol = {
   /** Supply APY in percent, at the head of the chain. */
   readApy(client: ChainClient, market: Market): Promise<number>
-  /** Base units of the underlying that the market takes in at the head of the chain, 0 while it is closed. */
-  readRoom(client: ChainClient, market: Market): Promise<bigint>
+  /** Base units of the underlying that the market takes in at a block, the latest one unless told; 0 while it is closed. */
+  readRoom(client: ChainClient, market: Market, block?: BlockRef): Promise<bigint>
+  /**
+   * Base units of the underlying that the market can pay out at a block to all its lenders together, 0 while it is
+   * closed; undefined where it tells only what each of them could take out.
+   */
+  readCash(client: ChainClient, market: Market, block: BlockRef): Promise<bigint | undefined>
+  /** True when the market takes nothing in, or pays nothing out, because somebody has closed it: not because it is full or empty. */
+  isClosed(
+    client: ChainClient,
+    market: Market,
+    at: { direction: Direction; block: BlockRef },
+  ): Promise<boolean>
   /** Base units of the underlying that belong to the wallet at a block, interest included. */
   readPosition(
     client: ChainClient,

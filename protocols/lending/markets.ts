@@ -19,7 +19,7 @@ export const lendingProtocol = (market: Market): LendingProtocol => protocols[ma
 const APY_DECIMALS = 4
 
 /** What needs no bound: more than there is of any token. */
-const BOUNDLESS = 2n ** 128n
+export const BOUNDLESS = 2n ** 128n
 
 /**
  * Why nothing may be lent to a market, whatever it says of itself: a clause. Undefined when it may. A market that is
@@ -71,6 +71,14 @@ export function assetOf(chain: Chain, { underlying, address }: Market): string {
 }
 
 const roundApy = (percent: number) => Number(percent.toFixed(APY_DECIMALS))
+
+/** Where the money of a market lies in the end. A vault shares the room and the cash of what it lends to. */
+export const poolOf = ({ address, underlying, lendsTo }: Market): string =>
+  `${lendsTo?.pool ?? address}/${underlying}`.toLowerCase()
+
+/** The market and the others of its chain that share its room and its cash. */
+export const marketsSharing = ({ markets }: Chain, market: Market): Market[] =>
+  markets.filter((other) => poolOf(other) === poolOf(market))
 
 /** The market of a plan's step. Throws when the deployment does not list it: it is not called then. */
 export function getMarket(chain: Chain, address: string): Market {

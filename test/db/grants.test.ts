@@ -122,6 +122,9 @@ const forbidden: Record<Role, string[]> = {
   ],
   steward_worker: [
     ...secrets,
+    "update operation set resource = ''",
+    "insert into operation (id, resource) values ('x', '')",
+    'update intent set seen_blocks = null',
     'insert into wallet_secret (wallet_id) values (null)',
     'insert into wallet (id) values (null)',
     "update wallet set address = ''",
@@ -210,6 +213,8 @@ const forbidden: Record<Role, string[]> = {
     "update signature set payload = '{}'",
     'delete from signature',
     ...outcomes,
+    "update operation set resource = ''",
+    "select market_reserved(1, '{}', '')",
     ...messages,
     ...blocks,
     'update operation set input = null',

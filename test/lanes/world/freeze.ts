@@ -6,6 +6,7 @@ const aave = new Interface([
   'function getPoolConfigurator() view returns (address)',
   'function setReserveFreeze(address asset, bool freeze)',
   'function setReservePause(address asset, bool paused)',
+  'function setSupplyCap(address asset, uint256 newSupplyCap)',
 ])
 
 /** Lets the market take deposits or not, in a block of its own. */
@@ -16,7 +17,12 @@ export const setFrozen = (world: World, frozen: boolean) =>
 export const setPaused = (world: World, paused: boolean) =>
   configure(world, 'setReservePause', paused)
 
-async function configure(world: World, name: string, value: boolean): Promise<void> {
+/** Changes the reserve of USDC, in a block of its own. */
+export async function configure(
+  world: World,
+  name: string,
+  value: boolean | bigint,
+): Promise<void> {
   const provider = await read(world, world.contracts.aavePool, 'ADDRESSES_PROVIDER')
   const to = await read(world, provider, 'getPoolConfigurator')
   const data = aave.encodeFunctionData(name, [world.chain.usdc.address, value])

@@ -1,0 +1,70 @@
+import type { Db } from '../connection/connect.js'
+
+/** An operation that contends with others, in flight or turned away before. Base units. */
+export type Contender = {
+  id: string
+  resource: string
+  units: bigint
+  /** Asked for by its id: what may be admitted now. */
+  isOwn: boolean
+  isInFlight: boolean
+  /** A lower number is served first; among equals whoever came first. */
+  priority: number
+  createdAt: Date
+}
+
+/** Nobody waits for one that was not heard of for so long. */
+const WAITER_MINUTES = 5
+
+/**
+ * Holds what operations of a chain contend for until the transaction ends, so that two signers decide one after
+ * the other. Before any row is locked, and always in one order.
+ */
+export async function lockContended(trx: Db, chainId: number, keys: string[]): Promise<void> {
+  await trx.raw(
+    `select pg_advisory_xact_lock(l.n) from (
+       select distinct hashtextextended('contended/' || ? || '/' || k, 0) as n
+       from unnest(?::text[]) k order by n) l`,
+    [chainId, keys],
+  )
+}
+
+/**
+ * Who contends for these resources. In flight is what is signed, and what is mined in a block that a simulation at
+ * `head` has not seen. A swap or a burn that nothing carries holds up nobody: each is bounded by itself. The
+ * others are those that were turned away for want of room, and whose intents still ask.
+ */
+export async function readContenders(
+  trx: Db,
+  { chainId, resources, head, ids }: Contended,
+): Promise<Contender[]> {
+  const { rows } = await trx.raw<{ rows: (Omit<Contender, 'units'> & { units: string })[] }>(
+    CONTENDERS,
+    {
+      head: head.toString(),
+      chain: chainId,
+      resources,
+      ids,
+    },
+  )
+  return rows.map(({ units, ...row }) => ({ ...row, units: BigInt(units) }))
+}
+
+/** `ids`: the operations about which is decided. */
+type Contended = { chainId: number; resources: string[]; head: bigint; ids: string[] }
+
+const CONTENDERS = `
+select c.* from (
+  select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt",
+    op.id = any(:ids) as "isOwn",
+    case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
+    (op.state = 'signed' and (op.tx_id is not null or op.kind not in ('swap', 'bridge'))
+      or op.state in ('mined', 'confirmed') and op.block_number > :head) as "isInFlight",
+    (op.state in ('queued', 'deferred') and op.refused_block is null
+      and op.code in ('DEPOSIT_FAILED', 'WITHDRAW_FAILED')
+      and op.retry_after > clock_timestamp() - interval '${WAITER_MINUTES} minutes') as waits
+  from operation op join account a on a.id = op.account_id
+  where op.chain_id = :chain and op.resource = any(:resources)
+    and op.state in ('queued', 'deferred', 'signed', 'mined', 'confirmed')
+) c where c."isInFlight" or c.waits or c."isOwn"
+order by c."createdAt"`

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { scopeTransaction } from '../db/connection/scope.js'
+import { readBookedBlocks } from '../db/lanes/reservations.js'
+import { ServiceError } from '../domain/errors.js'
+import { planFrom, readAhead, readMarket, type MarketTools, type PlanInput } from './market.js'
+import type { Db } from '../db/connection/connect.js'
+import type { SeenBlock } from '../db/intents/intents.js'
+import type { IntentRequest } from '../domain/intent.js'
+
+/** Booking is behind a chain by less than this, unless the lanes are away. */
+const WAIT_MS = 2_000
+const POLL_MS = 100
+
+/** A wallet, and the account that it belongs to. */
+export type Spender = { accountId: string; walletId: string; address: string }
+
+type Trial<T> = {
+  request: IntentRequest
+  attempt: (input: PlanInput) => Promise<T>
+  waitMs?: number
+}
+
+/**
+ * Does `attempt` with what the chains say at the booked blocks. Where that lacks money which newer blocks show, it
+ * is done once more when those are booked, after `waitMs` at most, two seconds; `seen` tells which blocks are missing then.
+ * Nothing is held while it waits, and whoever lacks nothing asks nothing more.
+ *
+ * @throws {ServiceError} As `attempt` does.
+ */
+export async function planOnceBooked<T>(
+  tools: MarketTools,
+  spender: Spender,
+  { request, attempt, waitMs = WAIT_MS }: Trial<T>,
+): Promise<T> {
+  const input = { request, market: await readMarket(tools, spender.address, request) }
+  try {
+    return await attempt(input)
+  } catch (error) {
+    const seen = isLack(error) && (await findUnbooked(tools.db, spender, input))
+    if (!seen) throw error
+    const missing = await awaitBooked(tools.db, seen, waitMs)
+    const market = await readMarket(tools, spender.address, request)
+    return attempt({ request, market, ...(missing.length > 0 ? { seen: missing } : {}) })
+  }
+}
+
+export const isLack = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'INSUFFICIENT_FUNDS'
+
+/**
+ * Heads of chains that are not booked and at which the wallet has the money, as far as one can tell: undefined when
+ * it has not, and when all is booked.
+ */
+export async function findUnbooked(
+  db: Db,
+  { accountId, walletId, address }: Spender,
+  { request, market }: Omit<PlanInput, 'seen'>,
+): Promise<SeenBlock[] | undefined> {
+  const ahead = await Promise.all(
+    // A node that is silent now shows nothing.
+    market.snapshots.map((one) => readAhead(one, address, request).catch(() => undefined)),
+  )
+  if (ahead.every((one) => one === undefined)) return undefined
+  const snapshots = market.snapshots.map((one, i) => ahead[i] ?? one)
+  try {
+    await db.transaction(async (trx) => {
+      await scopeTransaction(trx, accountId)
+      return planFrom(trx, walletId, { request, market: { ...market, snapshots } })
+    })
+  } catch (error) {
+    if (isLack(error)) return undefined
+    if (!(error instanceof ServiceError)) throw error
+  }
+  return ahead.flatMap((one) => {
+    if (!one) return []
+    return [{ chainId: Number(one.booked.chainId), number: one.booked.number.toString() }]
+  })
+}
+
+/** Those of the blocks that are not booked after a while; none as soon as all of them are. */
+async function awaitBooked(db: Db, seen: SeenBlock[], waitMs: number): Promise<SeenBlock[]> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const missing = await listUnbooked(db, seen)
+    if (missing.length === 0 || Date.now() >= deadline) return missing
+    await sleep(POLL_MS)
+  }
+}
+
+/** Those of the blocks that are not booked. */
+export async function listUnbooked(db: Db, seen: SeenBlock[]): Promise<SeenBlock[]> {
+  if (seen.length === 0) return []
+  const booked = await readBookedBlocks(db)
+  return seen.filter(({ chainId, number }) => {
+    const at = booked.find((one) => one.chainId === BigInt(chainId))
+    return !at || at.number < BigInt(number)
+  })
+}

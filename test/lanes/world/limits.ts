@@ -1,0 +1,41 @@
+import { Interface, keccak256, AbiCoder, toBeHex } from 'ethers'
+import { lendingProtocol } from '../../../protocols/lending/markets.js'
+import { configure } from './freeze.js'
+import { usdcUnits, type World } from './fixture.js'
+import type { Market } from '../../../chains/registry.js'
+
+/** Where Circle's USDC keeps balances. */
+const BALANCES_SLOT = 9
+const supply = new Interface(['function totalSupply() view returns (uint256)'])
+
+/** The Aave of the world's chain. */
+export function poolOf({ chain }: World): Market {
+  const market = chain.markets.find(({ protocol }) => protocol === 'aave-v3')
+  if (!market) throw new Error('There is no Aave.')
+  return market
+}
+
+/** Base units that the pool takes in now. */
+export const roomOf = (world: World) =>
+  lendingProtocol(poolOf(world)).readRoom(world.driver().client, poolOf(world))
+
+/** Leaves room for about so many whole tokens below the cap, in a block of its own; the exact room in base units. */
+export async function leaveRoom(world: World, tokens: bigint): Promise<bigint> {
+  const call = { to: world.contracts.aToken, data: supply.encodeFunctionData('totalSupply') }
+  const supplied = BigInt(await world.rpc<string>('eth_call', [call, 'latest']))
+  await configure(world, 'setSupplyCap', supplied / usdcUnits + 1n + tokens)
+  await world.book()
+  return roomOf(world)
+}
+
+/** Lets the pool hold so many base units of USDC, whatever it owes. */
+export async function setCash(world: World, units: bigint): Promise<void> {
+  const key = AbiCoder.defaultAbiCoder().encode(
+    ['address', 'uint256'],
+    [world.contracts.aToken, BALANCES_SLOT],
+  )
+  const value = toBeHex(units, 32)
+  await world.rpc('anvil_setStorageAt', [world.chain.usdc.address, keccak256(key), value])
+  await world.mine()
+  await world.book()
+}
