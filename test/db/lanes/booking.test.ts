@@ -246,6 +246,7 @@ describe('the edge of a block', () => {
     const mined = await insertMinedStep(low, upTo)
     await finalizeUpTo(database.db, low.id, blockOf(low, upTo))
     expect(await operationOf(at)).toMatchObject({ state: 'final' })
+    expect(await reservationOf(at)).toMatchObject({ spent_block: upTo, released_at: null })
     expect(await operationOf(above)).toMatchObject({ state: 'confirmed' })
     expect(await transactionOf(above)).toMatchObject({ state: 'mined' })
     expect(await operationOf(mined)).toMatchObject({ state: 'mined' })
@@ -272,13 +273,6 @@ describe('the edge of a block', () => {
     const move = { from: blockOf(low, low.height - 5n), to: blockOf(low, low.height + 1n) }
     await expect(setBooked(database.db, low.id, move)).rejects.toThrow('has moved')
     expect(await readRows(low)).toEqual(before)
-  })
-
-  test('success frees no reservation when it is final', async () => {
-    const done = await insertMinedStep(low, low.height - 6n, { state: 'confirmed' })
-    await finalizeUpTo(database.db, low.id, blockOf(low, low.height - 5n))
-    expect(await operationOf(done)).toMatchObject({ state: 'final' })
-    expect(await reservationOf(done)).toMatchObject({ released_at: null })
   })
 })
 
