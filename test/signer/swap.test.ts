@@ -78,6 +78,18 @@ async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint)
 const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
   (assetUnits(minimum) * units) / assetUnits(amount)
 
+describe('a swap', () => {
+  test('of what was planned asks for what was planned', async () => {
+    const { intent, step } = await withdrawMore()
+    const signed = await signSwap(intent, assetUnits(step.amount))
+    expect(signed.amountIn).toBe(assetUnits(step.amount))
+    expect(signed.amountOutMinimum).toBe(assetUnits(step.minimum))
+    await world.round()
+    const done = { state: 'confirmed', success: true }
+    expect(await world.row(signed.operationId)).toMatchObject(done)
+  })
+})
+
 describe('a swap whose input is not that of its plan', () => {
   test('spends all that has arrived when it is more, for as much more at least', async () => {
     const { wallet, intent, arrived, step } = await withdrawMore()
