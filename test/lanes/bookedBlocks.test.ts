@@ -1,0 +1,232 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { createActivities } from '../../activities/index.js'
+import { findChainState, readHeaders, type ChainState } from '../../db/lanes/booking.js'
+import { findPlan } from '../../db/intents/intents.js'
+import { bookChain } from '../../lanes/book.js'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { setFrozen } from './world/freeze.js'
+import { executeFirst } from './world/stranger.js'
+import type { DepositStep } from '../../domain/intent.js'
+import type { Decide } from '../support/faultProxy.js'
+
+const otherHash = `0x${'ab'.repeat(32)}`
+const emptyBloom = `0x${'00'.repeat(256)}`
+
+type RpcBlock = { number: string; hash: string; parentHash: string }
+type RpcReceipt = { blockNumber: string; blockHash: string; logs: object[] }
+
+let world: World
+let lend: Lend
+
+beforeAll(async () => {
+  world = await createWorld({ lanes: 1, confirmations: 2 })
+})
+beforeEach(async () => {
+  lend = await world.lend(await world.createWallet(2n * usdcUnits), usdcUnits)
+})
+afterEach(() => world.proxy.set(undefined))
+afterAll(() => world?.stop())
+
+const stateOf = async () => {
+  const state = await findChainState(world.db, world.chain.chainId)
+  return state as ChainState
+}
+const readBlock = (at: bigint | string) =>
+  world.rpc<RpcBlock>('eth_getBlockByNumber', [
+    typeof at === 'bigint' ? `0x${at.toString(16)}` : at,
+    false,
+  ])
+const mineSent = async () => {
+  await world.sign()
+  await world.broadcast()
+  await world.mine()
+}
+const expectNothingBooked = async () => {
+  expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed', block_hash: null })
+  expect((await world.transactions()).at(-1)).toMatchObject({ state: 'open' })
+  expect(await world.reservation(lend.intentId)).toMatchObject({ spent_block: null })
+}
+const expectDoneOnce = async () => {
+  world.proxy.set(undefined)
+  await world.mine()
+  await world.book()
+  const row = await world.row(lend.operationId)
+  expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+  expect((await readBlock(BigInt(row?.block_number ?? 0))).hash).toBe(row?.block_hash)
+  expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+}
+
+describe('booked is only what one chain says', () => {
+  test('blocks of two forks in one round book nothing', async () => {
+    const { booked } = await stateOf()
+    await mineSent()
+    await world.mine(2)
+    const middle = await readBlock(booked.number + 2n)
+    const foreign = { ...middle, hash: otherHash, parentHash: otherHash, logsBloom: emptyBloom }
+    world.proxy.set(({ method, params: [at] }) => {
+      if (method === 'eth_getBlockByNumber' && at === middle.number) return { answer: foreign }
+      const isForeign = method === 'eth_getLogs' && (at as { blockHash: string }).blockHash
+      return isForeign === otherHash ? { answer: [] } : undefined
+    })
+    await world.book()
+    await expectNothingBooked()
+    expect(await stateOf()).toMatchObject({ booked })
+    await expectDoneOnce()
+  })
+
+  test('a block on another one than the booked takes that back, with what it said', async () => {
+    await mineSent()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined' })
+    await world.rpc('anvil_reorg', [1, []])
+    await world.rpc('anvil_dropAllTransactions')
+    await world.mine(3)
+    await world.book()
+    await expectNothingBooked()
+    await world.broadcast()
+    await world.mine()
+    await expectDoneOnce()
+  })
+
+  test('a final block with another hash ends no watch', async () => {
+    await mineSent()
+    await world.mine()
+    await world.book()
+    const before = await stateOf()
+    const head = await readBlock('latest')
+    const foreign = { answer: { ...head, hash: otherHash } }
+    world.proxy.set(({ params: [at] }) => (at === 'finalized' ? foreign : undefined))
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
+    const state = await stateOf()
+    expect(state.booked.number).toBe(before.booked.number + 1n)
+    expect(state.finalizedBlock).toBe(before.finalizedBlock)
+    expect((await readHeaders(world.db, world.chain.chainId)).at(-1)?.number).toBe(
+      before.finalizedBlock,
+    )
+    world.proxy.set(undefined)
+    await world.mine(finalityBlocks)
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'final' })
+  })
+
+  test('a transaction above the finalized range is not booked with it, and may still vanish', async () => {
+    await world.sign()
+    await world.mine(80)
+    await world.broadcast()
+    await world.mine(3)
+    const { booked } = await stateOf()
+    expect(await bookChain(world.driver())).toBe(true)
+    expect((await stateOf()).booked.number).toBeGreaterThan(booked.number + 50n)
+    await expectNothingBooked()
+    await world.rpc('anvil_reorg', [4, []])
+    await world.rpc('anvil_dropAllTransactions')
+    await world.mine()
+    await world.book()
+    await expectNothingBooked()
+    world.driver().sentAt.clear()
+    await world.broadcast()
+    await world.mine()
+    await expectDoneOnce()
+  })
+
+  /** A receipt that was read on another fork than the block. */
+  const foreignReceipt = async (hash: string): Promise<Decide> => {
+    const receipt = await world.rpc<RpcReceipt>('eth_getTransactionReceipt', [hash])
+    const logs = receipt.logs.map((log) => ({ ...log, blockHash: otherHash }))
+    const answer = { ...receipt, blockHash: otherHash, logs }
+    return ({ method, params }) =>
+      method === 'eth_getTransactionReceipt' && params[0] === hash ? { answer } : undefined
+  }
+  /** As often as logs are asked for before it is believed that there are none. */
+  const bookThrice = async () => {
+    for (let i = 0; i < 3; i++) await bookChain(world.driver()).catch(() => undefined)
+  }
+
+  test("a receipt of another block than the header's books nothing", async () => {
+    await mineSent()
+    const decide = await foreignReceipt((await world.sends()).at(-1)?.hash ?? '')
+    world.proxy.set((call) => (call.method === 'eth_getLogs' ? { answer: [] } : decide(call)))
+    await bookThrice()
+    await expectNothingBooked()
+    await expectDoneOnce()
+  })
+
+  test("a stranger's receipt of another block than the log's books nothing", async () => {
+    await mineSent()
+    await world.mine()
+    await world.book()
+    const { wallet } = lend
+    lend = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    world.proxy.set(await foreignReceipt(await executeFirst(world, lend.operationId)))
+    await bookThrice()
+    await expectNothingBooked()
+    world.proxy.set(undefined)
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
+  })
+})
+
+describe('of two deposits of one wallet in one transaction', () => {
+  test('each is told by the logs of its own call', async () => {
+    const { wallet } = lend
+    const second = await world.lend(wallet, usdcUnits / 2n)
+    await mineSent()
+    await world.book()
+    const [one, other] = [await world.row(lend.operationId), await world.row(second.operationId)]
+    expect(one?.tx_hash).toBe(other?.tx_hash)
+    expect([one?.units, other?.units]).toEqual(['1000000', '500000'])
+    expect(await world.deposited(wallet.address)).toBe(1_500_000n)
+  })
+})
+
+describe('where a chain asks for two confirmations', () => {
+  /** One attempt of the step's activity, in a worker that stops. */
+  async function attempt() {
+    const { intentId, wallet } = lend
+    const plan = await findPlan(world.db, intentId, wallet.id)
+    const activities = createActivities({
+      ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
+      ...{ outcomes: { nextChange: () => Promise.resolve() }, bridgeGiveUpMs: 3_600_000 },
+      stopping: AbortSignal.abort(),
+    })
+    const owning = { intentId, accountId: wallet.accountId, walletId: wallet.id }
+    const step = plan?.steps[0] as DepositStep
+    const input = { ...owning, step, deadlineMs: Date.now() + 3_600_000 }
+    const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
+    return environment.run(activities.deposit, input)
+  }
+  const waits = { type: 'WAITING', nonRetryable: false }
+
+  test('success in one block ends no step, in two it does', async () => {
+    await mineSent()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined', success: true })
+    await expect(attempt()).rejects.toMatchObject(waits)
+    await world.mine()
+    await world.book()
+    const { tx_hash: txHash } = (await world.row(lend.operationId)) ?? {}
+    expect(await attempt()).toEqual({ txHash, units: '1000000' })
+  })
+
+  test('failure in one block ends no step, in two it does', async () => {
+    await world.sign()
+    await setFrozen(world, true)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'mined', success: false })
+    await expect(attempt()).rejects.toMatchObject(waits)
+    await setFrozen(world, false)
+    await world.book()
+    const failed = { type: 'DEPOSIT_FAILED', nonRetryable: true }
+    await expect(attempt()).rejects.toMatchObject(failed)
+    expect(await world.usdcOf(lend.wallet.address)).toBe(2n * usdcUnits)
+  })
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface, MaxUint256, Transaction } from 'ethers'
+import { readBalance } from '../../chains/read.js'
+import { devnetTerms } from '../../devnet/chains.js'
+import { assetUnits } from '../../domain/money.js'
+import { entryPoint } from '../../protocols/userOperation.js'
+import { createWorld, owner, usdcUnits, type World } from '../lanes/world/fixture.js'
+import { lendIn, planWithdrawal, submitStep } from '../lanes/world/planned.js'
+import type { SwapStep } from '../../domain/intent.js'
+
+const contracts = new Interface([
+  'function mint(address to, uint256 amount)',
+  'function approve(address spender, uint256 amount)',
+  'function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)',
+  'function executeBatch(tuple(address target, uint256 value, bytes data)[] calls)',
+  `function exactInputSingle(tuple(address tokenIn, address tokenOut, uint24 fee, address recipient,
+    uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params)`,
+])
+
+let world: World
+let dollar: string
+
+beforeAll(async () => {
+  // Aave lends another dollar than Circle's: what is withdrawn is swapped.
+  const terms = devnetTerms['ethereum-sepolia']
+  world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
+  dollar = world.contracts.testDollar ?? ''
+})
+afterAll(() => world?.stop())
+
+const send = (to: string, name: string, parameters: unknown[]) =>
+  world.rpc('eth_sendTransaction', [
+    { from: owner, to, data: contracts.encodeFunctionData(name, parameters), gas: '0xf4240' },
+  ])
+const dollarsOf = (address: string) =>
+  readBalance(world.driver().client, { token: dollar, owner: address })
+
+/** A withdrawal of everything, which was 3 dollars when it was planned, and a dollar more when it was done. */
+async function withdrawMore() {
+  const wallet = await world.createWallet(0n)
+  const pool = world.contracts.aavePool
+  await send(dollar, 'mint', [wallet.address, 3n * usdcUnits])
+  await send(dollar, 'mint', [owner, usdcUnits])
+  await send(dollar, 'approve', [pool, MaxUint256])
+  await world.mine()
+  await world.book()
+  const [market] = world.chain.markets
+  if (!market) throw new Error('There is no market.')
+  await lendIn(world, wallet, market, 3n * usdcUnits)
+  const intent = await planWithdrawal(world, wallet, 'max')
+  await send(pool, 'supply', [dollar, usdcUnits, wallet.address, 0])
+  const { operationId } = await submitStep(world, intent)
+  await world.round()
+  const arrived = BigInt((await world.row(operationId))?.units ?? 0)
+  return { wallet, intent, arrived, step: intent.plan?.steps[1] as SwapStep }
+}
+
+/** Hands the swap to the lanes and signs it: what it spends, and what it asks for at least. */
+async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint) {
+  const { operationId } = await submitStep(world, intent, 2)
+  const input = JSON.stringify({ units: units.toString() })
+  await world.db('operation').where({ id: operationId }).update({ input })
+  await world.sign()
+  const row = await world.row(operationId)
+  expect(row).toMatchObject({ state: 'signed' })
+  const { data } = Transaction.from((await world.sends()).at(-1)?.raw ?? '')
+  const [[carried]] = entryPoint.decodeFunctionData('handleOps', data) as unknown as [
+    [{ callData: string }],
+  ]
+  const [calls] = contracts.decodeFunctionData('executeBatch', carried.callData) as unknown as [
+    { data: string }[],
+  ]
+  const [order] = contracts.decodeFunctionData('exactInputSingle', calls.at(-1)?.data ?? '')
+  const { amountIn, amountOutMinimum } = order as Record<string, bigint>
+  return { operationId, amountIn, amountOutMinimum }
+}
+
+const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
+  (assetUnits(minimum) * units) / assetUnits(amount)
+
+describe('a swap', () => {
+  test('of what was planned asks for what was planned', async () => {
+    const { intent, step } = await withdrawMore()
+    const signed = await signSwap(intent, assetUnits(step.amount))
+    expect(signed.amountIn).toBe(assetUnits(step.amount))
+    expect(signed.amountOutMinimum).toBe(assetUnits(step.minimum))
+    await world.round()
+    const done = { state: 'confirmed', success: true }
+    expect(await world.row(signed.operationId)).toMatchObject(done)
+  })
+})
+
+describe('a swap whose input is not that of its plan', () => {
+  test('spends all that has arrived when it is more, for as much more at least', async () => {
+    const { wallet, intent, arrived, step } = await withdrawMore()
+    expect(arrived).toBeGreaterThanOrEqual(4n * usdcUnits - 2n)
+    expect(assetUnits(step.amount)).toBeLessThan(arrived)
+    const signed = await signSwap(intent, arrived)
+    expect(signed.amountIn).toBe(arrived)
+    expect(signed.amountOutMinimum).toBe(scaled(step, arrived))
+    expect(signed.amountOutMinimum).toBeGreaterThan(assetUnits(step.minimum))
+    await world.round()
+    const done = { state: 'confirmed', success: true }
+    expect(await world.row(signed.operationId)).toMatchObject(done)
+    expect(await dollarsOf(wallet.address)).toBe(0n)
+    expect(await world.usdcOf(wallet.address)).toBeGreaterThanOrEqual(scaled(step, arrived))
+  })
+
+  test('spends no more than has arrived when it is less, and asks for no more than its part', async () => {
+    const { wallet, intent, arrived, step } = await withdrawMore()
+    const part = usdcUnits
+    const signed = await signSwap(intent, part)
+    expect(signed.amountIn).toBe(part)
+    expect(signed.amountOutMinimum).toBe(scaled(step, part))
+    await world.round()
+    const done = { state: 'confirmed', success: true }
+    expect(await world.row(signed.operationId)).toMatchObject(done)
+    expect(await dollarsOf(wallet.address)).toBe(arrived - part)
+    expect(await world.usdcOf(wallet.address)).toBeGreaterThanOrEqual(scaled(step, part))
+  })
+})
