@@ -9,6 +9,7 @@ import {
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
+import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
@@ -24,6 +25,8 @@ export type Tools = {
   chains: Chains
   registry: Registry
   outcomes: Outcomes
+  /** What money may cost on its way; absent: the usual. */
+  limits?: PriceLimits
   /** Age of a burn at which its intent is marked as failed. The wait for the money goes on. */
   bridgeGiveUpMs: number
   /** Aborts when the worker stops: waiting activities give their slot back at once. */

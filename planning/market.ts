@@ -9,6 +9,7 @@ import {
   type BookedBlock,
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
+import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import {
@@ -68,16 +69,18 @@ export type MarketSnapshot = Routes & {
   clients: ChainClient[]
   snapshots: ChainSnapshot[]
   silent: string[]
+  limits: PriceLimits
 }
 
-export type MarketTools = { db: Db; chains: Chains }
+/** `limits`: what money may cost on its way; absent: the usual ones. */
+export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
  * money that an operation has just moved would count twice or not at all.
  */
 export async function readMarket(
-  { db, chains }: MarketTools,
+  { db, chains, limits = defaultLimits }: MarketTools,
   wallet: string,
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
@@ -98,6 +101,7 @@ export async function readMarket(
   ])
   return {
     clients,
+    limits,
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
     ...known,
@@ -219,7 +223,8 @@ export async function planWithReservations(
   const rates = snapshots.flatMap((snapshot) => snapshot.rates)
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
-  const state = { chains, rates, routes: market.routes, swaps, positions, disabled }
+  const { routes, limits } = market
+  const state = { chains, rates, routes, swaps, positions, disabled, limits }
   const plan = planOrExplain(request, state, { missing, clients: market.clients })
   await assertNotBusy(trx, walletId, { plan, snapshots })
   return plan

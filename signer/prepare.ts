@@ -54,6 +54,8 @@ export type Prepared =
       draft: Omit<UserOperation, 'signature'>
       needsAuthorization: boolean
       gas: bigint
+      /** Dollars that begin to move by it, in base units. */
+      movedUnits: bigint
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
   | { kind: 'mint'; operation: Operation; call: Call; gas: bigint }
@@ -63,7 +65,7 @@ export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
-type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring'>
+type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 
 /**
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
@@ -96,7 +98,7 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = await getWalletSecret(tools.db, operation.walletId)
   const { address: sender } = secret
-  const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
+  const { calls, movedUnits } = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [nonce, needsAuthorization, gas] = await Promise.all([
     readContract(client, {
       to: ENTRY_POINT_ADDRESS,
@@ -116,6 +118,7 @@ async function prepareUserOperation(
     draft: buildUserOperation({ sender, key, calls, callGas: gas }),
     needsAuthorization,
     gas: bundledGas(gas),
+    movedUnits,
   }
 }
 
