@@ -1,6 +1,6 @@
 import { assertAllowed, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
-import { findPool, findToken, type Chain } from '../chains/registry.js'
+import { findPool, findToken, type Chain, type Token } from '../chains/registry.js'
 import { findPlan } from '../db/intents/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, spendingChain } from '../domain/intent.js'
@@ -186,12 +186,12 @@ async function toSwap(
 function listedSwap(chain: Chain, { asset, toAsset }: SwapStep) {
   const from = findToken(chain, asset)
   const to = findToken(chain, toAsset)
-  const contract = chain.uniswap?.router
-  const poolFee = from && to && findPool(chain, from, to)?.fee
-  const isEven = from?.worth === to?.worth && from?.decimals === to?.decimals
-  if (from && to && contract && poolFee !== undefined && isEven) {
-    return { from, to, contract, poolFee }
+  const pool = from && to && findPool(chain, from, to)
+  if (!pool || !chain.uniswap || !isEven(from, to)) {
+    const rule = 'the chain must list the tokens of the swap, as of the same worth, and their pool.'
+    throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
   }
-  const rule = 'the chain must list the tokens of the swap, as of the same worth, and their pool.'
-  throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+  return { from, to, contract: chain.uniswap.router, poolFee: pool.fee }
 }
+
+const isEven = (from: Token, to: Token) => from.worth === to.worth && from.decimals === to.decimals

@@ -12,6 +12,7 @@ import {
   typedUserOperation,
   type UserOperation,
 } from '../protocols/userOperation.js'
+import { keepWithinDay } from './dailyLimit.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
@@ -40,14 +41,16 @@ type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
  * @returns undefined when nothing was left to sign.
  */
 export async function signAndStore(
-  { db, keyring }: StoringTools,
+  tools: StoringTools & Pick<SignerTools, 'limits' | 'log'>,
   round: Round,
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
+  const { db, keyring } = tools
   return db.transaction(async (trx) => {
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
-    const ours = prepared.filter(({ operation }) => live.includes(operation))
+    const locked = prepared.filter(({ operation }) => live.includes(operation))
+    const ours = await keepWithinDay(trx, tools, locked)
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
