@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { chainNames, networks, rpcVariable, type ChainName } from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
+import { defaultLimits, type PriceLimits } from './domain/limits.js'
+import { assetUnits } from './domain/money.js'
 
 const wholeNumber = (min: number, max: number, preset: number) =>
   z
@@ -32,6 +34,19 @@ const rpcUrls = z.record(z.enum(chainNames), webUrls)
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
 
+/** What money may cost on its way, for who plans and for who signs. */
+const prices = {
+  SWAP_MAX_LOSS_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapLossBps)),
+  SWAP_MAX_DRIFT_BPS: wholeNumber(0, 10_000, Number(defaultLimits.swapDriftBps)),
+  BRIDGE_MAX_FEE_BPS: wholeNumber(0, 10_000, Number(defaultLimits.bridgeFeeBps)),
+}
+/** Whole dollars. */
+const dollars = z
+  .string()
+  .regex(/^[1-9]\d{0,11}$/, 'must be a whole number of dollars')
+  .transform((text) => assetUnits(text))
+  .optional()
+
 const temporal = {
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
@@ -41,18 +56,23 @@ const schemas = {
   api: z.object({
     ...common,
     ...temporal,
+    ...prices,
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: wholeNumber(0, 65_535, 3_000),
   }),
   worker: z.object({
     ...common,
     ...temporal,
+    ...prices,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
   }),
   // The only process that asks the attestation service, which counts what it is asked.
   lanes: z.object({ ...common, ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }),
   signer: z.object({
     ...common,
+    ...prices,
+    DAILY_LIMIT_USD: dollars,
+    WALLET_DAILY_LIMIT_USD: dollars,
     KEK_FILE: z.string().min(1),
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
   }),
@@ -93,6 +113,20 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     ...settings,
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
+    limits: limitsIn(settings),
+  }
+}
+
+/** Roles that neither plan nor sign have the usual ones. */
+function limitsIn(
+  settings: { NETWORK: string } & Partial<Record<keyof typeof prices, number>>,
+): PriceLimits {
+  const { SWAP_MAX_LOSS_BPS, SWAP_MAX_DRIFT_BPS, BRIDGE_MAX_FEE_BPS } = settings
+  const { swapLossBps, swapDriftBps, bridgeFeeBps } = defaultLimits
+  return {
+    swapLossBps: BigInt(SWAP_MAX_LOSS_BPS ?? swapLossBps),
+    swapDriftBps: BigInt(SWAP_MAX_DRIFT_BPS ?? swapDriftBps),
+    bridgeFeeBps: BigInt(BRIDGE_MAX_FEE_BPS ?? bridgeFeeBps),
   }
 }
 

@@ -10,8 +10,10 @@ import {
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
+import { findStop, readStoppedMs } from '../db/lanes/stops.js'
+import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
-import { failureCodes, type OperationKind } from '../domain/operation.js'
+import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { operationId } from '../lanes/operationId.js'
 import { finalFailure, stillWaiting } from './failures.js'
@@ -25,6 +27,8 @@ export type Tools = {
   chains: Chains
   registry: Registry
   outcomes: Outcomes
+  /** What money may cost on its way; absent: the usual. */
+  limits?: PriceLimits
   /** Age of a burn at which its intent is marked as failed. The wait for the money goes on. */
   bridgeGiveUpMs: number
   /** Aborts when the worker stops: waiting activities give their slot back at once. */
@@ -59,6 +63,8 @@ export type StepResult = { txHash: string; units: string }
 /** No slot is held longer than this: a long wait is many short attempts, which write no history. */
 const ATTEMPT_MS = 60_000
 const LONGEST_RETRY_MS = 60_000
+/** What is let go on is under way at once, and its activity hears of it soon. */
+const LONGEST_STOP_MS = 15_000
 /** A usual step is over by then and costs no heartbeat. */
 const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
@@ -71,8 +77,8 @@ const DEFERRED_SHARE = 1 / 10
  * Submits what a step orders and waits for its outcome. Safe to retry: an operation is one row per (intent,
  * sequence, kind), so that a second call finds the first one's and waits for the same outcome.
  *
- * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up;
- *   `open` writes what belongs to a new operation, in its transaction.
+ * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up, later by
+ *   as long as an operator had it stopped; `open` writes what belongs to a new operation, in its transaction.
  */
 export async function runStep(
   tools: Tools,
@@ -81,11 +87,29 @@ export async function runStep(
   crashPoint('activity: before the order')
   const row = await submitOperation(tools.db, order, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
+  await assertNotStopped(tools.db, row)
   const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
   crashPoint('activity: before its result')
   return toStepResult(settled, failureCodes[order.kind])
 }
+
+/** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
+async function assertNotStopped(db: Db, row: Operation): Promise<void> {
+  if (!isUnsent(row)) return
+  const stop = await findStop(db, row)
+  if (!stop) return
+  const { scope, since, by, why } = stop
+  const state = scope === 'chain' || scope === 'deployment' ? 'paused' : 'frozen'
+  throw stillWaiting(
+    `The ${scope} is ${state} since ${since.toISOString()} by ${by}: ${why}`,
+    Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS),
+  )
+}
+
+/** No transaction of ours carries it now. */
+const isUnsent = ({ state, txId }: Operation) =>
+  state === 'queued' || state === 'deferred' || (state === 'signed' && txId === null)
 
 type StepRun = {
   order: OperationOrder | MintOrder
@@ -133,7 +157,10 @@ export async function whileBeating<T>(
 async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) {
   const { kind } = outcomeOf(row)
   const unsigned = kind === 'deferred' || row.state === 'queued'
-  return unsigned && Date.now() > deadlineMs ? giveUpOperation(tools.db, row) : row
+  // What waits for room under a daily limit is not what could not be done.
+  if (!unsigned || row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return row
+  const isOver = Date.now() > deadlineMs + (await readStoppedMs(tools.db, row))
+  return isOver ? giveUpOperation(tools.db, row) : row
 }
 
 function toStepResult(row: Operation, failureCode: string): StepResult {

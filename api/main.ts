@@ -28,7 +28,8 @@ onStop(() => temporal.connection.close())
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
 const prober = createProber({ chains, registry, db })
-const parts = { db, chains, registry, prober, temporal, readProgress, shield, log }
+const { limits } = config
+const parts = { db, chains, registry, limits, prober, temporal, readProgress, shield, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -37,11 +37,15 @@ export type DevnetContracts = z.infer<typeof devnetContracts>
 
 const devnetFile = z.record(z.enum(chainNames), devnetContracts)
 
-/** An ERC-20 token. `eip712` are the name and version of its signing domain (EIP-2612, EIP-3009). */
+/**
+ * An ERC-20 token. `worth`: what one whole token is a promise of; tokens of the same worth are swapped at parity.
+ * `eip712` are the name and version of its signing domain (EIP-2612, EIP-3009).
+ */
 export type Token = {
   symbol: string
   address: string
   decimals: number
+  worth: 'USD'
   eip712: { name: string; version: string }
 }
 
@@ -65,6 +69,9 @@ export type Cctp = {
   seconds: Record<BridgeSpeed, [lower: number, upper: number]>
 }
 
+/** The pool of two tokens, by their symbols in any order; `fee` is its tier in millionths. */
+export type SwapPool = { tokens: [string, string]; fee: number }
+
 export type Chain = {
   name: ChainName
   alias: string
@@ -74,8 +81,8 @@ export type Chain = {
   otherTokens: Token[]
   markets: Market[]
   cctp: Cctp
-  /** Uniswap v3 with QuoterV2 and SwapRouter02. */
-  uniswap?: { factory: string; quoter: string; router: string }
+  /** Uniswap v3 with QuoterV2 and SwapRouter02, and the one pool of each pair that is traded in. */
+  uniswap?: { factory: string; quoter: string; router: string; pools: SwapPool[] }
   ethUsdFeed: string
   /** Blocks on top of and including an operation's own before it counts as confirmed. */
   confirmations: number
@@ -138,16 +145,26 @@ const usdcToken = (contract: string, name: string): Token => ({
   symbol: 'USDC',
   address: contract,
   decimals: 6,
+  worth: 'USD',
   eip712: { name, version: '2' },
 })
 const testDollarToken = (contract: string): Token => ({
   symbol: 'TUSD',
   address: contract,
   decimals: 6,
+  worth: 'USD',
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
+/**
+ * The tier for tokens that are worth the same.
+ * @see https://docs.uniswap.org/concepts/protocol/fees
+ */
+const STABLE_FEE = 100
+
 type Pace = Pick<Chain, 'confirmations' | 'finalityBlocks' | 'pollMs' | 'stepSeconds'>
+
+const dollarPool: SwapPool = { tokens: ['USDC', 'TUSD'], fee: STABLE_FEE }
 
 /** The bridge's contracts, and how quick its attestations are on the network. */
 type BridgePlace = Omit<Cctp, 'domain'>
@@ -163,7 +180,7 @@ function toChain(name: ChainName, contracts: Contracts & { cctp: BridgePlace }, 
     otherTokens: testDollar ? [testDollarToken(testDollar)] : [],
     markets: listMarkets(contracts),
     cctp: { domain, ...cctp },
-    ...(uniswap ? { uniswap } : {}),
+    ...(uniswap ? { uniswap: { ...uniswap, pools: testDollar ? [dollarPool] : [] } } : {}),
     ethUsdFeed,
     ...pace,
     ...pricing[name],
@@ -232,6 +249,10 @@ function testnetChain(name: ChainName): Chain {
 
 /** All tokens that the service works with on a chain, USDC first. */
 export const tokensOf = ({ usdc, otherTokens }: Chain): Token[] => [usdc, ...otherTokens]
+
+/** The one pool in which two tokens are swapped, undefined when the chain lists none. */
+export const findPool = ({ uniswap }: Chain, a: Token, b: Token): SwapPool | undefined =>
+  uniswap?.pools.find(({ tokens }) => tokens.includes(a.symbol) && tokens.includes(b.symbol))
 
 /** The token of a symbol, undefined when the chain lists none. */
 export const findToken = (chain: Chain, symbol: string): Token | undefined =>

@@ -1,5 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
+import { leastBrought, mostFee, type PriceLimits } from '../domain/limits.js'
 import type { Call } from '../domain/operation.js'
 
 /**
@@ -10,9 +11,16 @@ export type Allowance = { wallet: string; token: string; contract: string; units
   | { kind: 'deposit' }
   /** `everything`: the amount is whatever the market holds for the wallet. */
   | { kind: 'withdraw'; everything: boolean }
-  /** `finality`: the threshold that the plan's speed stands for. */
-  | { kind: 'bridge'; destinationDomain: number; maxFeeUnits: bigint; finality: number }
-  | { kind: 'swap'; tokenOut: string; minimumUnits: bigint }
+  /** `finality`: the threshold that the plan's speed stands for. `limits` hold whatever the plan says. */
+  | {
+      kind: 'bridge'
+      destinationDomain: number
+      maxFeeUnits: bigint
+      finality: number
+      limits: PriceLimits
+    }
+  /** Both tokens are dollars of the same decimals. `poolFee`: tier of the one pool that is traded in, in millionths. */
+  | { kind: 'swap'; tokenOut: string; minimumUnits: bigint; poolFee: number; limits: PriceLimits }
 )
 type AllowanceOf<Kind> = Extract<Allowance, { kind: Kind }>
 
@@ -120,7 +128,7 @@ function withdrawn(signature: string, args: unknown[], allowance: AllowanceOf<'w
 
 function burned(signature: string, args: unknown[], allowance: AllowanceOf<'bridge'>): bigint {
   if (!signature.startsWith('depositForBurn(')) throw unknown(signature)
-  const { wallet, token, units, destinationDomain, maxFeeUnits, finality } = allowance
+  const { wallet, token, units, destinationDomain, maxFeeUnits, finality, limits } = allowance
   if (args[1] !== BigInt(destinationDomain))
     throw refusal('the burn must lead to the chain of the plan.')
   same(args[2], zeroPadValue(wallet, 32), 'the burned money must arrive in the wallet')
@@ -130,22 +138,33 @@ function burned(signature: string, args: unknown[], allowance: AllowanceOf<'brid
     throw refusal('the fee must be within the plan.')
   }
   if (args[6] !== BigInt(finality)) throw refusal('the speed must be that of the plan.')
-  return within(args[0], units)
+  const burnedUnits = within(args[0], units)
+  if (args[5] > mostFee(burnedUnits, limits)) {
+    const percent = Number(limits.bridgeFeeBps) / 100
+    throw refusal(`the bridge must keep no more than ${percent} % of the amount.`)
+  }
+  return burnedUnits
 }
 
 function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swap'>): bigint {
   if (!signature.startsWith('exactInputSingle(')) throw unknown(signature)
-  const { wallet, token, units, tokenOut, minimumUnits } = allowance
-  const [tokenIn, out, , recipient, unitsIn, minimum, priceLimit] = args[0] as unknown[]
+  const { wallet, token, units, tokenOut, minimumUnits, poolFee, limits } = allowance
+  const [tokenIn, out, fee, recipient, unitsIn, minimum, priceLimit] = args[0] as unknown[]
   same(tokenIn, token, 'the swapped token must be that of the plan')
   same(out, tokenOut, 'the token received must be that of the plan')
   same(recipient, wallet, 'the money must go to the wallet')
+  if (fee !== BigInt(poolFee)) throw refusal('the pool must be the one that is listed.')
   if (typeof minimum !== 'bigint' || minimum < minimumUnits || minimum === 0n) {
     throw refusal('the swap must bring at least what the plan says.')
   }
   // It would end the swap with a part of the money unswapped.
   if (priceLimit !== 0n) throw refusal('the swap must have no price limit.')
-  return within(unitsIn, units)
+  const swappedUnits = within(unitsIn, units)
+  if (minimum < leastBrought(swappedUnits, limits)) {
+    const percent = 100 - Number(limits.swapLossBps) / 100
+    throw refusal(`the swap must bring at least ${percent} % of what it spends.`)
+  }
+  return swappedUnits
 }
 
 /** Signature and arguments; an empty one for a function outside the vocabulary. */

@@ -1,7 +1,8 @@
 /**
  * What the service can do on a chain, each part of which may be broken by itself. `node`: to read it at all;
  * `chain`: to sign for it. `market:` and `lending:` go on with the address of a market, out of which or into which
- * money goes; `bridge:` with the name of the chain that a way leads to. `endpoint` is one of several, `gas` is what
+ * money goes; `bridge:` with the name of the chain that a way leads to. `signing` is what an
+ * operator has paused: what is planned waits. `endpoint` is one of several, `gas` is what
  * lanes have: they disable nothing, for the others serve, and what cannot be paid waits.
  */
 export type Capability =
@@ -13,6 +14,7 @@ export type Capability =
   | 'prices'
   | 'funding'
   | 'gas'
+  | 'signing'
   | `bridge:${string}`
   | `market:${string}`
   | `lending:${string}`
@@ -72,6 +74,7 @@ export function describeCapability(capability: Capability): string {
   const described: Record<string, string> = {
     endpoint: 'nothing',
     gas: 'nothing',
+    signing: 'signing',
     node: 'the chain',
     chain: 'the chain',
     bridge: place ? `the bridge to ${place}` : 'the bridge',

@@ -34,8 +34,9 @@ export const errorCatalog = {
   },
   FORBIDDEN: {
     status: 403,
-    meaning: 'The API key is valid, but lacks the scope that the call needs.',
-    hint: 'Use a key with the scope that the call needs.',
+    meaning:
+      'The API key is valid, but lacks the scope that the call needs, or the account or the wallet is suspended or frozen.',
+    hint: 'Use a key with the scope that the call needs. What is suspended or frozen only the operator of this service releases.',
   },
   WALLET_LIMIT_EXCEEDED: {
     status: 403,

@@ -14,6 +14,9 @@ export const failureCodes = {
 /** Code of a mint that somebody else has done: its log is in a block that was booked already. */
 export const MINTED = 'MINTED'
 
+/** Code of an operation that waits until less was signed in the last 24 hours. */
+export const DAILY_LIMIT = 'DAILY_LIMIT'
+
 /**
  * queued, deferred: nothing is signed. signed: bytes exist and may be executed by anybody.
  * mined, confirmed, final: its log is in a canonical block. rejected, cancelled: never signed, over.

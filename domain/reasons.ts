@@ -60,6 +60,11 @@ export const reasonCatalog = {
     meaning: 'The amount is more than the bridge moves at once.',
     hint: 'Ask for at most what `message` names, or split the amount.',
   },
+  above_fee_limit: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The bridge asks for a higher fee than this deployment pays.',
+    hint: 'Send the request again later.',
+  },
   below_fee: {
     code: 'INVALID_REQUEST',
     meaning: 'The fee of the bridge would take the whole amount.',

@@ -10,7 +10,8 @@ import {
   type MinedOperation,
   type OpenSend,
 } from '../db/lanes/booking.js'
-import { isOutcomeOf, outcomeFilter, outcomeFilters, readOutcome, toMined } from './outcomeLogs.js'
+import { isOutcomeOf, outcomeFilter, outcomeFilters, readOutcome } from '../protocols/outcomes.js'
+import { toMined } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
 import type { DriverTools } from './driverTools.js'
 

@@ -11,9 +11,9 @@ import {
   type SpentOperation,
   type WatchedOperation,
 } from '../db/lanes/booking.js'
+import { outcomeFiltersOf } from '../protocols/outcomes.js'
 import { matchOutcomes } from './blockOutcomes.js'
 import { followedEndpoint } from './endpoint.js'
-import { outcomeFiltersOf } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
 import type { DriverTools, Search } from './driverTools.js'
 

@@ -16,17 +16,12 @@ import { assetUnits } from '../domain/money.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/lending/markets.js'
 import { findUnbooked, isLack, listUnbooked } from './booking.js'
-import { planWithReservations, readMarket, type PlanInput } from './market.js'
-import type { Chains } from '../chains/connect.js'
+import { planWithReservations, readMarket, type MarketTools, type PlanInput } from './market.js'
 import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
 
-export type PlanningTools = {
-  db: Db
-  chains: Chains
-  registry: Registry
-}
+export type PlanningTools = MarketTools & { registry: Registry }
 
 /** `db` is a transaction of the caller's where something is stored. */
 type StoringTools = Pick<PlanningTools, 'db' | 'registry'>

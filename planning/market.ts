@@ -10,6 +10,7 @@ import {
   type BookedBlock,
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
+import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import {
@@ -74,16 +75,18 @@ export type MarketSnapshot = Routes & {
   clients: ChainClient[]
   snapshots: ChainSnapshot[]
   silent: string[]
+  limits: PriceLimits
 }
 
-export type MarketTools = { db: Db; chains: Chains }
+/** `limits`: what money may cost on its way; absent: the usual ones. */
+export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
  * money that an operation has just moved would count twice or not at all.
  */
 export async function readMarket(
-  { db, chains }: MarketTools,
+  { db, chains, limits = defaultLimits }: MarketTools,
   wallet: string,
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
@@ -104,6 +107,7 @@ export async function readMarket(
   ])
   return {
     clients,
+    limits,
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
     ...known,
@@ -263,7 +267,8 @@ export async function planFrom(
   }
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
-  const state = { chains, routes: market.routes, swaps, positions, disabled }
+  const { routes, limits } = market
+  const state = { chains, routes, swaps, positions, disabled, limits }
   const plan = await planWithinRooms(trx, snapshots, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )

@@ -28,7 +28,10 @@ export async function readQuotes(
       .filter(({ unitsIn }) => unitsIn > 0n)
       .map(async ({ from, to, unitsIn }) => {
         const quote = await readQuote(client, { from, to, unitsIn })
-        return quote && { from: from.symbol, to: to.symbol, unitsIn, unitsOut: quote.unitsOut }
+        if (!quote) return undefined
+        const { unitsOut, averageUnitsOut } = quote
+        const average = averageUnitsOut === undefined ? {} : { averageUnitsOut }
+        return { from: from.symbol, to: to.symbol, unitsIn, unitsOut, ...average }
       }),
   )
   return quotes

@@ -13,7 +13,6 @@ import {
   suspendAccount,
   type Scope,
 } from '../db/tenants/accounts.js'
-import { ServiceError } from '../domain/errors.js'
 import { tiers, type Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import {
@@ -24,8 +23,9 @@ import {
   time,
   type Answer,
 } from './accountAnswers.js'
-
+import { line, misuse, options, type Command } from './command.js'
 import { describeLanes } from './laneAnswers.js'
+import { stopCommands } from './stopCommands.js'
 
 export const USAGE = `Usage: npm run account -- <command>
 
@@ -35,6 +35,14 @@ export const USAGE = `Usage: npm run account -- <command>
   plan ACCOUNT free|pro|enterprise                  another plan, with its limits
   suspend ACCOUNT                                   refuses all its keys at once; what runs goes on
   resume ACCOUNT                                    admits them again
+  freeze ACCOUNT --why TEXT [--by NAME]             signs nothing more for its wallets; what was sent goes on, and
+                                                    what was burned comes out
+  unfreeze ACCOUNT --why TEXT [--by NAME]           lets what waits go on
+  wallet freeze|unfreeze WALLET --why TEXT [--by NAME]
+  chain pause|resume CHAIN --why TEXT [--by NAME]   signs nothing more on a chain, mints neither
+  deployment pause|resume --why TEXT [--by NAME]    the same everywhere
+  stops                                             what is frozen or paused, since when, by whom and why
+  events                                            the latest acts of operators: these, and no others
   key create ACCOUNT --name NAME [--scopes read] [--expires DATE]
   key list ACCOUNT
   key revoke KEY_ID                                 ends a key at once
@@ -47,28 +55,6 @@ export const USAGE = `Usage: npm run account -- <command>
 The database is that of DATABASE_URL, with the rights of its owner, else that of a running npm start.
 A key is shown once, when it is made. A DATE is 2027-01-01 or 2027-01-01T12:00:00Z, in UTC, or never.
 Every command answers in JSON when told --json.`
-
-const options = {
-  plan: { type: 'string' },
-  name: { type: 'string' },
-  scopes: { type: 'string' },
-  expires: { type: 'string' },
-  grace: { type: 'string' },
-  reference: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
-type Work = (db: Db) => Promise<Answer>
-
-type Command = {
-  /** Names of its positional arguments, all of which must be given, and of the options that it knows. */
-  args: string[]
-  options: string[]
-  /** Checks the call before anything is connected, and returns what it does. */
-  prepare(values: Values, ...args: string[]): Work
-}
 
 /** Beyond these a number is a typing error. */
 const MAX_CREDITS = 1_000_000_000
@@ -182,6 +168,7 @@ const commands: Record<string, Command> = {
     options: [],
     prepare: () => (db) => describeLanes(db, process.env),
   },
+  ...stopCommands,
 }
 
 /** The account as it is after a change. */
@@ -194,13 +181,6 @@ function readPlan(name: string, text: string | undefined): Tier {
   const plan = tiers.find((tier) => tier === text)
   if (plan) return plan
   throw misuse(`${name} must be one of ${tiers.join(', ')}.`)
-}
-
-/** Text for one cell of a table. */
-function line(name: string, text: string | undefined): string {
-  if (text === undefined) throw misuse(`${name} is missing.`)
-  if (/^(?=.*\S)\P{Cc}{1,100}$/u.test(text)) return text
-  throw misuse(`${name} must be a line of 1 to 100 characters.`)
 }
 
 function whole(name: string, text: string, min: number, max: number): number {
@@ -229,7 +209,6 @@ function readExpiry(text: string | undefined): { expiresAt?: Date | null } {
 }
 
 const HELP = 'Help: npm run account -- --help'
-const misuse = (message: string) => new ServiceError('INVALID_REQUEST', message)
 
 /**
  * What a command line asks to be done, and told on standard output; undefined when it asks for help.

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { connect } from '../db/connection/connect.js'
 import { describeCapability, disabledIn, type Finding } from '../domain/capability.js'
 import { ServiceError } from '../domain/errors.js'
+import { withPauses } from '../probe/pauses.js'
 import { createProber, type Report } from '../probe/watch.js'
 import { useDeployment } from './deployment.js'
 import { toTable } from './table.js'
@@ -35,7 +36,9 @@ export async function diagnose(
     // A database that is busy may miss the first attempt.
     await db?.raw('select 1').catch(() => undefined)
     try {
-      const report = await createProber({ chains, registry, ...(db && { db }) }).probe()
+      const probed = await createProber({ chains, registry, ...(db && { db }) }).probe()
+      const known = db && (await withPauses(db, registry, probed.chains).catch(() => undefined))
+      const report = known ? { ...probed, chains: known } : probed
       const findings = report.chains.flatMap((chain) => chain.findings)
       const isWell = findings.every(({ outcome }) => outcome !== 'failed')
       const text = json ? JSON.stringify(toJson(report), null, 2) : toText(report, findings)

@@ -1,16 +1,16 @@
 import { assertAllowed, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
-import { findToken, type Chain } from '../chains/registry.js'
+import { findPool, findToken, type Chain, type Token } from '../chains/registry.js'
 import { findPlan } from '../db/intents/intents.js'
-import { findOperation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
-import { feederOf, lastKind, spendingChain } from '../domain/intent.js'
-import { assetUnits } from '../domain/money.js'
+import { feederOf, spendingChain } from '../domain/intent.js'
+import { defaultLimits, hasDrifted, type PriceLimits } from '../domain/limits.js'
+import { assetUnits, divideUp } from '../domain/money.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
-import { outcomeOf } from '../lanes/outcome.js'
-import { operationId } from '../lanes/operationId.js'
+import { readBrought } from './brought.js'
+import { getAsked } from './request.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type {
@@ -22,39 +22,51 @@ import type {
   WithdrawStep,
 } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
+import type { Asked } from '../domain/spending.js'
 import type { Round, SignerTools } from './round.js'
 
-/** Calls of a wallet, and what the plan allows them. */
-type AllowedCalls = { calls: Call[]; allowance: Allowance }
+/** Calls of a wallet, and what the plan allows them. `heldUnits`: what a market that is emptied holds. */
+type AllowedCalls = { calls: Call[]; allowance: Allowance; heldUnits?: bigint }
 
 /** Where the calls of a step are to be executed. */
-type Place = Pick<Round, 'client' | 'head'> & Pick<SignerTools, 'registry'>
+type Place = Pick<Round, 'client' | 'head'> &
+  Pick<SignerTools, 'registry'> & { limits: PriceLimits }
 
 /** Whose money a step spends and how much of it, in base units; `most` is what it may spend. */
-type Spending = { wallet: string; units: bigint; most: bigint }
+type Spending = { wallet: string; units: bigint; most: bigint; asked: Asked }
+
+/** `movedUnits`: dollars that begin to move by them, in base units. None where an earlier step has moved them. */
+export type Rebuilt = { calls: Call[]; movedUnits: bigint }
 
 /**
  * The calls of an operation, from its plan's step and what has arrived for it. There is no free-form call:
- * each is checked against what the plan allows.
+ * each is checked against what the plan allows, and the plan against what was asked for. What a step before has
+ * brought is read from the chain.
  *
- * @throws {ServiceError} INTERNAL when the plan has no such step or the policy refuses; SWAP_FAILED while
- *   a swap would bring less than the plan says.
+ * @throws {ServiceError} INTERNAL when the plan has no such step, goes beyond what was asked for, or the policy
+ *   refuses; SWAP_FAILED while a swap would bring less than the plan says, or its price has just moved; RPC_ERROR
+ *   while the chain does not show what the step before has brought.
  */
 export async function rebuildCalls(
-  { db, registry }: Pick<SignerTools, 'db' | 'registry'>,
+  { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
   { client, head }: Pick<Round, 'client' | 'head'>,
   { operation, wallet }: { operation: Operation; wallet: string },
-): Promise<Call[]> {
+): Promise<Rebuilt> {
   const { plan, step } = await getPlanned(db, operation)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
   }
+  const asked = await getAsked(db, operation, { plan, limits })
   const feeder = feederOf(plan, step)
-  const most = feeder ? await broughtUnits(db, operation, feeder) : assetUnits(step.amount)
-  const spending = { wallet, units: BigInt(operation.input.units), most }
-  const { calls, allowance } = await allowedCalls({ client, head, registry }, step, spending)
+  const most = feeder
+    ? await readBrought({ db, client, head }, { operation, feeder, wallet })
+    : assetUnits(step.amount)
+  const units = BigInt(operation.input.units)
+  const place = { client, head, registry, limits }
+  const rebuilt = await allowedCalls(place, step, { wallet, units, most, asked })
+  const { calls, allowance, heldUnits = units } = rebuilt
   assertAllowed(calls, allowance)
-  return calls
+  return { calls, movedUnits: feeder ? 0n : heldUnits }
 }
 
 /** The plan of an operation, and the step that it belongs to. Throws INTERNAL when there is none. */
@@ -66,14 +78,6 @@ export async function getPlanned(
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (plan && step) return { plan, step }
   throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
-}
-
-/** Base units that the step before has brought. Throws RPC_ERROR while that is not booked. */
-async function broughtUnits(db: Db, { intentId }: Operation, feeder: Step): Promise<bigint> {
-  const row = await findOperation(db, operationId(intentId, feeder.sequence, lastKind(feeder)))
-  const outcome = row && outcomeOf(row)
-  if (outcome?.kind === 'done' && outcome.units !== undefined) return outcome.units
-  throw new ServiceError('RPC_ERROR', 'What the step before has brought is not booked yet.')
 }
 
 function allowedCalls(place: Place, step: Step, spending: Spending): Promise<AllowedCalls> {
@@ -105,21 +109,31 @@ function toDeposit(
 async function toWithdrawal(
   { client, head }: Place,
   step: WithdrawStep,
-  { wallet, units, most }: Spending,
+  { wallet, units, most, asked }: Spending,
 ): Promise<AllowedCalls> {
   const market = getMarket(client.chain, step.market)
   const { address: contract, underlying: token, receiptToken } = market
-  const everything = step.everything === true
-  const held = { token: receiptToken, owner: wallet, block: { blockNumber: head } }
+  const protocol = lendingProtocol(market)
+  const block = { blockNumber: head }
+  const heldUnits = step.everything
+    ? await protocol.readPosition(client, market, { wallet, block })
+    : 0n
+  const everything = step.everything === true && (asked.everything || isNearly(heldUnits, most))
+  const held = { token: receiptToken, owner: wallet, block }
   const withdrawal = everything ? { receiptUnits: await readBalance(client, held) } : { units }
   return {
-    calls: lendingProtocol(market).encodeWithdraw(market, wallet, withdrawal),
+    calls: protocol.encodeWithdraw(market, wallet, withdrawal),
     allowance: { kind: 'withdraw', wallet, token, contract, units: most, everything },
+    ...(everything ? { heldUnits } : {}),
   }
 }
 
+/** Interest comes in between plan and signature. Of anything more no more is taken out than was asked for. */
+const isNearly = (heldUnits: bigint, plannedUnits: bigint) =>
+  heldUnits * 100n <= plannedUnits * 101n + 1_000n
+
 function toBurn(
-  { client: { chain }, registry }: Place,
+  { client: { chain }, registry, limits }: Place,
   step: BridgeStep,
   { wallet, units, most }: Spending,
 ): AllowedCalls {
@@ -133,7 +147,7 @@ function toBurn(
     destination: registry.get(step.to),
     speed: step.speed,
   }
-  const bounds = { maxFeeUnits, ...bridge.burnBounds(chain, order) }
+  const bounds = { maxFeeUnits, limits, ...bridge.burnBounds(chain, order) }
   return {
     calls: bridge.encodeBurn(chain, order),
     allowance: { kind: 'bridge', wallet, token, units: most, ...bounds },
@@ -143,31 +157,41 @@ function toBurn(
 const unitsOrZero = (amount: string) => (Number(amount) === 0 ? 0n : assetUnits(amount))
 
 async function toSwap(
-  { client, head }: Place,
+  { client, head, limits }: Place,
   step: SwapStep,
   { wallet, units, most }: Spending,
 ): Promise<AllowedCalls> {
-  const { chain } = client
-  const from = findToken(chain, step.asset)
-  const to = findToken(chain, step.toAsset)
-  const contract = chain.uniswap?.router
-  if (!from || !to || !contract) {
-    throw new ServiceError(
-      'INTERNAL',
-      'Refused to sign: the chain must list the tokens of the swap.',
-    )
-  }
+  const { from, to, contract, poolFee } = listedSwap(client.chain, step)
   // Less may have arrived than was planned: the price is the bound.
-  const minimumUnits = (assetUnits(step.minimum) * units) / assetUnits(step.amount)
+  const minimumUnits = divideUp(assetUnits(step.minimum) * units, assetUnits(step.amount))
   const swap = { from, to, unitsIn: units }
   const quote = await readQuote(client, swap, { blockNumber: head })
   if (!quote || quote.unitsOut < minimumUnits) {
     const message = `The swap would bring ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
     throw new ServiceError('SWAP_FAILED', message)
   }
-  const limits = { tokenOut: to.address, minimumUnits }
+  const { unitsOut, averageUnitsOut } = quote
+  if (averageUnitsOut !== undefined && hasDrifted(unitsOut, averageUnitsOut, limits)) {
+    const message = `The price of ${from.symbol} in ${to.symbol} has moved in the last minutes.`
+    throw new ServiceError('SWAP_FAILED', message)
+  }
+  const bounds = { tokenOut: to.address, minimumUnits, poolFee, limits }
   return {
-    calls: encodeSwap(contract, swap, { wallet, fee: quote.fee, minimumUnits }),
-    allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...limits },
+    calls: encodeSwap(contract, swap, { wallet, fee: poolFee, minimumUnits }),
+    allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...bounds },
   }
 }
+
+/** Tokens of the same worth, and where alone they are swapped. */
+function listedSwap(chain: Chain, { asset, toAsset }: SwapStep) {
+  const from = findToken(chain, asset)
+  const to = findToken(chain, toAsset)
+  const pool = from && to && findPool(chain, from, to)
+  if (!pool || !chain.uniswap || !isEven(from, to)) {
+    const rule = 'the chain must list the tokens of the swap, as of the same worth, and their pool.'
+    throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+  }
+  return { from, to, contract: chain.uniswap.router, poolFee: pool.fee }
+}
+
+const isEven = (from: Token, to: Token) => from.worth === to.worth && from.decimals === to.decimals

@@ -34,6 +34,11 @@ const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }
 await watch.first
-const running = runSigner({ db, chains, registry, keyring, log }, queue, stopping)
+const limits = {
+  ...config.limits,
+  dailyUnits: config.DAILY_LIMIT_USD,
+  walletDailyUnits: config.WALLET_DAILY_LIMIT_USD,
+}
+const running = runSigner({ db, chains, registry, keyring, limits, log }, queue, stopping)
 onStop(() => running)
 ready({ kek: kek.id, treasury: treasury.address })

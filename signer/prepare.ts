@@ -49,6 +49,8 @@ export type Prepared =
       needsAuthorization: boolean
       gas: bigint
       claim: Claim | undefined
+      /** Dollars that begin to move by it, in base units. */
+      movedUnits: bigint
     }
   | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
   | { kind: 'mint'; operation: Operation; wallet: string; call: Call; gas: bigint }
@@ -58,7 +60,7 @@ export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
-type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring'>
+type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 
 /**
  * Rebuilds the operation's calls from its plan, checks them against the policy and runs them unsigned
@@ -88,7 +90,7 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = await getOwnSecret(tools.db, operation)
   const { address: sender } = secret
-  const calls = await rebuildCalls(tools, round, { operation, wallet: sender })
+  const { calls, movedUnits } = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
     isKeySpent(client, { operation, wallet: sender, treasury: '' }),
     needsAuthorizationOf(client, sender),
@@ -108,6 +110,7 @@ async function prepareUserOperation(
     needsAuthorization,
     gas: bundledGas(gas),
     claim,
+    movedUnits,
   }
 }
 

@@ -2,6 +2,7 @@ import { readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
 import { readBlock } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
+import type { SigningLimits } from '../domain/limits.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { PrivateKek } from '../custody/kek/file.js'
@@ -19,6 +20,8 @@ export type SignerTools = {
   chains: Chains
   registry: Registry
   keyring: Keyring
+  /** What nothing that is signed goes beyond, whatever rows say; absent: the usual. */
+  limits?: SigningLimits
   log: PartLog
 }
 

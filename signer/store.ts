@@ -9,6 +9,7 @@ import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { admit, lockClaims } from './admit.js'
+import { keepWithinDay } from './dailyLimit.js'
 import { assertGenuine } from './genuine.js'
 import { signPrepared, type Signed } from './payload.js'
 import type { Call } from '../domain/operation.js'
@@ -26,16 +27,18 @@ type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
  * @returns undefined when nothing was left to sign.
  */
 export async function signAndStore(
-  { db, keyring }: StoringTools,
+  tools: StoringTools & Pick<SignerTools, 'limits' | 'log'>,
   round: Round,
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
+  const { db, keyring } = tools
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
-    const kept = prepared.filter(({ operation }) => live.includes(operation))
-    const ours = await admit({ db: trx, keyring }, round, kept)
+    const locked = prepared.filter(({ operation }) => live.includes(operation))
+    const admitted = await admit({ db: trx, keyring }, round, locked)
+    const ours = await keepWithinDay(trx, tools, admitted)
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))

@@ -52,6 +52,7 @@ const options = {
     db,
     chains,
     registry,
+    limits: config.limits,
     outcomes,
     stopping,
     bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,

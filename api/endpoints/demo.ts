@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
 import { insertFunding, type Funding } from '../../db/intents/fundings.js'
+import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { capabilityDisabled } from '../../domain/errors.js'
 import { demoFunding } from '../../domain/funding.js'
@@ -43,6 +44,7 @@ const fundWallet = writeRoute(
     const { accountId } = caller
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
+    await assertNotFrozen(db, accountId, walletId)
     await assertFunded(services)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {

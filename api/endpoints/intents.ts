@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { getIntent, listIntents } from '../../db/intents/intents.js'
+import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { actions, isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
@@ -72,6 +73,7 @@ const createIntent = writeRoute(
     const { accountId, tier } = caller
     const request = toRequest(registry, body)
     const wallet = await walletById.get(db, accountId, body.walletId)
+    await assertNotFrozen(db, accountId, wallet.id)
     const said = body.metadata ? { metadata: body.metadata } : {}
     const owner = { accountId, walletId: wallet.id, requestId, ...said }
     const submission = { wallet, request, owner, tier }

@@ -6,6 +6,7 @@ import { apiKey } from '../http/apiKey.js'
 import { noParams } from '../http/input.js'
 import { readRoute } from '../http/route.js'
 import { readiness } from '../schemas/readiness.js'
+import { withPauses } from '../../probe/pauses.js'
 import type { ChainReport } from '../../probe/chain.js'
 import type { Purse } from '../../probe/purses.js'
 
@@ -37,11 +38,13 @@ const readReadiness = readRoute(
       errors: [],
     },
   },
-  async ({ prober }) => {
+  async ({ prober, db, registry }) => {
     const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
+    // Operators ask for it right after they have paused something.
+    const paused = await withPauses(db, registry, chains)
     const body = {
       checkedAt: checkedAt.toISOString(),
-      chains: chains.map(chainBody),
+      chains: paused.map(chainBody),
       treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
       lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findRetry, getIntent, requestOf, type Intent } from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
+import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
@@ -61,6 +62,7 @@ const retry = writeRoute(
     await assertSettled(services, failed)
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await walletById.get(db, accountId, failed.walletId)
+    await assertNotFrozen(db, accountId, wallet.id)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
     const commitOnce: Commit = (work) =>
       commit(async (trx) => {

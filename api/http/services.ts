@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
 import type { Db } from '../../db/connection/connect.js'
+import type { PriceLimits } from '../../domain/limits.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
@@ -12,6 +13,8 @@ export type Services = {
   db: Db
   chains: Chains
   registry: Registry
+  /** What money may cost on its way; absent: the usual. */
+  limits?: PriceLimits
   /** What is known to be broken. */
   prober: Prober
   temporal: Client

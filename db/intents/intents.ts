@@ -13,6 +13,7 @@ import type {
   IntentRequest,
   IntentStatus,
 } from '../../domain/intent.js'
+import type { Asked } from '../../domain/spending.js'
 
 export type Intent = {
   id: string
@@ -222,6 +223,18 @@ export async function findPlan(
     .where({ id, wallet_id: walletId, account_id: accountId })
     .first<{ plan: ExecutionPlan | null } | undefined>('plan')
   return row?.plan ?? undefined
+}
+
+/** What the intent of a wallet asks for, undefined when the wallet has no such intent. */
+export async function findAsked(db: Db, id: string, walletId: string): Promise<Asked | undefined> {
+  const row = await db('intent')
+    .where({ id, wallet_id: walletId })
+    .first<Pick<Intent, 'action' | 'units' | 'everything'> | undefined>(
+      'action',
+      'units',
+      'everything',
+    )
+  return row && { ...row, units: BigInt(row.units) }
 }
 
 function requestColumns(request: IntentRequest) {

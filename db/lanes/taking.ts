@@ -1,4 +1,5 @@
 import { operationColumns, type Operation } from './operations.js'
+import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
 
@@ -55,6 +56,7 @@ export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
   const row = await db('operation as op')
     .where({ chain_id: chainId })
     .whereRaw(isTakable)
+    .whereRaw(isNotStopped)
     .first<{ id: string } | undefined>('id')
   return row !== undefined
 }
@@ -63,8 +65,8 @@ export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
  * Takes what a lane may sign next under a lease of 30 s, in one statement. By plan, then account by
  * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
  * unfinal operation, so that its operations stay in order through every reorg. An operation that was
- * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing stops a mint: what was
- * burned comes out, whatever has become of its intent.
+ * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing that an intent
+ * comes to stops a mint: what was burned comes out. What an operator has stopped is not taken.
  *
  * @returns The operations in the order in which they shall be carried.
  */
@@ -95,6 +97,7 @@ with lanes as (
     and (op.state = 'signed' or ${isLive})
     and (op.state = 'signed' or ${isClear})
     and ${isNext}
+    and ${isNotStopped}
     and ${laneOf} = :sender
     and ${hasRoom}
 ), chosen as (
@@ -120,9 +123,10 @@ order by r.priority, r.turn, r.created_at`
 
 /**
  * Locks the rows that are still in the state they were taken in, under the taker's lease. What is not
- * returned was cancelled, executed by somebody else or taken over meanwhile and must not be signed.
+ * returned was cancelled, stopped, executed by somebody else or taken over meanwhile and must not be signed.
  */
 export async function lockTaken(trx: Db, operations: Operation[], taker: string) {
+  await holdStops(trx)
   const rows = await trx('operation as op')
     .leftJoin('intent as i', 'i.id', 'op.intent_id')
     .whereIn(
@@ -132,6 +136,7 @@ export async function lockTaken(trx: Db, operations: Operation[], taker: string)
     .where('op.taken_by', taker)
     .whereRaw('op.taken_until > clock_timestamp()')
     .whereRaw(`(op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})`)
+    .whereRaw(isNotStopped)
     .orderBy('op.id')
     .forUpdate('op')
     .select<{ id: string; state: string }[]>('op.id', 'op.state')

@@ -8,6 +8,7 @@ import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { steps } from './0011_steps.js'
+import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
@@ -37,4 +38,5 @@ export const migrations = [
   { name: '0016_bridge_fees', sql: bridgeFees },
   { name: '0019_carrying', sql: carrying },
   { name: '0021_resources', sql: resources },
+  { name: '0022_stops', sql: stops },
 ]

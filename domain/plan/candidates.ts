@@ -1,9 +1,9 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
 import { ASSET_DECIMALS, assetText, divideUp } from '../money.js'
-import { findQuote, swapOf, type Swap } from './swap.js'
+import { broughtBy, findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
 import { findTransfer, refusalOf, type Move, type Transfer } from './transfer.js'
 import type { LendRequest } from '../intent.js'
-import type { ChainState, MarketState } from './market.js'
+import { limitsOf, type ChainState, type MarketState } from './market.js'
 import { isOpen, type Rate } from '../yields.js'
 
 /** A market that can be lent to, and the way of the money to it. */
@@ -64,7 +64,7 @@ function candidateOver(
   const quote = isSwapped ? findSwap(state, rate, asset) : undefined
   if (isSwapped && !quote) return undefined
   const arrivesUnits = transfer?.arrivesUnits ?? amountUnits
-  const swap = quote && swapOf(quote, arrivesUnits)
+  const swap = quote && swapOf(quote, arrivesUnits, limitsOf(state))
   const depositUnits = swap?.arrivesUnits ?? arrivesUnits
   if (depositUnits === 0n) return undefined
   const effort = sumEfforts([
@@ -127,7 +127,7 @@ export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate)
   const { asset } = request
   if (!isOpen(rate)) return 'it takes no deposits now'
   if (rate.asset !== asset && !findSwap(state, rate, asset)) {
-    return `there is no swap from ${asset} to ${rate.asset}`
+    return whyNoQuote(state, { chain: rate.chain, from: asset, to: rate.asset })
   }
   const sources = holders(request, state)
   if (sources.length === 0) return 'no chain alone has the amount'
@@ -145,7 +145,7 @@ export function obstacleOf(request: LendRequest, state: MarketState, rate: Rate)
 function tightnessOf({ asset, amountUnits }: LendRequest, state: MarketState, rate: Rate): string {
   const { asset: taken, roomUnits } = rate
   const quote = findSwap(state, rate, asset)
-  const bringsNothing = quote && swapOf(quote, amountUnits).arrivesUnits === 0n
+  const bringsNothing = quote && broughtBy(quote, amountUnits) === 0n
   if (bringsNothing || roomUnits === undefined) return 'the swap would bring nothing'
   return `it takes only ${assetText(roomUnits)} ${taken} more`
 }

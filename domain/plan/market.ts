@@ -1,3 +1,4 @@
+import { defaultLimits, type PriceLimits } from '../limits.js'
 import type { BridgeSpeed } from '../intent.js'
 import type { Rate } from '../yields.js'
 
@@ -38,6 +39,8 @@ export type SwapQuote = {
   to: string
   unitsIn: bigint
   unitsOut: bigint
+  /** What it would bring at the average price of the last minutes. Absent: its pool cannot tell. */
+  averageUnitsOut?: bigint
 }
 
 /** What a wallet has in a market, in base units of the market's asset. */
@@ -66,4 +69,8 @@ export type MarketState = {
   positions: PositionState[]
   /** Not among the rates. Absent: nothing is disabled. */
   disabled?: DisabledPart[]
+  /** Absent: the usual ones. */
+  limits?: PriceLimits
 }
+
+export const limitsOf = ({ limits = defaultLimits }: MarketState): PriceLimits => limits

@@ -10,8 +10,8 @@ import type { MarketState } from './market.js'
 /**
  * Moves money from one chain to another.
  *
- * @throws {ServiceError} INVALID_REQUEST with the reason `no_route`, `above_maximum` or `below_fee` when
- *   no route carries the amount; INSUFFICIENT_FUNDS as `insufficientFunds` says.
+ * @throws {ServiceError} INVALID_REQUEST with the reason `no_route`, `above_maximum`, `above_fee_limit` or
+ *   `below_fee` when no route carries the amount; INSUFFICIENT_FUNDS as `insufficientFunds` says.
  */
 export function planBridge(request: BridgeRequest, state: MarketState): ExecutionPlan {
   const { asset, amountUnits, fromChain, toChain } = request

@@ -4,7 +4,7 @@ import { invalidRequest, type ServiceError } from '../errors.js'
 import { explainLend } from './explainLend.js'
 import { insufficientFunds } from './insufficientFunds.js'
 import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
-import { findQuote } from './swap.js'
+import { isQuoted } from './swap.js'
 import { bestRate, type Rate } from '../yields.js'
 import type { ExecutionPlan, LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
@@ -41,7 +41,7 @@ export function planLend(request: LendRequest, state: MarketState): ExecutionPla
 
 function takes(rate: Rate, { asset }: LendRequest, state: MarketState): boolean {
   const { chain, asset: to } = rate
-  return to === asset || !!findQuote(state, { chain, from: asset, to })
+  return to === asset || isQuoted(state, { chain, from: asset, to })
 }
 
 function stepsOf({ transfer, swap, rate, depositUnits }: Candidate, asset: string) {

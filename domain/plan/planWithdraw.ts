@@ -12,9 +12,9 @@ import {
   type Taking,
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
-import { findQuote, swapOf, type Swap } from './swap.js'
+import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
 import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent.js'
-import type { MarketState } from './market.js'
+import { limitsOf, type MarketState } from './market.js'
 
 /** By so many base units a position may be worth less than what was paid in: markets round down. */
 const ROUNDING_UNITS = 10n
@@ -44,7 +44,7 @@ export function planWithdraw(request: WithdrawRequest, state: MarketState): Exec
       ...(source.quote ? [effortOf(chain, 'swap')] : []),
     ]),
   ])
-  const steps = choice.takings.flatMap((taking) => stepsOf(taking))
+  const steps = choice.takings.flatMap((taking) => stepsOf(taking, state))
   return {
     strategy: 'direct-withdraw',
     targetChain: request.chain,
@@ -64,9 +64,10 @@ function swapBefore(
   state: MarketState,
 ): Swap | undefined {
   if (!unswapped) return undefined
-  const quote = findQuote(state, { chain, from: unswapped.asset, to: asset })
-  if (quote) return swapOf(quote, unswapped.units)
-  const message = `There is no swap from ${unswapped.asset} to ${asset} on ${chain} now.`
+  const pair = { chain, from: unswapped.asset, to: asset }
+  const quote = findQuote(state, pair)
+  if (quote) return swapOf(quote, unswapped.units, limitsOf(state))
+  const message = `Nothing is swapped on ${chain} now: ${whyNoQuote(state, pair)}.`
   throw invalidRequest('intentId', message, 'no_swap')
 }
 
@@ -105,9 +106,9 @@ function choose(request: WithdrawRequest, state: MarketState, sources: Source[])
   throw noLiquidity(request, state, { requiredUnits: amountUnits, payableUnits })
 }
 
-function stepsOf({ source: { position, quote }, units, isEverything }: Taking) {
+function stepsOf({ source: { position, quote }, units, isEverything }: Taking, state: MarketState) {
   const withdraw = withdrawStep(position, units, isEverything)
-  return quote ? [withdraw, swapStep(swapOf(quote, units))] : [withdraw]
+  return quote ? [withdraw, swapStep(swapOf(quote, units, limitsOf(state)))] : [withdraw]
 }
 
 function explain({ asset, unswapped }: WithdrawRequest, { takings, why }: Choice): string {
@@ -148,15 +149,35 @@ function tooLittle(
 ): ServiceError {
   const required = assetText(requiredUnits)
   const available = assetText(totalUnits)
-  const message = `The intent needs ${required} ${asset} lent on ${chain}, ${available} is available.`
+  const message = [
+    `The intent needs ${required} ${asset} lent on ${chain}, ${available} is available.`,
+    ...explainUnswapped({ asset, chain }, state),
+  ].join(' ')
   const details = { required, available, funds: lentFunds(state) }
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
 }
 
-function nothingThere({ chain }: WithdrawRequest, state: MarketState): ServiceError {
+function nothingThere(request: WithdrawRequest, state: MarketState): ServiceError {
+  const { chain } = request
   const details = { required: 'max', available: '0', funds: lentFunds(state) }
-  const message = `There is nothing to withdraw on ${chain}.`
+  const unswapped = explainUnswapped(request, state)
+  const message = [`There is nothing to withdraw on ${chain}.`, ...unswapped].join(' ')
   return new ServiceError('INSUFFICIENT_FUNDS', message, details)
+}
+
+/** What is lent on the chain in another asset, and does not count because it cannot be swapped fairly. */
+function explainUnswapped(
+  { asset, chain }: Pick<WithdrawRequest, 'asset' | 'chain'>,
+  state: MarketState,
+): string[] {
+  return state.positions
+    .filter((position) => position.chain === chain && position.asset !== asset)
+    .map((position) => ({ position, pair: { chain, from: position.asset, to: asset } }))
+    .filter(({ pair }) => !findQuote(state, pair))
+    .map(({ position, pair }) => {
+      const amount = `${assetText(position.availableUnits)} ${position.asset}`
+      return `${amount} in ${position.protocol} does not count: ${whyNoQuote(state, pair)}.`
+    })
 }
 
 /** What is lent where, on all chains. */

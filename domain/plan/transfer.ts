@@ -1,6 +1,7 @@
 import { effortOf, sumEfforts, type Effort } from './effort.js'
+import { mostFee, type PriceLimits } from '../limits.js'
 import { assetText, divideUp } from '../money.js'
-import type { BridgeRoute, MarketState } from './market.js'
+import { limitsOf, type BridgeRoute, type MarketState } from './market.js'
 
 /** Money on its way over a bridge, in base units. `effort` is that of the burn, the way and the mint. */
 export type Transfer = {
@@ -13,7 +14,10 @@ export type Transfer = {
 }
 
 /** Why no route carries an amount. */
-export type Refusal = { reason: 'no_route' | 'above_maximum' | 'below_fee'; clause: string }
+export type Refusal = {
+  reason: 'no_route' | 'above_maximum' | 'above_fee_limit' | 'below_fee'
+  clause: string
+}
 
 /**
  * The fee may rise between plan and burn. A burn that allows less than the fee is not refused: what was to be
@@ -24,21 +28,26 @@ const MAX_FEE_PERCENT = 120n
 /** An amount that is to get from one chain to another. */
 export type Move = { asset: string; amountUnits: bigint; from: string; to: string }
 
-/** Over the first route that can carry the amount and leave something of it, undefined when none can. */
+/** Over the first route that can carry the amount at a fair fee and leave something of it, undefined when none can. */
 export function findTransfer(
   state: MarketState,
   { amountUnits, from, to }: Move,
 ): Transfer | undefined {
   const source = state.chains.find(({ chain }) => chain === from)
   const target = state.chains.find(({ chain }) => chain === to)
+  const limits = limitsOf(state)
   const route = routesOf(state, from, to).find(
-    (one) => one.maxUnits >= amountUnits && feeOf(one, amountUnits) < amountUnits,
+    (one) =>
+      one.maxUnits >= amountUnits && isFair(one, limits) && feeOf(one, amountUnits) < amountUnits,
   )
   if (!source || !target || !route) return undefined
   const feeUnits = feeOf(route, amountUnits)
-  const allowedUnits = divideUp(feeUnits * MAX_FEE_PERCENT, 100n)
   // A bridge refuses a burn whose maximum fee is the whole amount.
-  const maxFeeUnits = allowedUnits < amountUnits ? allowedUnits : amountUnits - 1n
+  const maxFeeUnits = least([
+    divideUp(feeUnits * MAX_FEE_PERCENT, 100n),
+    mostFee(amountUnits, limits),
+    amountUnits - 1n,
+  ])
   const way: Effort = { gasUsd: 0, seconds: route.seconds }
   return {
     route,
@@ -64,12 +73,24 @@ export function refusalOf(state: MarketState, { asset, amountUnits, from, to }: 
     const clause = `${bridge} moves at most ${assetText(most)} ${asset} at once`
     return { reason: 'above_maximum', clause }
   }
-  const fee = assetText(feeOf(route, amountUnits))
+  const fair = routes.find((one) => one.maxUnits >= amountUnits && isFair(one, limitsOf(state)))
+  const fee = assetText(feeOf(fair ?? route, amountUnits))
+  if (!fair) {
+    const most = assetText(mostFee(amountUnits, limitsOf(state)))
+    const clause = `${bridge} takes a fee of ${fee} ${asset}, and no more than ${most} ${asset} is paid`
+    return { reason: 'above_fee_limit', clause }
+  }
   return {
     reason: 'below_fee',
     clause: `${bridge} takes a fee of ${fee} ${asset}, which leaves nothing`,
   }
 }
+
+const least = ([first, ...others]: [bigint, ...bigint[]]) =>
+  others.reduce((a, b) => (b < a ? b : a), first)
+
+const isFair = ({ feeMillionths }: BridgeRoute, { bridgeFeeBps }: PriceLimits) =>
+  feeMillionths <= bridgeFeeBps * 100n
 
 /** At least one base unit where there is a fee at all. */
 function feeOf({ feeMillionths }: BridgeRoute, amountUnits: bigint): bigint {

@@ -1,20 +1,28 @@
-import { Interface } from 'ethers'
+import { AbiCoder, Interface, getCreate2Address, keccak256 } from 'ethers'
 import { disabledBecause, isRevert, type ChainClient } from '../../chains/connect.js'
 import { readContract, type BlockRef, type Log } from '../../chains/read.js'
-import { tokensOf, type Chain, type Token } from '../../chains/registry.js'
+import { findPool, tokensOf, type Chain, type Token } from '../../chains/registry.js'
 import { encodeApprove } from '../approve.js'
 import type { Call } from '../../domain/operation.js'
 
 export const SWAP_PROTOCOL = 'uniswap-v3'
 
-/** Tiers of pools between tokens of the same worth, millionths. */
-const fees = [100, 500]
+/** Over so many seconds a pool's average price is taken: longer than anybody can afford to hold it elsewhere. */
+const AVERAGE_SECONDS = 600
+
+/** @see https://github.com/Uniswap/v3-periphery/blob/main/contracts/libraries/PoolAddress.sol */
+const POOL_CODE_HASH = '0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54'
 
 /** @see https://docs.uniswap.org/contracts/v3/reference/periphery/interfaces/IQuoterV2 */
 const quoter = new Interface([
   `function quoteExactInputSingle(tuple(address tokenIn, address tokenOut, uint256 amountIn,
     uint24 fee, uint160 sqrtPriceLimitX96) params) returns (uint256 amountOut,
     uint160 sqrtPriceX96After, uint32 initializedTicksCrossed, uint256 gasEstimate)`,
+])
+/** @see https://docs.uniswap.org/contracts/v3/reference/core/interfaces/pool/IUniswapV3PoolDerivedState */
+const oracle = new Interface([
+  `function observe(uint32[] secondsAgos) view returns (int56[] tickCumulatives,
+    uint160[] secondsPerLiquidityCumulativeX128s)`,
 ])
 /** SwapRouter02: no deadline in its parameters. */
 const router = new Interface([
@@ -28,43 +36,87 @@ const erc20 = new Interface([
 
 /** What is swapped for what, in base units. */
 export type Swap = { from: Token; to: Token; unitsIn: bigint }
-/** What the best pool would give, and its tier in millionths. */
-export type Quote = { unitsOut: bigint; fee: number }
+/**
+ * What the pair's pool would give, and its tier in millionths. `averageUnitsOut`: at its average price of the last
+ * ten minutes and without its fee; absent where the pool cannot tell, because it is new, or keeps too few
+ * observations and was traded in since.
+ */
+export type Quote = { unitsOut: bigint; fee: number; averageUnitsOut?: bigint }
 
-/** The best quote of a swap at a block, undefined when no pool can give one, or swaps are disabled. */
+/**
+ * The quote of a swap at a block, from the one pool that the registry lists for the pair; undefined when that
+ * cannot give one, or swaps are disabled.
+ */
 export async function readQuote(
   client: ChainClient,
   swap: Swap,
   block: BlockRef = 'latest',
 ): Promise<Quote | undefined> {
   const { uniswap } = client.chain
-  if (!uniswap || disabledBecause(client, 'swaps')) return undefined
-  const quotes = await Promise.all(
-    fees.map((fee) => readTier(client, swap, { quoter: uniswap.quoter, fee, block })),
-  )
-  const best = quotes.reduce((a, b) => (b.unitsOut > a.unitsOut ? b : a), noQuote)
-  return best.unitsOut > 0n ? best : undefined
+  const pool = findPool(client.chain, swap.from, swap.to)
+  if (!uniswap || !pool || disabledBecause(client, 'swaps')) return undefined
+  const { factory, quoter: to } = uniswap
+  const address = poolAddress(factory, [swap.from.address, swap.to.address], pool.fee)
+  const average = readAverage(client, swap, { address, block })
+  // Where there is no pool there is nobody to ask either.
+  average.catch(() => undefined)
+  const unitsOut = await readPoolQuote(client, swap, { quoter: to, fee: pool.fee, block })
+  if (unitsOut === 0n) return undefined
+  const averageUnitsOut = await average
+  const known = averageUnitsOut === undefined ? {} : { averageUnitsOut }
+  return { unitsOut, fee: pool.fee, ...known }
 }
 
-const noQuote: Quote = { unitsOut: 0n, fee: 0 }
+/** Where a factory puts the pool of two tokens. */
+export function poolAddress(factory: string, tokens: [string, string], fee: number): string {
+  const sorted = tokens.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
+  const key = AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint24'], [...sorted, fee])
+  return getCreate2Address(factory, keccak256(key), POOL_CODE_HASH)
+}
 
-/** A pool that does not exist, or cannot give as much, reverts. */
-async function readTier(
+/** Base units that the pool of a tier gives; none when it does not exist, or cannot give as much. */
+async function readPoolQuote(
   client: ChainClient,
   { from, to, unitsIn }: Swap,
   tier: { quoter: string; fee: number; block: BlockRef },
-): Promise<Quote> {
+): Promise<bigint> {
   const { fee, block } = tier
   const args = [[from.address, to.address, unitsIn, fee, 0]]
   const call = { to: tier.quoter, abi: quoter, name: 'quoteExactInputSingle', args, block }
   try {
     const [unitsOut] = await readContract(client, call)
-    return { unitsOut: unitsOut as bigint, fee }
+    return unitsOut as bigint
   } catch (error) {
-    if (isRevert(error)) return noQuote
+    if (isRevert(error)) return 0n
     throw error
   }
 }
+
+/** What the swap would bring at the pool's average price. A pool that remembers too little reverts. */
+async function readAverage(
+  client: ChainClient,
+  { from, to, unitsIn }: Swap,
+  { address, block }: { address: string; block: BlockRef },
+): Promise<bigint | undefined> {
+  const call = { to: address, abi: oracle, name: 'observe', args: [[AVERAGE_SECONDS, 0]], block }
+  try {
+    const [[before = 0n, now = 0n]] = (await readContract(client, call)) as unknown as [bigint[]]
+    const tick = Number(now - before) / AVERAGE_SECONDS
+    return boughtAt(BigInt(from.address) < BigInt(to.address) ? tick : -tick, unitsIn)
+  } catch (error) {
+    if (isRevert(error)) return undefined
+    throw error
+  }
+}
+
+/** A price is a power of this: a tick is a ten-thousandth. */
+const TICK_BASE = 1.0001
+/** Decimal places of a price: far finer than a tick. */
+const PRICE_SCALE = 1e15
+
+/** Base units of the one token that so many of the other buy at a tick. */
+const boughtAt = (tick: number, units: bigint): bigint =>
+  (units * BigInt(Math.round(TICK_BASE ** tick * PRICE_SCALE))) / BigInt(PRICE_SCALE)
 
 /** The calls that swap the wallet's tokens in the pool of a tier for no less than `minimumUnits`. */
 export function encodeSwap(

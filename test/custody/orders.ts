@@ -5,6 +5,7 @@ import { encodeBurn } from '../../protocols/bridges/cctp/contracts.js'
 import { lendingProtocol } from '../../protocols/lending/markets.js'
 import { encodeSwap } from '../../protocols/swaps/uniswapV3.js'
 import { createRegistry, type Market } from '../../chains/registry.js'
+import { defaultLimits as limits } from '../../domain/limits.js'
 
 /** An address that is none of the others. */
 const account = (end: string) => getAddress(`0x${end.padStart(40, '0')}`)
@@ -32,7 +33,14 @@ export const wordOf = (value: string | bigint | number) =>
 /** What one word may be: exactly this, or anything that keeps a rule. */
 type Word = string | ((value: bigint) => boolean)
 /** `moves`: which word counts as moved. Absent: all of the plan. Null: none. */
-export type Shape = { to: string; selector: string; words: Word[]; moves?: number | null }
+export type Shape = {
+  to: string
+  selector: string
+  words: Word[]
+  moves?: number | null
+  /** What has to hold between words. */
+  among?: (values: bigint[]) => boolean
+}
 
 /** Calls as the protocols' own code encodes them, what the plan allows, and that once more by bytes. */
 export type Order = { name: string; calls: Call[]; allowance: Allowance; shapes: Shape[] }
@@ -79,13 +87,15 @@ function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
   const { tokenMessenger } = chain.cctp
   const fee: Word = (value) => value <= maxFeeUnits
   const words = [amount, wordOf(destinationDomain), own, asset, wordOf(0), fee, wordOf(threshold)]
-  const shape = { to: tokenMessenger, selector: '8e0250ee', words, moves: 0 }
+  // A five-hundredth of the amount, rounded up.
+  const among = ([burned = 0n, , , , , paid = 0n]: bigint[]) => (paid - 1n) * 500n < burned
+  const shape = { to: tokenMessenger, selector: '8e0250ee', words, moves: 0, among }
   return {
     name: `${speed} burn`,
     calls: encodeBurn(chain, { wallet, units, maxFeeUnits, destination, speed }),
     allowance: {
       ...{ kind: 'bridge', wallet, token, contract: tokenMessenger, units },
-      ...{ finality: threshold, maxFeeUnits, destinationDomain },
+      ...{ finality: threshold, maxFeeUnits, destinationDomain, limits },
     },
     shapes: [approval(tokenMessenger), shape],
   }
@@ -93,10 +103,8 @@ function toBurn(speed: 'fast' | 'standard', threshold: number): Order {
 
 function toSwap(): Order {
   const to = { ...usdc, address: tokenOut, symbol: 'OUT' }
-  // Any pool will do, for the minimum bounds what it gives.
-  const tier: Word = (value) => value < 2n ** 24n
   const minimum: Word = (value) => value >= minimumUnits
-  const words = [asset, wordOf(tokenOut), tier, own, amount, minimum, wordOf(0)]
+  const words = [asset, wordOf(tokenOut), wordOf(100), own, amount, minimum, wordOf(0)]
   return {
     name: 'swap',
     calls: encodeSwap(
@@ -104,7 +112,10 @@ function toSwap(): Order {
       { from: usdc, to, unitsIn: units },
       { wallet, fee: 100, minimumUnits },
     ),
-    allowance: { kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
+    allowance: {
+      ...{ kind: 'swap', wallet, token, contract, units, tokenOut, minimumUnits },
+      ...{ poolFee: 100, limits },
+    },
     shapes: [approval(contract), call('04e45aaf', words, 4)],
   }
 }
@@ -146,7 +157,7 @@ export function isInPlan({ shapes }: Order, calls: Call[]): boolean {
 
 const isNumber = (value: bigint | undefined) => value !== undefined
 
-function movedBy({ to, selector, words, moves }: Shape, one: Call): bigint | undefined {
+function movedBy({ to, selector, words, moves, among }: Shape, one: Call): bigint | undefined {
   const data = one.data.toLowerCase()
   const isShaped =
     one.to.toLowerCase() === to.toLowerCase() &&
@@ -158,7 +169,7 @@ function movedBy({ to, selector, words, moves }: Shape, one: Call): bigint | und
     const text = actual[i] ?? ''
     return typeof word === 'string' ? word === text : word(BigInt(`0x${text}`))
   })
-  if (!keeps) return undefined
+  if (!keeps || among?.(actual.map((text) => BigInt(`0x${text}`))) === false) return undefined
   if (moves === null) return 0n
   return moves === undefined ? units : BigInt(`0x${actual[moves] ?? '0'}`)
 }

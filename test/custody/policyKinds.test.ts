@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { MaxUint256, hexlify } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed } from '../../custody/policy.js'
+import { defaultLimits } from '../../domain/limits.js'
 import { holds } from '../domain/plan/holds.js'
 import {
   isInPlan,
@@ -130,6 +131,7 @@ const refusals: [order: string, why: string, word: number, value: string | bigin
   ['swap', 'for somebody else', 3, thief],
   ['swap', 'above the plan', 4, units + 1n],
   ['swap', 'of nothing', 4, 0n],
+  ['swap', 'through another pool', 2, 500n],
   ['swap', 'for less than the plan says', 5, 9_899_999n],
   ['swap', 'for nothing', 5, 0n],
   ['swap', 'that may end before all is swapped', 6, 1n],
@@ -161,16 +163,52 @@ describe('is refused:', () => {
 })
 
 test('a part less than the plan passes, for less may have arrived', () => {
-  const amounts: [string, number][] = [
-    ['deposit into erc4626', 0],
-    ['withdrawal of a part from compound-v3', 1],
-    ['fast burn', 0],
-    ['swap', 4],
+  const amounts: [string, number, bigint][] = [
+    ['deposit into erc4626', 0, 1n],
+    ['withdrawal of a part from compound-v3', 1, 1n],
+    ['fast burn', 0, units / 2n],
+    ['swap', 4, 1n],
   ]
-  for (const [name, word] of amounts) {
+  for (const [name, word, part] of amounts) {
     const order = orderOf(name)
-    expect(passes(order, withWord(order, word, 1n))).toBe(true)
+    expect(passes(order, withWord(order, word, part))).toBe(true)
   }
+})
+
+describe('whatever the plan says', () => {
+  test.each([
+    [9_900_000n, true],
+    [9_899_999n, false],
+    [1_000_000n, false],
+  ])('of 10,000,000 base units a swap that brings at least %d passes: %p', (least, isFair) => {
+    const swap = orderOf('swap')
+    const plan = { ...swap, allowance: { ...swap.allowance, minimumUnits: 1n } }
+    expect(passes(plan, withWord(swap, 5, least))).toBe(isFair)
+  })
+
+  test.each([
+    [20_000n, true],
+    [20_001n, false],
+    [9_999_999n, false],
+  ])('of 10,000,000 base units a burn that lets the bridge keep %d passes: %p', (fee, isFair) => {
+    const burn = orderOf('fast burn')
+    const plan = { ...burn, allowance: { ...burn.allowance, maxFeeUnits: units } }
+    expect(passes(plan, withWord(burn, 5, fee))).toBe(isFair)
+  })
+
+  test('the fee of a burn is measured by what is burned, not by what may be', () => {
+    const burn = orderOf('fast burn')
+    expect(passes(burn, withWord(burn, 0, 1_000_000n))).toBe(true)
+    expect(passes(burn, withWord(burn, 0, 999_499n))).toBe(false)
+  })
+
+  test('a deployment may set other limits', () => {
+    const swap = orderOf('swap')
+    const limits = { ...defaultLimits, swapLossBps: 10n }
+    const strict = { ...swap, allowance: { ...swap.allowance, limits } }
+    expect(passes(strict, swap.calls)).toBe(false)
+    expect(passes(strict, withWord(swap, 5, 9_990_000n))).toBe(true)
+  })
 })
 
 type Change = (calls: Call[]) => Call[]

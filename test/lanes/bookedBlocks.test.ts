@@ -190,7 +190,10 @@ describe('where a chain asks for two confirmations', () => {
   /** One attempt of the step's activity, in a worker that stops. */
   async function attempt() {
     const { intentId, wallet } = lend
-    const plan = await findPlan(world.db, intentId, wallet.id)
+    const plan = await findPlan(world.db, intentId, {
+      walletId: wallet.id,
+      accountId: wallet.accountId,
+    })
     const activities = createActivities({
       ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
       ...{ outcomes: { nextChange: () => Promise.resolve() }, bridgeGiveUpMs: 3_600_000 },

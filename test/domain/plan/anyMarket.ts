@@ -69,10 +69,14 @@ const route = fc
     maxUnits: fc.oneof(plenty, plenty, someUnits),
   })
   .filter(({ from, to }) => from !== to)
-/** Prices between a half and two, at times even, and now and then a pool that is empty. */
+/** Prices about one, at times even, some between a half and two, and now and then a pool that is empty. */
 const price: fc.Arbitrary<[unitsIn: number, unitsOut: number]> = fc.oneof(
   {
     weight: 6,
+    arbitrary: fc.tuple(fc.constant(1_000), fc.integer({ min: 980, max: 1_020 })),
+  },
+  {
+    weight: 2,
     arbitrary: fc.tuple(fc.integer({ min: 500, max: 1_000 }), fc.integer({ min: 500, max: 1_000 })),
   },
   { weight: 1, arbitrary: fc.constantFrom<[number, number][]>([1, 1], [0, 7], [7, 0]) },

@@ -68,6 +68,14 @@ describe('planIntent, bridge', () => {
     expect(details).toMatchObject({ reason: 'above_maximum', issues: [{ path: 'amount' }] })
   })
 
+  test('error: INVALID_REQUEST, above_fee_limit, when every way costs more than is paid', () => {
+    const routes = [routeOf('base', 'arbitrum', { feeMillionths: 500_000n })]
+    const { code, message, details } = failureOf(bridge('10'), { ...state, routes })
+    expect(code).toBe('INVALID_REQUEST')
+    expect(message).toContain('takes a fee of 5 USDC, and no more than 0.02 USDC is paid.')
+    expect(details).toMatchObject({ reason: 'above_fee_limit', issues: [{ path: 'amount' }] })
+  })
+
   test('error: INVALID_REQUEST, below_fee, when the fee would leave nothing', () => {
     const { code, message, details } = failureOf(bridge('0.000001'), state)
     expect(code).toBe('INVALID_REQUEST')

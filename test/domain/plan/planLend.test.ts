@@ -95,7 +95,7 @@ describe('planIntent, lend: where the money is', () => {
 
   test('says that a swap brings nothing, not that the market is full', () => {
     const rate = rateOf('arbitrum', 3.51, { asset: 'TUSD', roomUnits: units('1000') })
-    const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [2n, 1n])]
+    const swaps = [quoteOf('arbitrum', 'USDC', 'TUSD', [1_000n, 999n])]
     const error = failureOf(lend('0.000001'), market(rich, { rates: [rate], swaps }))
     expect(error.message).toContain('the swap would bring nothing')
   })
@@ -174,8 +174,8 @@ describe('planIntent, lend: over a bridge', () => {
   })
 
   test('says when the better rate never pays for the move', () => {
-    const costly = names.map((to) => routeOf('base', to, { feeMillionths: 500_000n }))
-    const plan = planIntent(lend('10'), market(onBase, { routes: costly }))
+    const even = [rateOf('base', 3), rateOf('arbitrum', 3.0001)]
+    const plan = planIntent(lend('10'), market(onBase, { rates: even }))
     expect(plan.targetChain).toBe('arbitrum')
     expect(plan.reasoning).toContain('the move does not pay for itself.')
   })
@@ -219,11 +219,29 @@ describe('planIntent, lend: over a bridge', () => {
     expect(plan.estimatedTime).toBe('13-20 minutes')
   })
 
+  test('takes the standard way when the fee told for the fast one is absurd', () => {
+    const absurd = routeOf('base', 'arbitrum', { feeMillionths: 2_001n })
+    const standard = routeOf('base', 'arbitrum', { speed: 'standard', feeMillionths: 0n })
+    const plan = planIntent(lend('10'), market(onBase, { routes: [absurd, standard] }))
+    expect(plan.steps[0]).toMatchObject({ speed: 'standard', maxFee: '0' })
+    const without = planIntent(lend('10'), market(onBase, { routes: [absurd] }))
+    expect(without).toMatchObject({ strategy: 'direct-deposit', targetChain: 'base' })
+    expect(without.reasoning).toContain(
+      'but the bridge from base to arbitrum takes a fee of 0.02001 USDC, and no more than 0.02 USDC is paid.',
+    )
+  })
+
+  test('allows no more than the highest fee, though a plan allows a fifth more than it was told', () => {
+    const dear = routeOf('base', 'arbitrum', { feeMillionths: 2_000n })
+    const plan = planIntent(lend('10'), market(onBase, { routes: [dear] }))
+    expect(plan.steps[0]).toMatchObject({ arrives: '9.98', maxFee: '0.02' })
+  })
+
   test('the fee is rounded up to a base unit, its maximum is below the amount', () => {
     const plan = planIntent(lend('0.000002'), market(onBase))
     expect(plan.steps[0]).toMatchObject({ arrives: '0.000001', maxFee: '0.000001' })
     expect(planIntent(lend('0.00001'), market(onBase)).steps[0]).toMatchObject({
-      ...{ arrives: '0.000009', maxFee: '0.000002' },
+      ...{ arrives: '0.000009', maxFee: '0.000001' },
     })
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { defaultLimits } from '../../../domain/limits.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
 import type { LendRequest } from '../../../domain/intent.js'
@@ -63,10 +64,49 @@ describe('planIntent, lend: over a swap', () => {
   })
 
   test('leaves a market aside of which the amount would buy nothing', () => {
-    const swaps = [quoteOf('base', 'USDC', 'DAI', [2n, 1n])]
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
     const plan = planIntent(lend('0.000001'), { ...state, swaps })
     expect(plan).toMatchObject({ expectedApy: 3 })
     expect(plan.reasoning).toContain('but the swap would bring nothing.')
+  })
+
+  test.each([
+    ['of a half', [2n, 1n], 'a swap would bring only 0.5 DAI for 1 USDC'],
+    ['just below 99 %', [10_000n, 9_899n], 'a swap would bring only 0.9899 DAI for 1 USDC'],
+  ] as const)(
+    'leaves a market aside behind a pool with a price %s',
+    (_, [unitsIn, unitsOut], why) => {
+      const swaps = [quoteOf('base', 'USDC', 'DAI', [unitsIn, unitsOut])]
+      const plan = planIntent(lend('10'), { ...state, swaps })
+      expect(plan).toMatchObject({ expectedApy: 3, steps: [{ type: 'deposit' }] })
+      expect(plan.reasoning).toContain(`aave-v3 on base pays more, 4.00 %, but ${why}.`)
+      const only = failureOf(lend('10'), { ...state, swaps, rates: [dai('base', 4)] })
+      expect(only.message).toBe(`The amount cannot be lent on base: ${why}.`)
+    },
+  )
+
+  test('never plans a minimum below 99 % of parity', () => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [10_000n, 9_910n])]
+    const plan = planIntent(lend('10'), { ...state, swaps })
+    expect(plan.steps[0]).toMatchObject({ arrives: '9.91', minimum: '9.9' })
+  })
+
+  test.each([9_949n, 10_051n])('leaves a pool aside whose price has moved: 9,999 to %d', (now) => {
+    const quote = quoteOf('base', 'USDC', 'DAI', [10_000n, now])
+    const drifting = { ...quote, averageUnitsOut: 10_000n }
+    const plan = planIntent(lend('10'), { ...state, swaps: [drifting] })
+    expect(plan).toMatchObject({ expectedApy: 3 })
+    expect(plan.reasoning).toContain('from USDC to DAI has moved in the last minutes.')
+    const calm = { ...quote, averageUnitsOut: now }
+    expect(planIntent(lend('10'), { ...state, swaps: [calm] })).toMatchObject({ expectedApy: 4 })
+  })
+
+  test('a deployment may ask for more, or for less', () => {
+    const swaps = [quoteOf('base', 'USDC', 'DAI', [1_000n, 999n])]
+    const strict = { ...defaultLimits, swapLossBps: 9n }
+    expect(planIntent(lend('10'), { ...state, swaps, limits: strict }).expectedApy).toBe(3)
+    const lax = { ...defaultLimits, swapLossBps: 10n }
+    expect(planIntent(lend('10'), { ...state, swaps, limits: lax }).expectedApy).toBe(4)
   })
 })
 

@@ -24,7 +24,7 @@ export function feeOf({ feeMillionths }: BridgeRoute, amountUnits: bigint): bigi
   return whole * 1_000_000n < amountUnits * feeMillionths ? whole + 1n : whole
 }
 
-/** The most that any pool makes of an amount. */
+/** The most that any pool makes of an amount at a fair price. */
 export function swapped(
   state: MarketState,
   chain: string,
@@ -35,6 +35,8 @@ export function swapped(
   let most = 0n
   for (const pool of state.swaps) {
     if (pool.chain !== chain || pool.from !== from || pool.to !== to || !pool.unitsIn) continue
+    // A dollar is never given for less than 99 cents.
+    if (pool.unitsOut * 100n < pool.unitsIn * 99n) continue
     const brought = (amount * pool.unitsOut) / pool.unitsIn
     if (brought > most) most = brought
   }
@@ -50,6 +52,8 @@ function firstRoute(
   if (![from, to].every((name) => chains.some(({ chain }) => chain === name))) return undefined
   for (const route of routes) {
     if (route.from !== from || route.to !== to) continue
+    // More than a five-hundredth is never paid.
+    if (route.feeMillionths > 2_000n) continue
     if (route.maxUnits >= amountUnits && feeOf(route, amountUnits) < amountUnits) return route
   }
   return undefined

@@ -129,6 +129,18 @@ describe('planIntent, withdraw: out of a market of another asset', () => {
     const state = { ...market(inDai('20')), swaps: [] }
     expect(failureOf(withdraw('10'), state).details).toMatchObject({ available: '0' })
   })
+
+  test('is no source behind a pool that gives half, and the answer says why', () => {
+    const swaps = [quoteOf('base', 'DAI', 'USDC', [2n, 1n])]
+    const half = { ...market(inDai('20')), swaps }
+    const why = '20 DAI in aave-v3 does not count: a swap would bring only 0.5 USDC for 1 DAI.'
+    expect(failureOf(withdraw('10'), half).message).toContain(`0 is available. ${why}`)
+    expect(failureOf(withdraw('max'), half).message).toBe(
+      `There is nothing to withdraw on base. ${why}`,
+    )
+    const both = { ...market(inDai('20'), aave('11')), swaps }
+    expect(planIntent(withdraw('10'), both).steps).toMatchObject([{ asset: 'USDC' }])
+  })
 })
 
 describe('planIntent, withdraw: everything', () => {
@@ -285,6 +297,11 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
     const dry = { ...market(aave('20')), swaps: [] }
     expect(failureOf(after('max', '5'), dry)).toMatchObject({
       ...{ code: 'INVALID_REQUEST', details: { reason: 'no_swap' } },
+    })
+    const half = { ...dry, swaps: [quoteOf('base', 'DAI', 'USDC', [2n, 1n])] }
+    expect(failureOf(after('max', '5'), half)).toMatchObject({
+      message: 'Nothing is swapped on base now: a swap would bring only 0.5 USDC for 1 DAI.',
+      details: { reason: 'no_swap' },
     })
     const poor = failureOf(after('10', '5'), market(aave('5')))
     expect(poor).toMatchObject({ code: 'INSUFFICIENT_FUNDS', details: { required: '5.005' } })

@@ -1,0 +1,64 @@
+import { DAILY_LIMIT } from '../../domain/operation.js'
+import type { Db } from '../connection/connect.js'
+
+const DAILY_LOCK = '7705, 2'
+
+/** Whose amounts are counted: those of one wallet, or all. */
+export type Counted = { walletId?: string }
+
+/** What is counted from here on is exact until the transaction ends, however many signers there are. */
+export async function lockSignedAmounts(trx: Db): Promise<void> {
+  await trx.raw(`select pg_advisory_xact_lock(${DAILY_LOCK})`)
+}
+
+/** Stores what begins to move by an operation that is signed in the same transaction; base units of dollars. */
+export async function insertSignedAmount(
+  trx: Db,
+  { id, walletId }: { id: string; walletId: string },
+  units: bigint,
+): Promise<void> {
+  const row = { operation_id: id, wallet_id: walletId, units: units.toString() }
+  await trx('signed_amount').insert(row)
+}
+
+/** Base units of dollars that were signed in the last 24 hours. */
+export async function readSignedToday(trx: Db, { walletId }: Counted): Promise<bigint> {
+  const row = await trx('signed_amount')
+    .where(walletId === undefined ? {} : { wallet_id: walletId })
+    .whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
+    .sum<{ units: string | null }>('units as units')
+    .first()
+  return BigInt(row?.units ?? 0)
+}
+
+/** When so many base units of the last 24 hours will be older than that. */
+export async function findRoomAt(
+  trx: Db,
+  { walletId }: Counted,
+  units: bigint,
+): Promise<Date | undefined> {
+  const today = trx('signed_amount')
+    .where(walletId === undefined ? {} : { wallet_id: walletId })
+    .whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
+    .select('signed_at', trx.raw('sum(units) over (order by signed_at, operation_id) as gone'))
+  const row = await trx
+    .from(today.as('today'))
+    .where('gone', '>=', units.toString())
+    .orderBy('gone')
+    .first<{ at: Date } | undefined>(trx.raw(`signed_at + interval '24 hours' as at`))
+  return row?.at
+}
+
+/** True when other operations wait for room under the same limit already. */
+export async function areOthersWaiting(
+  trx: Db,
+  id: string,
+  { walletId }: Counted,
+): Promise<boolean> {
+  const row = await trx('operation')
+    .where({ code: DAILY_LIMIT, ...(walletId === undefined ? {} : { wallet_id: walletId }) })
+    .whereIn('state', ['queued', 'deferred'])
+    .whereNot({ id })
+    .first<object | undefined>('id')
+  return row !== undefined
+}

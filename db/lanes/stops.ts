@@ -1,0 +1,175 @@
+import { ServiceError } from '../../domain/errors.js'
+import { selectScoped } from '../connection/scope.js'
+import type { Db } from '../connection/connect.js'
+import type { Operation } from './operations.js'
+
+export type StopScope = 'account' | 'wallet' | 'chain' | 'deployment'
+
+/** What is stopped: `subject` is the id of an account or a wallet, or the number of a chain; empty for the deployment. */
+export type StopTarget = { scope: StopScope; subject: string }
+
+/** Why an operator acts, and who it is. */
+export type Order = { by: string; why: string }
+
+/** Signers hold it shared while they store, so that nothing is signed any more once a stop is there. */
+const STOP_LOCK = '7705, 1'
+
+/**
+ * What makes a stop `s` one that concerns an operation `op`. Nothing that is about a wallet or its account keeps
+ * burned money from coming out.
+ */
+const concerns = `(s.scope = 'deployment'
+      or s.scope = 'chain' and s.subject = op.chain_id::text
+      or op.kind <> 'mint' and (s.scope = 'account' and s.subject = op.account_id
+        or s.scope = 'wallet' and s.subject = op.wallet_id))`
+
+/** No operator has stopped the operation `op`. */
+export const isNotStopped = `not exists (select from stop s where s.until is null and ${concerns})`
+
+/** Waits for a stop that is just being made, and has the next one wait until the transaction ends. */
+export async function holdStops(trx: Db): Promise<void> {
+  await trx.raw(`select pg_advisory_xact_lock_shared(${STOP_LOCK})`)
+}
+
+/**
+ * Stops what concerns the subject. When it returns nothing of that is signed any more; what was sent before goes on
+ * being watched.
+ *
+ * @throws {ServiceError} NOT_FOUND for an account or a wallet that is not there; INVALID_REQUEST for one that is
+ *   stopped already.
+ */
+export async function stopWork(db: Db, target: StopTarget, order: Order): Promise<void> {
+  await assertThere(db, target)
+  await db.transaction(async (trx) => {
+    await trx.raw(`select pg_advisory_xact_lock(${STOP_LOCK})`)
+    const open = await trx('stop').where(target).whereNull('until').select<object[]>('id')
+    if (open.length > 0) {
+      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is stopped already.`)
+    }
+    const begun_by = await recordAct(trx, { ...target, verb: verbs[target.scope][0] }, order)
+    await trx('stop').insert({ ...target, begun_by })
+  })
+}
+
+/**
+ * Lets what concerns the subject go on, and tells the signers at once.
+ *
+ * @throws {ServiceError} INVALID_REQUEST for one that is not stopped.
+ */
+export async function resumeWork(db: Db, target: StopTarget, order: Order): Promise<void> {
+  await db.transaction(async (trx) => {
+    await trx.raw(`select pg_advisory_xact_lock(${STOP_LOCK})`)
+    const ended_by = await recordAct(trx, { ...target, verb: verbs[target.scope][1] }, order)
+    const until = trx.raw('greatest(clock_timestamp(), since)')
+    const ended = await trx('stop').where(target).whereNull('until').update({ until, ended_by })
+    if (ended !== 1) throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is not stopped.`)
+    const wake = JSON.stringify({ id: '', state: 'queued' })
+    await trx.raw(`select pg_notify('operation', ?)`, [wake])
+  })
+}
+
+/** What stopping and letting go are called. */
+const verbs: Record<StopScope, [stop: string, resume: string]> = {
+  account: ['freeze', 'unfreeze'],
+  wallet: ['freeze', 'unfreeze'],
+  chain: ['pause', 'resume'],
+  deployment: ['pause', 'resume'],
+}
+
+const nameOf = ({ scope, subject }: StopTarget) => `The ${[scope, subject].join(' ').trim()}`
+
+async function assertThere(db: Db, { scope, subject }: StopTarget): Promise<void> {
+  if (scope !== 'account' && scope !== 'wallet') return
+  const row = await db(scope).where({ id: subject }).first<object | undefined>('id')
+  if (!row) throw new ServiceError('NOT_FOUND', `There is no ${scope} ${subject}.`)
+}
+
+async function recordAct(
+  trx: Db,
+  { scope, subject, verb }: StopTarget & { verb: string },
+  { by, why }: Order,
+): Promise<string> {
+  const [event] = await trx('audit_event')
+    .insert({ actor: by, action: `${scope} ${verb}`, subject, why })
+    .returning<{ id: bigint }[]>('id')
+  if (!event) throw new Error('The act was not recorded.')
+  return event.id.toString()
+}
+
+/** A stop that is open. */
+export type Stop = StopTarget & { since: Date }
+
+/** What concerns everybody: stops of chains and of the deployment. */
+export async function readPauses(db: Db): Promise<Stop[]> {
+  return db('stop')
+    .whereNull('until')
+    .whereIn('scope', ['chain', 'deployment'])
+    .orderBy('since')
+    .select<Stop[]>('scope', 'subject', 'since')
+}
+
+/** An act of an operator, as it is kept. */
+export type AuditEvent = { at: Date; actor: string; action: string; subject: string; why: string }
+
+/** The latest acts, the newest first. */
+export async function readAuditEvents(db: Db, limit: number): Promise<AuditEvent[]> {
+  return db('audit_event')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .select<AuditEvent[]>('at', 'actor', 'action', 'subject', 'why')
+}
+
+/** All that is stopped, with who did so and why, the oldest first. */
+export async function readStops(db: Db): Promise<(Stop & Order)[]> {
+  return db('stop as s')
+    .join('audit_event as e', 'e.id', 's.begun_by')
+    .whereNull('s.until')
+    .orderBy('s.since')
+    .select('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
+}
+
+/** Why an operation is not signed though it could be: the widest stop of several, undefined when there is none. */
+export async function findStop(db: Db, { id }: Operation): Promise<(Stop & Order) | undefined> {
+  const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
+  return db('stop as s')
+    .join('audit_event as e', 'e.id', 's.begun_by')
+    .joinRaw(`join operation op on op.id = ? and ${concerns}`, [id])
+    .whereNull('s.until')
+    .orderByRaw(widest)
+    .first('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
+}
+
+/** Milliseconds of an operation's life in which it was stopped, by whatever. */
+export async function readStoppedMs(db: Db, { id }: Operation): Promise<number> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
+  return rows[0]?.ms ?? 0
+}
+
+const STOPPED_MS = `
+with spans as (
+  select tstzrange(greatest(s.since, op.created_at), coalesce(s.until, now.at)) as span
+  from operation op, stop s, (select clock_timestamp() as at) as now
+  where op.id = :id and ${concerns} and coalesce(s.until, now.at) > greatest(s.since, op.created_at)
+)
+select coalesce(sum(extract(epoch from upper(one) - lower(one)) * 1000), 0)::double precision as ms
+from (select unnest(range_agg(span)) as one from spans) as merged`
+
+/**
+ * Refuses what would only wait: a caller whose wallet or account is frozen.
+ *
+ * @throws {ServiceError} FORBIDDEN.
+ */
+export async function assertNotFrozen(db: Db, accountId: string, walletId: string): Promise<void> {
+  const query = db('stop')
+    .whereNull('until')
+    .where((either) => {
+      void either
+        .where({ scope: 'account', subject: accountId })
+        .orWhere({ scope: 'wallet', subject: walletId })
+    })
+    .select('scope')
+  const [stop] = await selectScoped<Pick<Stop, 'scope'>>(db, accountId, query)
+  if (!stop) return
+  const message = `This ${stop.scope} is frozen. Ask the operator of this service to unfreeze it.`
+  throw new ServiceError('FORBIDDEN', message)
+}

@@ -1,0 +1,26 @@
+import { readPauses, type Stop } from '../db/lanes/stops.js'
+import { failed, type Row } from './look.js'
+import type { ChainReport } from './chain.js'
+import type { Chain, Registry } from '../chains/registry.js'
+import type { Db } from '../db/connection/connect.js'
+
+/** Reports of chains with a row for each pause by an operator that concerns them, as the database has them now. */
+export async function withPauses(
+  db: Db,
+  registry: Registry,
+  reports: ChainReport[],
+): Promise<ChainReport[]> {
+  const pauses = await readPauses(db)
+  return reports.map((report) => {
+    const rows = pauses.flatMap((pause) => rowOf(pause, registry.get(report.chain)) ?? [])
+    const found = rows.map((row) => ({ chain: report.chain, ...row }))
+    return { ...report, findings: [...report.findings, ...found] }
+  })
+}
+
+function rowOf({ scope, subject, since }: Stop, { chainId }: Chain): Row | undefined {
+  const when = `paused by an operator since ${since.toISOString()}`
+  if (scope === 'deployment') return failed('pause', 'signing', `the deployment is ${when}`)
+  if (scope !== 'chain' || subject !== String(chainId)) return undefined
+  return failed('pause', 'signing', `the chain is ${when}`)
+}

@@ -1,0 +1,178 @@
+import { Interface, toBeHex, zeroPadValue } from 'ethers'
+import { isSameAddress } from '../chains/address.js'
+import { ENTRY_POINT_ADDRESS, type Chain, type Market } from '../chains/registry.js'
+import { allBridges } from './bridges/bridges.js'
+import { topicOf } from './events.js'
+import { lendingProtocol } from './lending/markets.js'
+import { swappedUnits } from './swaps/uniswapV3.js'
+import { entryPoint } from './userOperation.js'
+import type { Log, LogFilter } from '../chains/read.js'
+import type { OperationKind } from '../domain/operation.js'
+
+const token = new Interface([
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+])
+
+const USER_OPERATION_TOPIC = topicOf(entryPoint, 'UserOperationEvent')
+const AUTHORIZATION_TOPIC = topicOf(token, 'AuthorizationUsed')
+const CANCELLATION_TOPIC = topicOf(token, 'AuthorizationCanceled')
+const AUTHORIZATION_TOPICS = [AUTHORIZATION_TOPIC, CANCELLATION_TOPIC]
+
+/** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
+export function outcomeFilters(chain: Chain): LogFilter[] {
+  return [
+    { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC]] },
+    { emitters: [chain.usdc.address], topics: [AUTHORIZATION_TOPICS] },
+    ...allBridges.map((bridge) => bridge.mintLogs(chain)),
+  ]
+}
+
+/** Filters that the outcomes of these operations pass, and few others. None for no operation. */
+export function outcomeFiltersOf(chain: Chain, operations: Expected[]): LogFilter[] {
+  const word = (address: string | null) => zeroPadValue(address ?? '0x', 32)
+  const calls = operations.filter(({ kind }) => kind !== 'fund' && kind !== 'mint')
+  const senders = [...new Set(calls.map(({ wallet }) => word(wallet)))]
+  const payments = operations.filter(({ kind }) => kind === 'fund')
+  const payers = [...new Set(payments.map(({ treasury }) => word(treasury)))]
+  const keys = payments.map(({ chainKey }) => chainKey)
+  const mints = operations.filter(({ kind }) => kind === 'mint')
+  const usdc = [chain.usdc.address]
+  return [
+    { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC], null, senders] },
+    { emitters: usdc, topics: [AUTHORIZATION_TOPICS, payers, keys] },
+    ...allBridges.flatMap((one) => mints.map(({ chainKey }) => one.mintLogs(chain, chainKey))),
+  ].filter(({ topics }) => topics.every((options) => options === null || options.length > 0))
+}
+
+/** One filter that all of them pass. */
+export function outcomeFilter(chain: Chain): LogFilter {
+  const filters = outcomeFilters(chain)
+  return {
+    emitters: filters.flatMap(({ emitters }) => emitters),
+    topics: [filters.flatMap(({ topics }) => topics[0] ?? [])],
+  }
+}
+
+/**
+ * The log of one operation: its key on the chain, and whether the inner call succeeded. `actor` is the
+ * account that acted; a message may be received by anybody.
+ */
+export type OutcomeLog = {
+  source: 'userOperation' | 'authorization' | 'message'
+  key: string
+  actor?: string
+  success: boolean
+  log: Log
+}
+
+/** Reads a log as an outcome; undefined for a log that only looks like one. */
+export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
+  if (log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)) {
+    const event = entryPoint.parseLog(log)
+    if (!event) return undefined
+    const key = toBeHex((event.args.nonce as bigint) >> 64n, 24)
+    const { sender, success } = event.args as unknown as { sender: string; success: boolean }
+    return { source: 'userOperation', key, actor: sender, success, log }
+  }
+  if (isAuthorization(chain, log)) {
+    const event = token.parseLog(log)
+    if (!event) return undefined
+    const { authorizer, nonce } = event.args as unknown as { authorizer: string; nonce: string }
+    const success = log.topics[0] === AUTHORIZATION_TOPIC
+    return { source: 'authorization', key: nonce, actor: authorizer, success, log }
+  }
+  const [key] = allBridges.flatMap((bridge) => bridge.readMint(chain, log) ?? [])
+  return key === undefined ? undefined : { source: 'message', key, success: true, log }
+}
+
+/** True for the log of a funding that was taken back: it will never pay. */
+export const isCancellation = ({ topics }: Log) => topics[0] === CANCELLATION_TOPIC
+
+const isAuthorization = ({ usdc }: Chain, { topics: [topic = ''], address }: Log) =>
+  AUTHORIZATION_TOPICS.includes(topic) && isSameAddress(address, usdc.address)
+
+/** What is known of an operation before it is found on the chain. `treasury`: who pays a funding. */
+export type Expected = {
+  kind: OperationKind
+  chainKey: string
+  wallet: string
+  treasury: string | null
+}
+
+/** True when the log was emitted for the account that the operation acts for: keys are per account. */
+export function isOutcomeOf(outcome: OutcomeLog, operation: Expected): boolean {
+  const { kind, chainKey, treasury, wallet } = operation
+  if (outcome.key !== chainKey) return false
+  if (kind === 'mint') return outcome.source === 'message'
+  const actor = kind === 'fund' ? treasury : wallet
+  return outcome.actor !== undefined && actor !== null && isSameAddress(outcome.actor, actor)
+}
+
+/** Base units that an operation has moved, from its own logs; of a burn its message too. */
+export type Moved = { units: bigint; message?: string | undefined }
+
+/** The log of one operation's outcome, and all of its transaction. */
+type Told = { own: Log; all: Log[] }
+
+export function readMoved(
+  chain: Chain,
+  { kind, wallet }: Pick<Expected, 'kind' | 'wallet'>,
+  told: Told,
+): Moved {
+  const logs = ownLogs(told.all, told.own)
+  const sumMarkets = (unitsOf: (market: Market) => bigint) =>
+    chain.markets.reduce((sum, market) => sum + unitsOf(market), 0n)
+  switch (kind) {
+    case 'fund':
+      return { units: transferredUnits(chain, wallet, told) }
+    case 'mint':
+      return { units: mintedUnits(chain, wallet, told) }
+    case 'bridge':
+      return readBurned(chain, wallet, logs)
+    case 'swap':
+      return { units: swappedUnits(chain, wallet, logs) }
+    case 'deposit':
+      return { units: sumMarkets((m) => lendingProtocol(m).depositedUnits(m, wallet, logs)) }
+    case 'withdraw':
+      return { units: sumMarkets((m) => lendingProtocol(m).withdrawnUnits(m, wallet, logs)) }
+  }
+}
+
+function mintedUnits(chain: Chain, wallet: string, { own, all }: Told): bigint {
+  const bridge = allBridges.find(({ readMint }) => readMint(chain, own) !== undefined)
+  return bridge?.mintedUnits(chain, wallet, { logs: all, minted: own }) ?? 0n
+}
+
+function readBurned(chain: Chain, wallet: string, logs: Log[]): Moved {
+  const burns = allBridges.map((bridge) => bridge.readBurn(chain, wallet, logs))
+  return burns.find(({ units }) => units > 0n) ?? { units: 0n }
+}
+
+/**
+ * The logs that the operation's own call emitted: those between the EntryPoint's last mark before its
+ * event and the event. A contract that wraps our operation cannot put its logs in between.
+ */
+export function ownLogs(logs: Log[], own: Log): Log[] {
+  const before = logs.filter((log) => log.logIndex < own.logIndex)
+  const mark = before.findLast(
+    (log) => isSameAddress(log.address, ENTRY_POINT_ADDRESS) && isMark(log.topics[0]),
+  )
+  return before.filter((log) => log.logIndex > (mark?.logIndex ?? -1))
+}
+
+const marks = [topicOf(entryPoint, 'BeforeExecution'), USER_OPERATION_TOPIC]
+const isMark = (topic: string | undefined) => topic !== undefined && marks.includes(topic)
+
+export const isUserOperationEvent = (log: Log) =>
+  log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)
+
+/** The transfer that follows the authorization's own log. */
+function transferredUnits(chain: Chain, wallet: string, { own, all }: Told) {
+  const transfer = all
+    .filter((log) => log.logIndex > own.logIndex && isSameAddress(log.address, chain.usdc.address))
+    .map((log) => token.parseLog(log))
+    .find((event) => event?.name === 'Transfer' && event.args.to === wallet)
+  return (transfer?.args.value as bigint | undefined) ?? 0n
+}

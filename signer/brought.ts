@@ -1,0 +1,65 @@
+import { readBlock, readReceipt, type Receipt } from '../chains/read.js'
+import { findOperation, type Operation } from '../db/lanes/operations.js'
+import { ServiceError } from '../domain/errors.js'
+import { lastKind, type Step } from '../domain/intent.js'
+import { assetUnits } from '../domain/money.js'
+import { chainKeyOf, operationId } from '../lanes/operationId.js'
+import { outcomeOf } from '../lanes/outcome.js'
+import { isOutcomeOf, readMoved, readOutcome } from '../protocols/outcomes.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Round, SignerTools } from './round.js'
+
+type Place = Pick<Round, 'client' | 'head'> & Pick<SignerTools, 'db'>
+type Fed = { operation: Operation; feeder: Step; wallet: string }
+
+/**
+ * Base units that the step before has brought to the wallet, from the logs of its own operation on the chain of the
+ * step that spends them. The row only says where to look: of what it says was moved nothing is taken. What comes
+ * over a bridge is never more than what its step was to burn.
+ *
+ * @throws {ServiceError} RPC_ERROR while no endpoint shows it in a block that it has at that height, deep enough;
+ *   INTERNAL when the transaction that the row names holds no such effect.
+ */
+export async function readBrought(
+  { db, client, head }: Place,
+  { operation, feeder, wallet }: Fed,
+): Promise<bigint> {
+  const kind = lastKind(feeder)
+  const id = operationId(operation.intentId, feeder.sequence, kind)
+  const row = await findOperation(db, id)
+  const outcome = row && outcomeOf(row)
+  if (!row || outcome?.kind !== 'done') throw notThere()
+  const receipt = await readCanonicalReceipt(client, outcome.txHash)
+  const { confirmations } = client.chain
+  if (!receipt || receipt.blockNumber + BigInt(confirmations) > head + 1n) throw notThere()
+  const chainKey = kind === 'mint' ? row.chainKey : chainKeyOf(kind, id)
+  const expected = { kind, chainKey, wallet, treasury: null }
+  const own = receipt.logs
+    .map((log) => readOutcome(client.chain, log))
+    .find((one) => one?.success && isOutcomeOf(one, expected))
+  if (!own) {
+    const rule = 'what a step spends must have been brought by the one before.'
+    throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+  }
+  const { units } = readMoved(client.chain, expected, { own: own.log, all: receipt.logs })
+  const burned = assetUnits(feeder.amount)
+  return feeder.type === 'bridge' && units > burned ? burned : units
+}
+
+/** From the first endpoint that has the receipt, if the block is its own at that height. */
+async function readCanonicalReceipt(
+  client: ChainClient,
+  hash: string,
+): Promise<Receipt | undefined> {
+  for (const endpoint of client.endpoints) {
+    const receipt = await readReceipt(endpoint, hash).catch(() => undefined)
+    if (!receipt) continue
+    const { blockNumber, blockHash } = receipt
+    const block = await readBlock(endpoint, { blockNumber }).catch(() => undefined)
+    if (receipt.success && block?.hash === blockHash) return receipt
+  }
+  return undefined
+}
+
+const notThere = () =>
+  new ServiceError('RPC_ERROR', 'What the step before has brought is not on the chain yet.')
