@@ -151,12 +151,12 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function waitingFor({ state, txHash }: Operation): string {
+function waitingFor({ state, txHash, message }: Operation): string {
   switch (state) {
     case 'queued':
       return 'Waits for the signer.'
     case 'signed':
-      return 'Signed and sent, waits to be mined.'
+      return message ?? 'Signed and sent, waits to be mined.'
     default:
       return `In transaction ${txHash}, waits for confirmations.`
   }

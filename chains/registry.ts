@@ -83,6 +83,8 @@ export type Chain = {
   finalityBlocks: number
   /** How often the driver asks for a new head. */
   pollMs: number
+  /** A transaction that is not mined so long after it was sent, and so many blocks later, is replaced. */
+  stuckAfter: { seconds: number; blocks: number }
   /** What a step usually takes here from its start to its confirmation, seconds. */
   stepSeconds: [lower: number, upper: number]
   /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
@@ -147,7 +149,10 @@ const testDollarToken = (contract: string): Token => ({
   eip712: { name: 'Test Dollar', version: '1' },
 })
 
-type Pace = Pick<Chain, 'confirmations' | 'finalityBlocks' | 'pollMs' | 'stepSeconds'>
+type Pace = Pick<
+  Chain,
+  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds'
+>
 
 /** The bridge's contracts, and how quick its attestations are on the network. */
 type BridgePlace = Omit<Cctp, 'domain'>
@@ -202,8 +207,17 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace: Pace = { confirmations: 1, finalityBlocks: 64, pollMs: 50, stepSeconds: [1, 5] }
-  return toChain(name, { ...common, ...markets, cctp }, pace)
+  return toChain(
+    name,
+    { ...common, ...markets, cctp },
+    {
+      confirmations: 1,
+      finalityBlocks: 64,
+      pollMs: 50,
+      stuckAfter: { seconds: 5, blocks: 4 },
+      stepSeconds: [1, 5],
+    },
+  )
 }
 
 /**
@@ -226,6 +240,7 @@ function testnetChain(name: ChainName): Chain {
     confirmations: 2,
     finalityBlocks: finalityBlocks[name],
     pollMs: isSlow ? 3_000 : 1_000,
+    stuckAfter: { seconds: isSlow ? 45 : 15, blocks: 3 },
     stepSeconds: isSlow ? [20, 60] : [5, 20],
   })
 }

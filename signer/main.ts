@@ -34,6 +34,7 @@ const queue = watchQueue(listener, stopping, ['queued'])
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }
 await watch.first
-const running = runSigner({ db, chains, registry, keyring, log }, queue, stopping)
+const operationGasWei = config.OPERATION_GAS_ETH
+const running = runSigner({ db, chains, registry, keyring, operationGasWei, log }, queue, stopping)
 onStop(() => running)
 ready({ kek: kek.id, treasury: treasury.address })

@@ -19,6 +19,8 @@ export type SignerTools = {
   chains: Chains
   registry: Registry
   keyring: Keyring
+  /** What one operation may cost at most, wei. */
+  operationGasWei: bigint
   log: PartLog
 }
 

@@ -12,6 +12,7 @@ import { MINTED, failureCodes } from '../domain/operation.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import { BUNDLE_GAS, signAndStore, storeAgain } from './store.js'
+import { keepReplacing } from './replace.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -51,7 +52,12 @@ export async function runSigner(
       }
     }
   }
-  await Promise.all(tools.chains.list.map(signChain))
+  await Promise.all(
+    tools.chains.list.flatMap((client) => [
+      signChain(client),
+      keepReplacing(tools, client, stopping),
+    ]),
+  )
 }
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */

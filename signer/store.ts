@@ -12,6 +12,7 @@ import {
   typedUserOperation,
   type UserOperation,
 } from '../protocols/userOperation.js'
+import { assertAffordable } from './gasBound.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
@@ -31,7 +32,7 @@ type Signed = { id: string; payload: Payload }
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
-type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
+type StoringTools = Pick<SignerTools, 'db' | 'keyring' | 'operationGasWei'>
 
 /**
  * Signs and stores one transaction for those operations that are still ours, in one database
@@ -40,33 +41,33 @@ type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
  * @returns undefined when nothing was left to sign.
  */
 export async function signAndStore(
-  { db, keyring }: StoringTools,
+  { db, ...tools }: StoringTools,
   round: Round,
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
     const operations = prepared.map(({ operation }) => operation)
-    const live = await lockTaken(trx, operations, keyring.taker)
+    const live = await lockTaken(trx, operations, tools.keyring.taker)
     const ours = prepared.filter(({ operation }) => live.includes(operation))
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
-    for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
-    return storeTransaction({ db: trx, keyring }, round, signed)
+    for (const one of ours) signed.push(await signPrepared(tools.keyring, round.client.chain, one))
+    return storeTransaction({ db: trx, ...tools }, round, signed)
   })
 }
 
 /** Carries an operation whose transaction died in a new one: the same signed payload, alone. */
 export async function storeAgain(
-  { db, keyring }: StoringTools,
+  { db, ...tools }: StoringTools,
   round: Round,
   operation: Operation,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
-    const [ours] = await lockTaken(trx, [operation], keyring.taker)
+    const [ours] = await lockTaken(trx, [operation], tools.keyring.taker)
     if (!ours) return undefined
     const payload = ours.payload as Payload
     assertCarriable(round.client.chain, payload)
-    return storeTransaction({ db: trx, keyring }, round, [{ id: ours.id, payload }])
+    return storeTransaction({ db: trx, ...tools }, round, [{ id: ours.id, payload }])
   })
 }
 
@@ -79,7 +80,7 @@ function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): v
 
 /** `db` is the transaction in which the operations are locked. */
 async function storeTransaction(
-  { db, keyring }: StoringTools,
+  { db, keyring, operationGasWei }: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
@@ -90,6 +91,8 @@ async function storeTransaction(
     throw new ServiceError('INTERNAL', message)
   }
   const unsigned = { ...transactionOf(round, carried), nonce: Number(nonce) }
+  const gas = carried.map(({ payload }) => BigInt(payload.gas))
+  assertAffordable({ operationGasWei }, round, { unsigned, gas })
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
   const raw = await sender.signTransaction(unsigned)
   const { hash } = Transaction.from(raw)

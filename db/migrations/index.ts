@@ -6,6 +6,7 @@ import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
+import { replacing } from './0017_replacing.js'
 import { steps } from './0011_steps.js'
 import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
@@ -33,4 +34,5 @@ export const migrations = [
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
+  { name: '0017_replacing', sql: replacing },
 ]
