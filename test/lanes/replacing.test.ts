@@ -1,62 +1,203 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Transaction } from 'ethers'
-import { mineAt, readBaseFee, replaceStuck } from './world/stuck.js'
-import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { appendSend } from '../../db/lanes/replacing.js'
+import { createReplacer } from '../../signer/replace.js'
+import { forgetSent, mineAt, replaceStuck, useLend } from './world/stuck.js'
+import { createWorld, usdcUnits, type World } from './world/fixture.js'
+
+const GWEI = 1_000_000_000n
+const usual = GWEI
+type Header = { number: string; hash: string }
+const UNDERPRICED = { code: -32_000, message: 'replacement transaction underpriced' }
 
 describe('a transaction whose fee is too low', () => {
   let world: World
-  let lend: Lend
-  let usual: bigint
+  const lent = useLend(() => world)
 
   beforeAll(async () => {
-    const changes = { stuckAfter: { seconds: 0, blocks: 1 } }
+    const changes = { stuckAfter: { seconds: 0, blocks: 1 }, maxFeeCapWei: 50n * GWEI }
     world = await createWorld({ lanes: 1, changes })
-    usual = await readBaseFee(world)
   })
   beforeEach(async () => {
     await mineAt(world, usual)
     await world.book()
-    lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
-    await world.sign()
+    await lent.begin()
     await world.broadcast()
   })
   afterEach(() => world.proxy.set(undefined))
   afterAll(() => world?.stop())
 
-  const sends = async () => {
-    const { tx_id } = (await world.sends()).at(-1) ?? { tx_id: 0n }
-    return (await world.sends()).filter((send) => send.tx_id === tx_id)
-  }
-  const expectDone = async () => {
-    const row = await world.row(lend.operationId)
-    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
-    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
-    const [{ sender } = { sender: '' }] = await world.transactions()
-    const count = await world.rpc<string>('eth_getTransactionCount', [sender, 'latest'])
-    const nonces = (await world.transactions()).map(({ nonce }) => nonce)
-    expect(nonces).toEqual(nonces.map((_, i) => BigInt(i)))
-    expect(Number(count)).toBe(nonces.length)
-  }
-  /** The base fee quadruples, for so many blocks in which nothing of ours can be. */
-  const spike = async (blocks = 1) => {
-    await mineAt(world, 4n * usual, blocks)
+  /** The base fee quadruples, for a block in which nothing of ours can be. */
+  const spike = async (times = 4n) => {
+    await mineAt(world, times * usual)
     await world.book()
-    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    expect(await lent.row()).toMatchObject({ state: 'signed' })
+  }
+  /** Books the newest block without what it says. */
+  const passOver = async () => {
+    const head = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
+    const number = Number(head.number)
+    await world.db('chain').update({ booked_block: number, booked_hash: head.hash })
+    const { chainId } = world.chain
+    await world.db('block_header').insert({ chain_id: chainId, number, hash: head.hash })
+  }
+  const replaceInSpike = async () => {
+    await spike()
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
   }
 
   test('is replaced by the same call under the same nonce, which is mined', async () => {
-    await spike()
-    await replaceStuck(world)
+    await replaceInSpike()
     await world.broadcast()
     await mineAt(world, 4n * usual)
     await world.book()
-    await expectDone()
-    const [first, second] = (await sends()).map(({ raw }) => Transaction.from(raw))
-    expect(await sends()).toHaveLength(2)
+    await lent.expectDone({ minedSend: 2 })
+    const [first, second] = (await lent.sends()).map(({ raw }) => Transaction.from(raw))
     expect(second).toMatchObject({
       ...{ nonce: first?.nonce, to: first?.to, data: first?.data, gasLimit: first?.gasLimit },
       authorizationList: first?.authorizationList,
     })
-    expect(await world.row(lend.operationId)).toMatchObject({ tx_hash: second?.hash })
+    expect(await lent.row()).toMatchObject({ tx_hash: second?.hash })
+  })
+
+  test('is replaced by one that geth takes: both fees are an eighth higher at least', async () => {
+    await spike(2n)
+    await replaceStuck(world)
+    await world.broadcast()
+    await mineAt(world, 2n * usual)
+    await world.book()
+    await replaceStuck(world)
+    await world.broadcast()
+    const fees = (await lent.sends()).map(({ raw }) => Transaction.from(raw))
+    expect(fees.length).toBeGreaterThanOrEqual(2)
+    fees.slice(1).forEach(({ maxFeePerGas, maxPriorityFeePerGas }, i) => {
+      const { maxFeePerGas: fee, maxPriorityFeePerGas: tip } = fees[i] as Transaction
+      expect(8n * (maxFeePerGas ?? 0n)).toBeGreaterThanOrEqual(9n * (fee ?? 0n))
+      expect(maxPriorityFeePerGas).toBeGreaterThan(tip ?? 0n)
+    })
+    expect(world.told.map(({ facts }) => facts)).not.toContainEqual(
+      expect.objectContaining({ reason: UNDERPRICED.message }),
+    )
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: fees.length })
+  })
+
+  test('waits while gas costs more than the cap, says so once, and is mined when it falls', async () => {
+    await spike(60n)
+    const before = world.told.length
+    for (let i = 0; i < 3; i++) await replaceStuck(world)
+    const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
+    expect(await lent.row()).toMatchObject({ state: 'signed', message })
+    expect(await lent.sends()).toHaveLength(1)
+    const errors = world.told.slice(before).filter(({ level }) => level === 'error')
+    expect(errors).toMatchObject([{ facts: { why: message } }])
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+    expect(await lent.row()).toMatchObject({ message: null })
+  })
+
+  test('never costs more than its operations may', async () => {
+    await spike()
+    const { gasLimit } = Transaction.from((await lent.sends())[0]?.raw)
+    const bounded = (operationGasWei: bigint) =>
+      createReplacer({ ...world.signer, operationGasWei }, world.signer.chains.byId(0))()
+    await bounded(4n * usual * gasLimit)
+    const message = 'Gas on arbitrum-sepolia costs more than an operation may cost.'
+    expect(await lent.row()).toMatchObject({ state: 'signed', message })
+    expect(await lent.sends()).toHaveLength(1)
+
+    await bounded(5n * usual * gasLimit)
+    const [, second] = (await lent.sends()).map((send) => Transaction.from(send.raw))
+    expect(second?.maxFeePerGas).toBe(5n * usual)
+    expect(await lent.row()).toMatchObject({ message: null })
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('is sent by the next driver when the first one died after it was stored', async () => {
+    await replaceInSpike()
+    await world.restartDriver()
+    // Nobody has sent the new bytes yet: they cannot be stuck.
+    await mineAt(world, 4n * usual, 2)
+    await world.book()
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('may be mined by the old bytes though new ones exist, and is then left alone', async () => {
+    await replaceInSpike()
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    const { id } = await lent.transaction()
+    const more = { txId: id, n: 2, hash: '0xfe', raw: '0x', maxFeeWei: 1n }
+    expect(await appendSend(world.signerDb, more)).toBe(false)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+  })
+
+  test('of which an old send was mined in a block that was booked without it is found', async () => {
+    await replaceInSpike()
+    await world.broadcast()
+    await world.rpc('anvil_dropAllTransactions')
+    await mineAt(world, usual)
+    await world.book()
+    await world.rpc('eth_sendRawTransaction', [(await lent.sends())[0]?.raw])
+    await mineAt(world, usual)
+    await passOver()
+    expect(await lent.row()).toMatchObject({ state: 'signed' })
+    forgetSent(world)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+  })
+
+  test('that a reorg takes out of its old send is mined by the new one', async () => {
+    await replaceInSpike()
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await world.book()
+    expect(await lent.row()).toMatchObject({ state: 'signed', success: true })
+    // It is sent again first: what was stuck before it was mined is not stuck now.
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    await world.broadcast()
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('and is underpriced all the same holds no higher nonce up', async () => {
+    await replaceInSpike()
+    const [, second] = await lent.sends()
+    world.proxy.set(({ params: [raw] }) =>
+      raw === second?.raw ? { refuse: UNDERPRICED } : undefined,
+    )
+    const wallet = await world.createWalletUnbooked(usdcUnits)
+    const next = await world.lend(wallet, usdcUnits)
+    await world.book()
+    await world.sign()
+    await world.broadcast()
+    await mineAt(world, usual)
+    await world.book()
+    expect(await world.row(next.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    await lent.expectDone({ minedSend: 1 })
   })
 })
