@@ -41,6 +41,19 @@ describe('a transaction whose fee is too low', () => {
     const { chainId } = world.chain
     await world.db('block_header').insert({ chain_id: chainId, number, hash: head.hash })
   }
+  /** The base fee is the usual one again. anvil has forgotten what could not be mined, and is told again. */
+  const calm = async (raw?: string) => {
+    await mineAt(world, usual)
+    await world.book()
+    if (raw) await world.rpc('eth_sendRawTransaction', [raw])
+    else {
+      forgetSent(world)
+      await world.broadcast()
+    }
+    await mineAt(world, usual)
+    await world.book()
+  }
+  const firstRaw = async () => (await lent.sends())[0]?.raw ?? ''
   const replaceInSpike = async () => {
     await spike()
     await replaceStuck(world)
@@ -93,15 +106,14 @@ describe('a transaction whose fee is too low', () => {
     expect(await lent.sends()).toHaveLength(1)
     const errors = world.told.slice(before).filter(({ level }) => level === 'error')
     expect(errors).toMatchObject([{ facts: { why: message } }])
-    await mineAt(world, usual)
-    await world.book()
+    await calm()
     await lent.expectDone({ minedSend: 1 })
     expect(await lent.row()).toMatchObject({ message: null })
   })
 
   test('never costs more than its operations may', async () => {
     await spike()
-    const { gasLimit } = Transaction.from((await lent.sends())[0]?.raw)
+    const { gasLimit } = Transaction.from(await firstRaw())
     const bounded = (operationGasWei: bigint) =>
       createReplacer({ ...world.signer, operationGasWei }, world.signer.chains.byId(0))()
     await bounded(4n * usual * gasLimit)
@@ -135,8 +147,7 @@ describe('a transaction whose fee is too low', () => {
 
   test('may be mined by the old bytes though new ones exist, and is then left alone', async () => {
     await replaceInSpike()
-    await mineAt(world, usual)
-    await world.book()
+    await calm(await firstRaw())
     await lent.expectDone({ minedSend: 1 })
     await replaceStuck(world)
     expect(await lent.sends()).toHaveLength(2)
@@ -155,7 +166,7 @@ describe('a transaction whose fee is too low', () => {
     await world.rpc('anvil_dropAllTransactions')
     await mineAt(world, usual)
     await world.book()
-    await world.rpc('eth_sendRawTransaction', [(await lent.sends())[0]?.raw])
+    await world.rpc('eth_sendRawTransaction', [await firstRaw()])
     await mineAt(world, usual)
     await passOver()
     expect(await lent.row()).toMatchObject({ state: 'signed' })
@@ -168,8 +179,7 @@ describe('a transaction whose fee is too low', () => {
 
   test('that a reorg takes out of its old send is mined by the new one', async () => {
     await replaceInSpike()
-    await mineAt(world, usual)
-    await world.book()
+    await calm(await firstRaw())
     await lent.expectDone({ minedSend: 1 })
     await world.rpc('anvil_reorg', [1, []])
     await world.mine()
@@ -194,6 +204,8 @@ describe('a transaction whose fee is too low', () => {
     const next = await world.lend(wallet, usdcUnits)
     await world.book()
     await world.sign()
+    await mineAt(world, usual)
+    await world.rpc('eth_sendRawTransaction', [await firstRaw()])
     await world.broadcast()
     await mineAt(world, usual)
     await world.book()
