@@ -3,6 +3,7 @@ import { chainNames, networks, rpcVariable, type ChainName } from './chains/regi
 import { ServiceError } from './domain/errors.js'
 import { defaultLimits, type PriceLimits } from './domain/limits.js'
 import { assetUnits } from './domain/money.js'
+import { toUnits } from './domain/money.js'
 
 const wholeNumber = (min: number, max: number, preset: number) =>
   z
@@ -11,6 +12,14 @@ const wholeNumber = (min: number, max: number, preset: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max))
     .default(preset)
+/** An amount of ETH above zero, as wei. */
+const ether = (presetWei: bigint) =>
+  z
+    .string()
+    .regex(/^\d{1,6}(\.\d{1,18})?$/, 'must be an amount of ETH')
+    .refine((amount) => Number(amount) > 0, 'must be above zero')
+    .transform((amount) => toUnits(amount, 18))
+    .default(presetWei)
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
 const databaseUrl = url(/^postgres(ql)?$/)
@@ -75,6 +84,7 @@ const schemas = {
     WALLET_DAILY_LIMIT_USD: dollars,
     KEK_FILE: z.string().min(1),
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
+    OPERATION_GAS_ETH: ether(10n ** 17n),
   }),
   // Whoever looks from outside: without a database he sees neither treasury nor lanes.
   operator: z.object({ ...common, DATABASE_URL: databaseUrl.default('') }),

@@ -181,12 +181,12 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function waitingFor({ state, kind, txHash }: Operation): string {
+function waitingFor({ state, kind, txHash, message }: Operation): string {
   switch (state) {
     case 'queued':
       return `Waits for the signer${turns[kind] ?? ''}.`
     case 'signed':
-      return 'Signed and sent, waits to be mined.'
+      return message ?? 'Signed and sent, waits to be mined.'
     default:
       return `In transaction ${txHash}, waits for confirmations.`
   }

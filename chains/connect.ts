@@ -7,7 +7,7 @@ import { type HealthListener } from './rpc/health.js'
 import { askPool, type Pool } from './rpc/pool.js'
 import type { PartLog } from '../log.js'
 
-export { didAnswer, isRevert, revertedWith } from './rpc/errors.js'
+export { didAnswer, isRefusedForGood, isRevert, revertedWith } from './rpc/errors.js'
 
 /** One chain and the way to ask it. Requests made in the same tick travel as one JSON-RPC batch. */
 export type ChainClient = {

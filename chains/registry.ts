@@ -90,6 +90,8 @@ export type Chain = {
   finalityBlocks: number
   /** How often the driver asks for a new head. */
   pollMs: number
+  /** A transaction that is not mined so long after it was sent, and so many blocks later, is replaced. */
+  stuckAfter: { seconds: number; blocks: number }
   /** What a step usually takes here from its start to its confirmation, seconds. */
   stepSeconds: [lower: number, upper: number]
   /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
@@ -162,7 +164,10 @@ const testDollarToken = (contract: string): Token => ({
  */
 const STABLE_FEE = 100
 
-type Pace = Pick<Chain, 'confirmations' | 'finalityBlocks' | 'pollMs' | 'stepSeconds'>
+type Pace = Pick<
+  Chain,
+  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds'
+>
 
 const dollarPool: SwapPool = { tokens: ['USDC', 'TUSD'], fee: STABLE_FEE }
 
@@ -219,8 +224,17 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
-  const pace: Pace = { confirmations: 1, finalityBlocks: 64, pollMs: 50, stepSeconds: [1, 5] }
-  return toChain(name, { ...common, ...markets, cctp }, pace)
+  return toChain(
+    name,
+    { ...common, ...markets, cctp },
+    {
+      confirmations: 1,
+      finalityBlocks: 64,
+      pollMs: 50,
+      stuckAfter: { seconds: 5, blocks: 4 },
+      stepSeconds: [1, 5],
+    },
+  )
 }
 
 /**
@@ -243,6 +257,7 @@ function testnetChain(name: ChainName): Chain {
     confirmations: 2,
     finalityBlocks: finalityBlocks[name],
     pollMs: isSlow ? 3_000 : 1_000,
+    stuckAfter: { seconds: isSlow ? 45 : 15, blocks: 3 },
     stepSeconds: isSlow ? [20, 60] : [5, 20],
   })
 }

@@ -39,6 +39,8 @@ const limits = {
   dailyUnits: config.DAILY_LIMIT_USD,
   walletDailyUnits: config.WALLET_DAILY_LIMIT_USD,
 }
-const running = runSigner({ db, chains, registry, keyring, limits, log }, queue, stopping)
+const operationGasWei = config.OPERATION_GAS_ETH
+const tools = { db, chains, registry, keyring, limits, operationGasWei, log }
+const running = runSigner(tools, queue, stopping)
 onStop(() => running)
 ready({ kek: kek.id, treasury: treasury.address })

@@ -22,6 +22,8 @@ export type SignerTools = {
   keyring: Keyring
   /** What nothing that is signed goes beyond, whatever rows say; absent: the usual. */
   limits?: SigningLimits
+  /** What one operation may cost at most, wei. */
+  operationGasWei: bigint
   log: PartLog
 }
 

@@ -15,6 +15,7 @@ import { readRound, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
 import { readSpentSince } from './chainKey.js'
 import { BUNDLE_GAS } from './genuine.js'
+import { keepReplacing } from './replace.js'
 import { signAndStore } from './store.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
@@ -55,7 +56,12 @@ export async function runSigner(
       }
     }
   }
-  await Promise.all(tools.chains.list.map(signChain))
+  await Promise.all(
+    tools.chains.list.flatMap((client) => [
+      signChain(client),
+      keepReplacing(tools, client, stopping),
+    ]),
+  )
 }
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */

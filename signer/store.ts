@@ -10,6 +10,7 @@ import { ServiceError } from '../domain/errors.js'
 import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
+import { assertAffordable } from './gasBound.js'
 import { assertGenuine } from './genuine.js'
 import { signPrepared, type Signed } from './payload.js'
 import type { Call } from '../domain/operation.js'
@@ -18,7 +19,7 @@ import type { Round, SignerTools } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
-type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
+type StoringTools = Pick<SignerTools, 'db' | 'keyring' | 'operationGasWei'>
 
 /**
  * Signs and stores one transaction for those operations that are still ours, in one database
@@ -31,7 +32,8 @@ export async function signAndStore(
   round: Round,
   prepared: Prepared[],
 ): Promise<Stored | undefined> {
-  const { db, keyring } = tools
+  const { db, keyring, operationGasWei } = tools
+  const storing = { keyring, operationGasWei }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
@@ -42,7 +44,7 @@ export async function signAndStore(
     if (ours.length === 0) return undefined
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
-    const stored = await storeTransaction({ db: trx, keyring }, round, signed)
+    const stored = await storeTransaction({ ...storing, db: trx }, round, signed)
     for (const { operation, payload } of signed) await insertSignature(trx, operation.id, payload)
     return stored
   })
@@ -50,19 +52,19 @@ export async function signAndStore(
 
 /** Carries an operation whose transaction died in a new one, alone: the payload that was signed for it. */
 export async function storeAgain(
-  { db, keyring }: StoringTools,
+  { db, ...tools }: StoringTools,
   round: Round,
   signed: Signed,
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
-    const [ours] = await lockTaken(trx, [signed.operation], keyring.taker)
-    return ours && storeTransaction({ db: trx, keyring }, round, [signed])
+    const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
+    return ours && storeTransaction({ ...tools, db: trx }, round, [signed])
   })
 }
 
 /** `db` is the transaction in which the operations are locked. */
 async function storeTransaction(
-  { db, keyring }: StoringTools,
+  { db, keyring, operationGasWei }: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
@@ -74,6 +76,8 @@ async function storeTransaction(
     throw new ServiceError('INTERNAL', message)
   }
   const unsigned = { ...transactionOf(round, carried), nonce: Number(nonce) }
+  const gas = carried.map(({ payload }) => BigInt(payload.gas))
+  assertAffordable({ operationGasWei }, round, { unsigned, gas })
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
   const raw = await sender.signTransaction(unsigned)
   const { hash } = Transaction.from(raw)

@@ -40,6 +40,13 @@ const UNSERVED =
 /** A block that this node does not have, or whose state it has pruned. */
 const UNKNOWN_BLOCK =
   /header not found|block not found|unknown block|resource not found|out ?of ?range|missing trie node|not canonical|pruned|state .*not available|not found/i
+/**
+ * Bytes that no later block makes acceptable: too little gas for them, more than a block or a transaction may have,
+ * a fee above a node's own cap, too long. Nodes differ in their words.
+ * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/errors.go
+ */
+const UNACCEPTABLE =
+  /intrinsic gas|floor data gas|exceeds (the )?block gas limit|gas limit (is )?too (high|low)|exceeds the configured cap|oversized data|initcode size/i
 const KNOWN_TRANSACTION = /already known|already imported|known transaction|already exists/i
 
 /** True when a node has run the call and it failed. */
@@ -62,6 +69,9 @@ export function isUnserved(method: string, reply: Reply): boolean {
 
 /** True when the node has the transaction already: as good as taken. */
 export const isKnownTransaction = ({ message }: NodeError) => KNOWN_TRANSACTION.test(message)
+
+/** True when a node refuses a transaction's bytes for a reason that no time mends. */
+export const isUnacceptable = ({ message }: NodeError) => UNACCEPTABLE.test(message)
 
 /** The one place where errors of nodes are read. */
 export function toRpcError(chain: Chain, method: string, error: NodeError): ServiceError {
@@ -120,6 +130,10 @@ function revertDataIn(data: unknown): string | undefined {
 export function didAnswer(error: unknown): boolean {
   return error instanceof ServiceError && error.details.answered === true
 }
+
+/** True when every endpoint that was asked has refused the bytes of a transaction for good. */
+export const isRefusedForGood = (error: unknown): boolean =>
+  didAnswer(error) && isUnacceptable({ message: String((error as ServiceError).details.reason) })
 
 /** True when a node ran the call and it reverted, false when the node itself failed. */
 export function isRevert(error: unknown): error is ServiceError {

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from 'ethers'
-import { isKnownTransaction, isUnserved, NoAnswer, toNoAnswer, type Reply } from './errors.js'
+import {
+  isKnownTransaction,
+  isUnacceptable,
+  isUnserved,
+  NoAnswer,
+  toNoAnswer,
+  type Reply,
+} from './errors.js'
 import { REQUEST_TIMEOUT_MS } from './http.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
 import type { Call } from './batch.js'
@@ -95,10 +102,11 @@ function once(run: () => void): () => void {
 }
 
 const REFUSED = 'refused'
+type Refusal = Extract<Reply, { error: unknown }>
 
 /** Taken when one endpoint takes it, whatever the others say; refused when all refuse it. */
 async function broadcast(endpoints: Endpoint[], call: Call): Promise<Reply> {
-  const refusals: Reply[] = []
+  const refusals: Refusal[] = []
   const send = async (endpoint: Endpoint): Promise<Reply> => {
     const reply = await endpoint.ask(
       { ...call },
@@ -112,7 +120,8 @@ async function broadcast(endpoints: Endpoint[], call: Call): Promise<Reply> {
   try {
     return await Promise.any(endpoints.map(send))
   } catch (error) {
-    const [refusal] = refusals
+    // Of several refusals one that may pass speaks for all: only what everybody refuses for good is refused for good.
+    const refusal = refusals.find((one) => !isUnacceptable(one.error)) ?? refusals[0]
     if (refusal && refusals.length === endpoints.length) return refusal
     // One that was not heard may have taken it.
     const silences = (error as AggregateError).errors as NoAnswer[]

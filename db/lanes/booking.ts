@@ -208,7 +208,15 @@ export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
 
 type StepRow = { intent_id: string; sequence: number; kind: OperationKind }
 
-export type OpenSend = { txId: bigint; sender: string; nonce: bigint; n: number; hash: string }
+/** `refusals`: how often in a row every endpoint has refused it for good. */
+export type OpenSend = {
+  txId: bigint
+  sender: string
+  nonce: bigint
+  n: number
+  hash: string
+  refusals: number
+}
 
 /** All sends of transactions that are not mined yet, in nonce order per lane. */
 export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]> {
@@ -216,22 +224,18 @@ export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]
     .join('chain_tx_send as s', 's.tx_id', 't.id')
     .where({ 't.chain_id': chainId, 't.state': 'open' })
     .orderBy(['t.sender', 't.nonce', 's.n'])
-    .select<OpenSend[]>('t.id as txId', 't.sender', 't.nonce', 's.n', 's.hash')
-}
-
-export async function getRaw(db: Db, hash: string): Promise<string> {
-  const row = await db('chain_tx_send').where({ hash }).first<{ raw: string }>('raw')
-  return row.raw
+    .select<OpenSend[]>('t.id as txId', 't.sender', 't.nonce', 's.n', 's.hash', 's.refusals')
 }
 
 /**
- * Writes that one of our transactions is in a block. When it was reverted as a whole, its operations
- * have no log and lose their carrier: the signer carries them again.
+ * Writes that one of our transactions is in a block, by whichever of its sends, after the outcomes of that block.
+ * Operations of it that have none lose their carrier, and the signer carries them again: it was reverted as a
+ * whole, or other bytes were mined than those that carried them.
  */
 export async function setTransactionMined(
   trx: Db,
   send: OpenSend,
-  receipt: { blockNumber: bigint; blockHash: string; success: boolean },
+  receipt: { blockNumber: bigint; blockHash: string },
 ): Promise<void> {
   const txId = send.txId.toString()
   await trx('chain_tx').where({ id: txId, state: 'open' }).update({
@@ -240,7 +244,7 @@ export async function setTransactionMined(
     block_number: receipt.blockNumber.toString(),
     block_hash: receipt.blockHash,
   })
-  if (!receipt.success) await dropCarriers(trx, [txId])
+  await dropCarriers(trx, [txId])
 }
 
 /** Confirms what is mined up to a block. */
@@ -307,10 +311,18 @@ export async function rollBack(
       block_hash: null,
       log_index: null,
     })
-  await trx('chain_tx')
+  const reopened = await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)
     .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+    .returning<{ id: bigint }[]>('id')
+  // They are sent again first: how long ago that was the last time says nothing of whether they are stuck.
+  await trx('chain_tx_send')
+    .whereIn(
+      'tx_id',
+      reopened.map(({ id }) => id.toString()),
+    )
+    .update({ sent_at: null, sent_block: null })
   await dropDeadCarriers(trx, chainId)
   await forgetFailures(trx, chainId)
   await trx('reservation')

@@ -7,6 +7,7 @@ import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
+import { replacing } from './0017_replacing.js'
 import { steps } from './0011_steps.js'
 import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
@@ -36,6 +37,7 @@ export const migrations = [
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
+  { name: '0017_replacing', sql: replacing },
   { name: '0019_carrying', sql: carrying },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },

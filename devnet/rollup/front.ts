@@ -2,7 +2,8 @@ import { Agent, createServer, request as ask, type IncomingMessage } from 'node:
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Transaction, toQuantity } from 'ethers'
-import { callRpcBatch, type RpcCall } from '../rpc.js'
+import { createPoolRule, type PoolRule } from '../replacement.js'
+import { callRpc, callRpcBatch, type RpcCall } from '../rpc.js'
 import { nitro } from './nitro.js'
 import { opStack } from './opStack.js'
 import type { RollupKind } from '../../chains/registry.js'
@@ -39,11 +40,13 @@ export type Front = { url: string; stop(): Promise<void> }
 export async function startFront(options: Options): Promise<Front> {
   const { kind, target, host = '127.0.0.1', port = 0 } = options
   const agent = new Agent({ keepAlive: true })
+  const poolRule = createPoolRule((hash) => callRpc(target, 'eth_getTransactionByHash', [hash]))
+  const behind = { rollup: rollups[kind], poolRule, target, agent }
   const server = createServer((request, response) => {
     const pass = async () => {
       const body = await text(request)
       if (changed.some((method) => body.includes(method))) {
-        const answers = await answerBody({ rollup: rollups[kind], target, agent }, body)
+        const answers = await answerBody(behind, body)
         response.writeHead(200, { 'content-type': 'application/json' }).end(answers)
         return
       }
@@ -79,12 +82,14 @@ function forward({ target, agent }: Behind, body: string): Promise<IncomingMessa
   })
 }
 
-async function answerBody(behind: Behind & { rollup: Rollup }, body: string): Promise<string> {
+type Rules = { rollup: Rollup; poolRule: PoolRule }
+
+async function answerBody(behind: Behind & Rules, body: string): Promise<string> {
   const parsed = JSON.parse(body) as Call | Call[]
   const calls = Array.isArray(parsed) ? parsed : [parsed]
   const { rollup, target } = behind
   const askNode = createAsk(target)
-  const own = await Promise.all(calls.map((call) => answerAlone(rollup, askNode, call)))
+  const own = await Promise.all(calls.map((call) => answerAlone(behind, askNode, call)))
   const passing = calls.filter((_, i) => !own[i])
   const told = passing.length === 0 ? [] : await forwardAll(behind, passing)
   const answers = await Promise.all(
@@ -138,7 +143,7 @@ function createAsk(target: string): Ask {
 
 /** The answer that the node behind is not asked for. */
 async function answerAlone(
-  rollup: Rollup,
+  { rollup, poolRule }: Rules,
   askNode: Ask,
   { id, method, params }: Call,
 ): Promise<Answer | undefined> {
@@ -149,7 +154,7 @@ async function answerAlone(
   const raw = String(params?.[0])
   const transaction = parse(raw)
   if (!transaction) return undefined
-  const error = await rollup.refusalOf(askNode, { raw, transaction })
+  const error = (await rollup.refusalOf(askNode, { raw, transaction })) ?? (await poolRule(raw))
   return error && { jsonrpc: '2.0', id, error }
 }
 

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
+import { createPoolRule } from '../../devnet/replacement.js'
+import { callRpc } from '../../devnet/rpc.js'
 
 export type RpcCall = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
@@ -42,13 +44,28 @@ export type FaultProxy = {
   stop(): Promise<void>
 }
 
-/** A JSON-RPC endpoint that misleads its callers as public ones do, in front of a real node. */
+/**
+ * A JSON-RPC endpoint that misleads its callers as public ones do, in front of a real node. It takes a transaction in
+ * place of another as geth does.
+ */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const earlier = new Map<string, RpcAnswer>()
   const counts: Record<string, number> = {}
   const asked: Record<string, number> = {}
   const load = { now: 0, most: 0, total: 0 }
+  const poolRule = createPoolRule((hash) => callRpc(target, 'eth_getTransactionByHash', [hash]))
   let decide: Decide | undefined
+
+  async function decideAll(calls: RpcCall[]): Promise<(Fault | undefined)[]> {
+    return Promise.all(
+      calls.map(async (call, i) => {
+        const fault = await decide?.(call, i)
+        if (fault || call.method !== 'eth_sendRawTransaction') return fault
+        const refuse = await poolRule(String(call.params[0]))
+        return refuse && { refuse }
+      }),
+    )
+  }
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
     load.total++
@@ -58,7 +75,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const parsed = JSON.parse(body) as RpcCall | RpcCall[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     for (const { method } of calls) asked[method] = (asked[method] ?? 0) + 1
-    const faults = await Promise.all(calls.map(async (call, i) => decide?.(call, i)))
+    const faults = await decideAll(calls)
     for (const fault of faults) if (fault) count(counts, fault)
 
     if (failBefore(faults, request, response)) return

@@ -52,7 +52,7 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 /**
  * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain. `terms`: the
  *   chain's markets. `asRollup`: the service reaches its node by the front that charges for data on L1, at the
- *   base fee usual there.
+ *   base fee usual there. `changes`: what else differs in the chain's entry of the registry.
  */
 export async function createWorld(
   options: {
@@ -62,10 +62,11 @@ export async function createWorld(
     name?: ChainName
     terms?: Terms
     asRollup?: boolean
+    changes?: Partial<Chain>
   } = {},
 ) {
   const { name = 'arbitrum-sepolia', lanes = 2, blockTimeSeconds, confirmations = 1 } = options
-  const { terms = devnetTerms[name], asRollup } = options
+  const { terms = devnetTerms[name], asRollup, changes } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
   const started = await (asRollup ? startRollupNode(name) : startPlainNode(name, blockTimeSeconds))
@@ -74,7 +75,7 @@ export async function createWorld(
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)
-  const chain: Chain = { ...registry.get(name), confirmations }
+  const chain: Chain = { ...registry.get(name), confirmations, ...changes }
   const proxy = await startFaultProxy(started.serviceUrl)
   const database = await createDatabase()
   const signerDb = connect(database.urlAs('steward_signer'))
@@ -107,7 +108,8 @@ export async function createWorld(
   function createSigner(taker: string): SignerTools {
     const client = createClient()
     const chains: Chains = { list: [client], byId: () => client }
-    return { db: signerDb, chains, registry, keyring: { kek, treasury, taker }, log }
+    const keyring = { kek, treasury, taker }
+    return { db: signerDb, chains, registry, keyring, operationGasWei: 10n ** 17n, log }
   }
 
   /** A driver's process: its session leads the chain from its first query on. */
@@ -261,7 +263,11 @@ export async function createWorld(
     reservation: (intentId: string, sequence = 1) =>
       database.db('reservation').where({ intent_id: intentId, sequence }).first<Reservation>(),
     transactions: () => database.db('chain_tx').orderBy(['sender', 'nonce']).select<Tx[]>(),
-    sends: () => database.db('chain_tx_send').orderBy('tx_id').select<Send[]>(),
+    sends: () =>
+      database
+        .db('chain_tx_send')
+        .orderBy(['tx_id', 'n'])
+        .select<Send[]>('tx_id', 'n', 'hash', 'raw'),
 
     usdcOf: (address: string) => balanceOf(node, chain.usdc.address, address),
     deposited: (address: string) => balanceOf(node, contracts.aToken, address),

@@ -55,7 +55,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   const leader = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
   const driver = createDriverTools(leader, client, log)
   const signer: SignerTools = {
-    ...{ db: signerDb, registry, keyring, log },
+    ...{ db: signerDb, registry, keyring, operationGasWei: 10n ** 17n, log },
     chains: { list: [client], byId: () => client },
   }
   await bookChain(driver)

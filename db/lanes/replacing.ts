@@ -1,0 +1,120 @@
+import { dropCarriers } from './carrying.js'
+import type { Db } from '../connection/connect.js'
+
+/** So often in a row every endpoint must have refused bytes for good before they are given up: one may be in error. */
+export const REFUSALS = 3
+
+/** An open transaction that holds its lane up, and the newest of its sends. */
+export type StuckTransaction = {
+  txId: bigint
+  sender: string
+  nonce: bigint
+  /** Place of its newest send, and the signed bytes of it. */
+  n: number
+  raw: string
+  isRefused: boolean
+  /** Operations that it carries and that are not confirmed. Nobody needs it when there are none. */
+  operations: number
+}
+
+/**
+ * Of each lane the lowest open nonce, where its newest send has been out for so long and so many booked blocks, or
+ * was refused for good. A higher one cannot be mined before it.
+ */
+export async function findStuck(
+  db: Db,
+  chainId: number,
+  { seconds, blocks }: { seconds: number; blocks: number },
+): Promise<StuckTransaction[]> {
+  const { rows } = await db.raw<{ rows: StuckTransaction[] }>(STUCK, {
+    ...{ chain: chainId, seconds, blocks, refusals: REFUSALS },
+  })
+  return rows
+}
+
+const STUCK = `
+select t.id as "txId", t.sender, t.nonce, s.n, s.raw, s.refusals >= :refusals as "isRefused",
+  (select count(*)::int from operation o
+   where o.tx_id = t.id and o.state in ('signed', 'mined')) as operations
+from lane l
+join chain c on c.id = l.chain_id
+join lateral (
+  select * from chain_tx where chain_id = l.chain_id and sender = l.sender and state = 'open'
+  order by nonce limit 1) t on true
+join lateral (select * from chain_tx_send where tx_id = t.id order by n desc limit 1) s on true
+where l.chain_id = :chain and (s.refusals >= :refusals
+  or s.sent_at <= clock_timestamp() - :seconds * interval '1 second'
+    and c.booked_block >= s.sent_block + :blocks)`
+
+/** Further bytes for the nonce of a transaction; `n` is the place of those that they replace. */
+export type Replacement = { txId: bigint; n: number; hash: string; raw: string; maxFeeWei: bigint }
+
+/**
+ * Stores further bytes of a transaction, whose lane is locked. The database takes none for one that is not open.
+ *
+ * @returns False when nothing was stored: it is mined, being judged, or has been replaced meanwhile.
+ */
+export async function appendSend(trx: Db, replacement: Replacement): Promise<boolean> {
+  const { txId, n, hash, raw, maxFeeWei } = replacement
+  const { rowCount } = await trx.raw<{ rowCount: number }>(
+    `insert into chain_tx_send (tx_id, n, hash, raw, max_fee)
+     select t.id, :next, :hash, :raw, :fee from chain_tx t
+     where t.id = :tx and not exists (select from chain_tx_send where tx_id = t.id and n >= :next)`,
+    { tx: txId.toString(), next: n + 1, hash, raw, fee: maxFeeWei.toString() },
+  )
+  return rowCount === 1
+}
+
+/** Locks what a transaction carries and is not mined: operations come before lanes. */
+export async function lockCarried(trx: Db, txId: bigint): Promise<void> {
+  await trx('operation')
+    .where({ tx_id: txId.toString(), state: 'signed' })
+    .orderBy('id')
+    .forUpdate()
+    .select('id')
+}
+
+/** Says in the rows of what a transaction carries why it is not mined; null: nothing is known of that any more. */
+export async function tellCarried(db: Db, txId: bigint, message: string | null): Promise<void> {
+  await db('operation')
+    .where({ tx_id: txId.toString(), state: 'signed' })
+    .whereRaw('message is distinct from ?', [message])
+    .update({ message })
+}
+
+/** The signed bytes of a send. */
+export async function getRaw(db: Db, hash: string): Promise<string> {
+  const row = await db('chain_tx_send').where({ hash }).first<{ raw: string }>('raw')
+  return row.raw
+}
+
+/** Writes that a node has answered to bytes. `isRefused`: every endpoint has refused them for good. */
+export async function setAnswered(db: Db, hash: string, isRefused: boolean): Promise<void> {
+  await db('chain_tx_send as s')
+    .where({ hash })
+    .update({
+      sent_at: db.raw('coalesce(sent_at, clock_timestamp())'),
+      sent_block: db.raw(`coalesce(sent_block, (select c.booked_block from chain_tx t
+        join chain c on c.id = t.chain_id where t.id = s.tx_id))`),
+      refusals: isRefused ? db.raw('refusals + 1') : 0,
+    })
+}
+
+/**
+ * Ends transactions whose nonces the chain has used for something else. What they carry has to travel in others.
+ *
+ * @returns Those that were still open.
+ */
+export async function setLost(db: Db, txIds: bigint[]): Promise<bigint[]> {
+  return db.transaction(async (trx) => {
+    for (const txId of txIds) await lockCarried(trx, txId)
+    const lost = await trx('chain_tx')
+      .whereIn('id', txIds.map(String))
+      .where({ state: 'open' })
+      .update({ state: 'lost' })
+      .returning<{ id: bigint }[]>('id')
+    const ids = lost.map(({ id }) => id)
+    await dropCarriers(trx, ids.map(String))
+    return ids
+  })
+}

@@ -1,0 +1,32 @@
+import type { TransactionRequest } from 'ethers'
+import { highestL1Part } from '../chains/l1Costs.js'
+import { ServiceError } from '../domain/errors.js'
+import type { Round, SignerTools } from './round.js'
+
+/** A transaction to be signed, and the execution gas of each operation that it carries. */
+type Carrying = { unsigned: TransactionRequest; gas: bigint[] }
+
+/**
+ * Refuses a transaction in which an operation may cost more than it is allowed to: its own gas and an equal share of
+ * what all have in common, at the highest fee, with its share of the fee for L1.
+ *
+ * @throws {ServiceError} RPC_ERROR: gas may be cheaper later, or alone.
+ */
+export function assertAffordable(
+  { operationGasWei }: Pick<SignerTools, 'operationGasWei'>,
+  { client: { chain }, fees, l1Price }: Round,
+  { unsigned, gas }: Carrying,
+): void {
+  const count = BigInt(gas.length)
+  const own = gas.reduce((sum, one) => sum + one, 0n)
+  const posted = {
+    data: unsigned.data ?? '0x',
+    authorizations: unsigned.authorizationList?.length ?? 0,
+  }
+  const shared = (BigInt(unsigned.gasLimit ?? 0) - own) / count
+  const l1FeeWei = highestL1Part(chain, l1Price, posted).feeWei / count
+  const dearest = gas.reduce((most, one) => (one > most ? one : most), 0n)
+  if ((dearest + shared) * fees.maxWei + l1FeeWei <= operationGasWei) return
+  const message = `Gas on ${chain.name} costs more than an operation may cost.`
+  throw new ServiceError('RPC_ERROR', message)
+}

@@ -1,0 +1,221 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Transaction, type TransactionRequest } from 'ethers'
+import { crashPoint } from '../crashPoints.js'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
+import { readTip } from '../chains/prices.js'
+import { readBlock } from '../chains/read.js'
+import { openAccount } from '../custody/open.js'
+import { dropCarriers } from '../db/lanes/carrying.js'
+import {
+  appendSend,
+  findStuck,
+  lockCarried,
+  tellCarried,
+  type StuckTransaction,
+} from '../db/lanes/replacing.js'
+import { lockNextNonce, readLanes, type Lane } from '../db/lanes/signing.js'
+import { ServiceError } from '../domain/errors.js'
+import { divideUp } from '../domain/money.js'
+import { laneContext } from './store.js'
+import type { Chain } from '../chains/registry.js'
+import type { SignerTools } from './round.js'
+
+/** What is stuck has been so for seconds: to look once a second costs it little. */
+const LOOK_MS = 1_000
+const TRANSFER_GAS = 21_000n
+
+/**
+ * Signs anew what is stuck on a chain until the signal aborts, beside all other signing. It broadcasts nothing.
+ */
+export async function keepReplacing(
+  tools: SignerTools,
+  client: ChainClient,
+  stopping: AbortSignal,
+): Promise<void> {
+  const replaceStuck = createReplacer(tools, client)
+  while (!stopping.aborted) {
+    await replaceStuck().catch((error: unknown) => {
+      tools.log.warn({ err: error, chain: client.chain.name }, 'nothing was replaced')
+    })
+    await sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+/**
+ * Replaces the transaction that holds a lane up by a dearer one of the same nonce: the same call, or where its bytes
+ * are refused for good or nobody needs it any more, a transfer of nothing by the lane to itself. Each older send
+ * may still be mined in its place.
+ *
+ * @returns Looks at every lane of the chain once. A transaction that must wait is told once.
+ */
+export function createReplacer(tools: SignerTools, client: ChainClient): () => Promise<void> {
+  const { db, log } = tools
+  const { chainId, name, stuckAfter } = client.chain
+  const told = new Map<bigint, string>()
+
+  async function tellWaiting(stuck: StuckTransaction, why: string): Promise<void> {
+    await tellCarried(db, stuck.txId, why)
+    if (told.get(stuck.txId) === why) return
+    told.set(stuck.txId, why)
+    const { sender: lane, nonce } = stuck
+    log.error({ chain: name, lane, nonce, why }, 'a transaction is stuck and is not replaced')
+  }
+
+  async function replace(lane: Lane, stuck: StuckTransaction): Promise<void> {
+    const replacement = draftReplacement(client.chain, stuck, {
+      ...(await readPrices(client, lane)),
+      budgetWei: tools.operationGasWei * BigInt(Math.max(stuck.operations, 1)),
+    })
+    if (typeof replacement === 'string') return tellWaiting(stuck, replacement)
+    const hash = await signAndAppend(tools, lane, { stuck, ...replacement })
+    if (!hash) return
+    told.delete(stuck.txId)
+    await tellCarried(db, stuck.txId, null)
+    const { nonce, n } = stuck
+    const { isEmpty } = replacement
+    log.warn({ chain: name, lane: lane.sender, nonce, n: n + 1, hash, isEmpty }, 'replaced')
+  }
+
+  return async () => {
+    if (disabledBecause(client, 'chain')) return
+    const stuck = await findStuck(db, chainId, stuckAfter)
+    for (const id of told.keys()) if (!stuck.some(({ txId }) => txId === id)) told.delete(id)
+    if (stuck.length === 0) return
+    const lanes = await readLanes(db, chainId)
+    // One lane that cannot be served holds up no other.
+    const results = await Promise.allSettled(
+      stuck.map(async (one) => {
+        const lane = lanes.find(({ sender }) => sender === one.sender)
+        if (lane) await replace(lane, one)
+      }),
+    )
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+}
+
+/** What the chain asks now, and what the lane has, wei. */
+type Prices = { baseFeeWei: bigint; tipWei: bigint; l1Price: L1Price; balanceWei: bigint }
+
+async function readPrices(client: ChainClient, lane: Lane): Promise<Prices> {
+  const [block, balance, tipWei, l1Price] = await Promise.all([
+    readBlock(client, 'latest'),
+    client.send<string>('eth_getBalance', [lane.sender, 'latest']),
+    readTip(client),
+    readL1Price(client),
+  ])
+  if (!block) throw new ServiceError('RPC_ERROR', `${client.chain.name} has no latest block.`)
+  return { baseFeeWei: block.baseFeeWei, tipWei, l1Price, balanceWei: BigInt(balance) }
+}
+
+/** An unsigned transaction; `isEmpty`: it carries nothing, and frees its nonce. */
+type Draft = { unsigned: TransactionRequest; isEmpty: boolean }
+
+/**
+ * The transaction that takes the place of a stuck one.
+ *
+ * @param bounds - `budgetWei`: what the transaction may cost at most, by whichever of its sends it is mined.
+ * @returns Why there is none, when it would cost too much.
+ */
+export function draftReplacement(
+  chain: Chain,
+  stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
+  bounds: Prices & { budgetWei: bigint },
+): Draft | string {
+  const old = readOwn(chain, stuck)
+  const wasEmpty = old.to === old.from && old.data === '0x'
+  const isEmpty = wasEmpty || stuck.isRefused || stuck.operations === 0
+  const call = isEmpty ? { to: stuck.sender, data: '0x' } : { to: old.to, data: old.data }
+  const authorizationList = isEmpty ? [] : (old.authorizationList ?? [])
+  const posted = { data: call.data, authorizations: authorizationList.length }
+  const l1 = highestL1Part(chain, bounds.l1Price, posted)
+  const gasLimit = isEmpty ? TRANSFER_GAS + l1.gas : old.gasLimit
+  const fees = raiseFees(chain, old, { ...bounds, gasLimit, l1FeeWei: l1.feeWei })
+  if (typeof fees === 'string') return fees
+  const isDelegating = authorizationList.length > 0
+  const unsigned = {
+    type: isDelegating ? 4 : 2,
+    chainId: old.chainId,
+    nonce: old.nonce,
+    ...call,
+    gasLimit,
+    ...fees,
+    ...(isDelegating ? { authorizationList } : {}),
+  }
+  return { unsigned, isEmpty }
+}
+
+/** What a lane has signed it may sign again, and nothing else that a row may hold. */
+function readOwn(
+  { chainId }: Chain,
+  { raw, sender, nonce }: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce'>,
+): Transaction {
+  const old = Transaction.from(raw)
+  const isOwn = old.from === sender && BigInt(old.nonce) === nonce
+  if (isOwn && old.chainId === BigInt(chainId)) return old
+  throw new ServiceError('INTERNAL', "Refused to sign: the stored bytes must be the lane's own.")
+}
+
+/**
+ * By how much both fees must rise so that nodes take bytes in place of others: geth and Erigon ask for a tenth, and
+ * for more than before in any case.
+ * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go PriceBump
+ */
+const raised = (wei: bigint) => {
+  const eighthMore = divideUp(wei * 9n, 8n)
+  return eighthMore > wei ? eighthMore : wei + 1n
+}
+
+type Bounds = Prices & { budgetWei: bigint; gasLimit: bigint; l1FeeWei: bigint }
+
+/** Fees above those of the send before, and at least what the chain asks now. A text says why it cannot be. */
+function raiseFees(
+  { name, maxFeeCapWei }: Chain,
+  old: Transaction,
+  { baseFeeWei, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
+): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | string {
+  const least = raised(old.maxFeePerGas ?? 0n)
+  const maxPriorityFeePerGas = highest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
+  const needed = highest(least, baseFeeWei + maxPriorityFeePerGas)
+  const budget = (budgetWei - l1FeeWei) / gasLimit
+  if (needed > maxFeeCapWei) return `Gas on ${name} costs more than the cap allows.`
+  if (needed > budget) return `Gas on ${name} costs more than an operation may cost.`
+  // Room for a base fee that doubles again, as far as it may be.
+  const wanted = highest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
+  const maxFeePerGas = lowest(wanted, lowest(maxFeeCapWei, budget))
+  if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei) {
+    return `Lane ${old.from} on ${name} is out of gas.`
+  }
+  return { maxFeePerGas, maxPriorityFeePerGas }
+}
+
+const highest = (a: bigint, b: bigint) => (a > b ? a : b)
+const lowest = (a: bigint, b: bigint) => (a < b ? a : b)
+
+/**
+ * Signs and stores a replacement under the lane's lock, if the transaction is still open and nobody else has replaced
+ * it. What it does not carry any more loses its carrier with it.
+ *
+ * @returns The hash, undefined when nothing was stored.
+ */
+async function signAndAppend(
+  { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
+  lane: Lane,
+  { stuck, unsigned, isEmpty }: Draft & { stuck: StuckTransaction },
+): Promise<string | undefined> {
+  const { txId, n } = stuck
+  return db.transaction(async (trx) => {
+    if (isEmpty) await lockCarried(trx, txId)
+    await lockNextNonce(trx, lane)
+    const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
+    const raw = await sender.signTransaction(unsigned)
+    const { hash, maxFeePerGas } = Transaction.from(raw)
+    if (!hash || maxFeePerGas === null) throw new Error('The transaction is not signed.')
+    const isStored = await appendSend(trx, { txId, n, hash, raw, maxFeeWei: maxFeePerGas })
+    if (!isStored) return undefined
+    if (isEmpty) await dropCarriers(trx, [txId.toString()])
+    crashPoint('signer: replacement before the commit')
+    return hash
+  })
+}

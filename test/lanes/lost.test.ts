@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { carryNow, forgetSent, openLane, useLend } from './world/stuck.js'
+import { createWorld, finalityBlocks, type World } from './world/fixture.js'
+
+const GWEI = 1_000_000_000n
+const ALARM = 'the nonce was used by something else: who has the key of this lane?'
+
+describe('a nonce that something else has used', () => {
+  let world: World
+  const lent = useLend(() => world)
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  beforeEach(async () => {
+    await lent.begin()
+    await useNonce()
+  })
+  afterEach(() => world.proxy.set(undefined))
+  afterAll(() => world?.stop())
+
+  /** Somebody who has the key of the lane spends its nonce before we do. */
+  async function useNonce(): Promise<void> {
+    const lane = await openLane(world)
+    const { nonce } = await lent.transaction()
+    const fees = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI }
+    const raw = await lane.signTransaction({
+      ...{ type: 2, chainId: world.chain.chainId, nonce: Number(nonce), to: lane.address },
+      ...{ gasLimit: 21_000n, ...fees },
+    })
+    await world.rpc('eth_sendRawTransaction', [raw])
+    await world.mine()
+    await world.book()
+    await world.broadcast()
+  }
+  const sendAgain = async () => {
+    forgetSent(world)
+    await world.broadcast()
+  }
+  const alarms = () => world.told.filter(({ message }) => message === ALARM)
+  const expectCarriedOnce = async () => {
+    await carryNow(world)
+    await world.round()
+    await lent.expectDone()
+  }
+
+  test('is lost when that is final and not before, and what it carried is executed once', async () => {
+    const before = alarms().length
+    await world.mine(finalityBlocks - 2)
+    await world.book()
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'open' })
+    expect((await lent.row())?.tx_id).not.toBeNull()
+
+    await world.mine(2)
+    await world.book()
+    await sendAgain()
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'lost' })
+    expect(await lent.row()).toMatchObject({ state: 'signed', tx_id: null })
+    expect(alarms()).toHaveLength(before + 1)
+    await expectCarriedOnce()
+  })
+
+  test('is not lost while the receipts of its own sends cannot be read', async () => {
+    await world.mine(finalityBlocks)
+    await world.book()
+    const error = { code: -32_000, message: 'transaction indexing is in progress' }
+    world.proxy.set(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { error } : undefined,
+    )
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'open' })
+    world.proxy.set(undefined)
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'lost' })
+    await expectCarriedOnce()
+  })
+
+  test('is not lost at a node that has pruned the state of its final block', async () => {
+    await world.mine(finalityBlocks)
+    await world.book()
+    const error = { code: -32_000, message: 'missing trie node' }
+    world.proxy.set(({ method }) => (method === 'eth_getTransactionCount' ? { error } : undefined))
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'open' })
+    world.proxy.set(undefined)
+    await sendAgain()
+    expect(await lent.transaction()).toMatchObject({ state: 'lost' })
+    await expectCarriedOnce()
+  })
+})

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { Transaction } from 'ethers'
+import { appendSend } from '../../db/lanes/replacing.js'
+import { createReplacer } from '../../signer/replace.js'
+import { forgetSent, mineAt, replaceStuck, useLend } from './world/stuck.js'
+import { createWorld, usdcUnits, type World } from './world/fixture.js'
+
+const GWEI = 1_000_000_000n
+const usual = GWEI
+type Header = { number: string; hash: string }
+const UNDERPRICED = { code: -32_000, message: 'replacement transaction underpriced' }
+
+describe('a transaction whose fee is too low', () => {
+  let world: World
+  const lent = useLend(() => world)
+
+  beforeAll(async () => {
+    const changes = { stuckAfter: { seconds: 0, blocks: 1 }, maxFeeCapWei: 50n * GWEI }
+    world = await createWorld({ lanes: 1, changes })
+  })
+  beforeEach(async () => {
+    await mineAt(world, usual)
+    await world.book()
+    await lent.begin()
+    await world.broadcast()
+  })
+  afterEach(() => world.proxy.set(undefined))
+  afterAll(() => world?.stop())
+
+  /** The base fee quadruples, for a block in which nothing of ours can be. */
+  const spike = async (times = 4n) => {
+    await mineAt(world, times * usual)
+    await world.book()
+    expect(await lent.row()).toMatchObject({ state: 'signed' })
+  }
+  /** Books the newest block without what it says. */
+  const passOver = async () => {
+    const head = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
+    const number = Number(head.number)
+    await world.db('chain').update({ booked_block: number, booked_hash: head.hash })
+    const { chainId } = world.chain
+    await world.db('block_header').insert({ chain_id: chainId, number, hash: head.hash })
+  }
+  /** The base fee is the usual one again. anvil has forgotten what could not be mined, and is told again. */
+  const calm = async (raw?: string) => {
+    await mineAt(world, usual)
+    await world.book()
+    if (raw) await world.rpc('eth_sendRawTransaction', [raw])
+    else {
+      forgetSent(world)
+      await world.broadcast()
+    }
+    await mineAt(world, usual)
+    await world.book()
+  }
+  const firstRaw = async () => (await lent.sends())[0]?.raw ?? ''
+  const replaceInSpike = async () => {
+    await spike()
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+  }
+
+  test('is replaced by the same call under the same nonce, which is mined', async () => {
+    await replaceInSpike()
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+    const [first, second] = (await lent.sends()).map(({ raw }) => Transaction.from(raw))
+    expect(second).toMatchObject({
+      ...{ nonce: first?.nonce, to: first?.to, data: first?.data, gasLimit: first?.gasLimit },
+      authorizationList: first?.authorizationList,
+    })
+    expect(await lent.row()).toMatchObject({ tx_hash: second?.hash })
+  })
+
+  test('is replaced by one that geth takes: both fees are an eighth higher at least', async () => {
+    await spike(2n)
+    await replaceStuck(world)
+    await world.broadcast()
+    await mineAt(world, 2n * usual)
+    await world.book()
+    await replaceStuck(world)
+    await world.broadcast()
+    const fees = (await lent.sends()).map(({ raw }) => Transaction.from(raw))
+    expect(fees.length).toBeGreaterThanOrEqual(2)
+    fees.slice(1).forEach(({ maxFeePerGas, maxPriorityFeePerGas }, i) => {
+      const { maxFeePerGas: fee, maxPriorityFeePerGas: tip } = fees[i] as Transaction
+      expect(8n * (maxFeePerGas ?? 0n)).toBeGreaterThanOrEqual(9n * (fee ?? 0n))
+      expect(maxPriorityFeePerGas).toBeGreaterThan(tip ?? 0n)
+    })
+    expect(world.told.map(({ facts }) => facts)).not.toContainEqual(
+      expect.objectContaining({ reason: UNDERPRICED.message }),
+    )
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: fees.length })
+  })
+
+  test('waits while gas costs more than the cap, says so once, and is mined when it falls', async () => {
+    await spike(60n)
+    const before = world.told.length
+    for (let i = 0; i < 3; i++) await replaceStuck(world)
+    const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
+    expect(await lent.row()).toMatchObject({ state: 'signed', message })
+    expect(await lent.sends()).toHaveLength(1)
+    const errors = world.told.slice(before).filter(({ level }) => level === 'error')
+    expect(errors).toMatchObject([{ facts: { why: message } }])
+    await calm()
+    await lent.expectDone({ minedSend: 1 })
+    expect(await lent.row()).toMatchObject({ message: null })
+  })
+
+  test('never costs more than its operations may', async () => {
+    await spike()
+    const { gasLimit } = Transaction.from(await firstRaw())
+    const bounded = (operationGasWei: bigint) =>
+      createReplacer({ ...world.signer, operationGasWei }, world.signer.chains.byId(0))()
+    await bounded(4n * usual * gasLimit)
+    const message = 'Gas on arbitrum-sepolia costs more than an operation may cost.'
+    expect(await lent.row()).toMatchObject({ state: 'signed', message })
+    expect(await lent.sends()).toHaveLength(1)
+
+    await bounded(5n * usual * gasLimit)
+    const [, second] = (await lent.sends()).map((send) => Transaction.from(send.raw))
+    expect(second?.maxFeePerGas).toBe(5n * usual)
+    expect(await lent.row()).toMatchObject({ message: null })
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('is sent by the next driver when the first one died after it was stored', async () => {
+    await replaceInSpike()
+    await world.restartDriver()
+    // Nobody has sent the new bytes yet: they cannot be stuck.
+    await mineAt(world, 4n * usual, 2)
+    await world.book()
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('may be mined by the old bytes though new ones exist, and is then left alone', async () => {
+    await replaceInSpike()
+    await calm(await firstRaw())
+    await lent.expectDone({ minedSend: 1 })
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    const { id } = await lent.transaction()
+    const more = { txId: id, n: 2, hash: '0xfe', raw: '0x', maxFeeWei: 1n }
+    expect(await appendSend(world.signerDb, more)).toBe(false)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+  })
+
+  test('of which an old send was mined in a block that was booked without it is found', async () => {
+    await replaceInSpike()
+    await world.broadcast()
+    await world.rpc('anvil_dropAllTransactions')
+    await mineAt(world, usual)
+    await world.book()
+    await world.rpc('eth_sendRawTransaction', [await firstRaw()])
+    await mineAt(world, usual)
+    await passOver()
+    expect(await lent.row()).toMatchObject({ state: 'signed' })
+    forgetSent(world)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    await lent.expectDone({ minedSend: 1 })
+  })
+
+  test('that a reorg takes out of its old send is mined by the new one', async () => {
+    await replaceInSpike()
+    await calm(await firstRaw())
+    await lent.expectDone({ minedSend: 1 })
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await world.book()
+    expect(await lent.row()).toMatchObject({ state: 'signed', success: true })
+    // It is sent again first: what was stuck before it was mined is not stuck now.
+    await replaceStuck(world)
+    expect(await lent.sends()).toHaveLength(2)
+    await world.broadcast()
+    await mineAt(world, usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('and is underpriced all the same holds no higher nonce up', async () => {
+    await replaceInSpike()
+    const [, second] = await lent.sends()
+    world.proxy.set(({ params: [raw] }) =>
+      raw === second?.raw ? { refuse: UNDERPRICED } : undefined,
+    )
+    const wallet = await world.createWalletUnbooked(usdcUnits)
+    const next = await world.lend(wallet, usdcUnits)
+    await world.book()
+    await world.sign()
+    await mineAt(world, usual)
+    await world.rpc('eth_sendRawTransaction', [await firstRaw()])
+    await world.broadcast()
+    await mineAt(world, usual)
+    await world.book()
+    expect(await world.row(next.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    await lent.expectDone({ minedSend: 1 })
+  })
+})

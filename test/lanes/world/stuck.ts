@@ -1,0 +1,107 @@
+import { expect } from '@jest/globals'
+import { toQuantity, type BaseWallet } from 'ethers'
+import { openAccount } from '../../../custody/open.js'
+import { readLanes } from '../../../db/lanes/signing.js'
+import { laneContext } from '../../../signer/store.js'
+import { createReplacer } from '../../../signer/replace.js'
+import { usdcUnits, type Lend, type Send, type World } from './fixture.js'
+import type { Wallet } from '../../../db/tenants/wallets.js'
+
+/** Mines blocks, each at this base fee, wei. */
+export async function mineAt(world: World, baseFeeWei: bigint, blocks = 1): Promise<void> {
+  for (let i = 0; i < blocks; i++) {
+    await world.rpc('anvil_setNextBlockBaseFeePerGas', [toQuantity(baseFeeWei)])
+    await world.mine()
+  }
+}
+
+/** Bytes that a node has may be sent again at once. */
+export function forgetSent({ driver }: World): void {
+  const { sentAt } = driver()
+  for (const [hash, at] of sentAt) sentAt.set(hash, at - 60_000)
+}
+
+const replacers = new WeakMap<World, () => Promise<void>>()
+
+/** Signs anew what is stuck, as the signer does beside all other signing. */
+export async function replaceStuck(world: World): Promise<void> {
+  const { signer } = world
+  const replace = replacers.get(world) ?? createReplacer(signer, signer.chains.byId(0))
+  replacers.set(world, replace)
+  await replace()
+}
+
+/** The account of a lane, as somebody has it who got hold of its key. */
+export async function openLane({ db, kek }: World): Promise<BaseWallet> {
+  const [lane] = await readLanes(db)
+  if (!lane) throw new Error('There is no lane.')
+  return openAccount(kek, lane.sealedKey, laneContext(lane))
+}
+
+/** Lets what has lost its carrier be carried again at once. */
+export async function carryNow({ db }: World): Promise<void> {
+  await db('operation').where({ state: 'signed', tx_id: null }).update({ taken_until: null })
+}
+
+/** One operation after the other, each signed in a transaction of its own. */
+export function useLend(world: () => World) {
+  let lend: Lend
+  let txId: bigint
+  let before: bigint
+  const transaction = async () => {
+    const tx = await world()
+      .db('chain_tx')
+      .where({ id: txId.toString() })
+      .first<Carrier | undefined>()
+    if (!tx) throw new Error('Nothing was signed.')
+    return tx
+  }
+  return {
+    transaction,
+    lend: () => lend,
+    row: () => world().row(lend.operationId),
+    async sends(): Promise<Send[]> {
+      return (await world().sends()).filter((send) => send.tx_id === txId)
+    },
+
+    /** By a wallet of its own, or one that has lent before. */
+    async begin(wallet?: Wallet): Promise<void> {
+      lend = await world().lend(wallet ?? (await world().createWallet(usdcUnits)), usdcUnits)
+      before = await world().deposited(lend.wallet.address)
+      await world().sign()
+      const row = await world().row(lend.operationId)
+      if (!row?.tx_id) throw new Error(`Nothing was signed: ${row?.message}`)
+      txId = row.tx_id
+    },
+
+    /** It was executed once, in a transaction by which every nonce below the lane's next one is used. */
+    async expectDone(by?: { minedSend: number }): Promise<void> {
+      const row = await world().row(lend.operationId)
+      expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+      const brought = (await world().deposited(lend.wallet.address)) - before
+      // Interest of what was lent before is less than that.
+      expect(Number(brought - usdcUnits) < 100 && brought >= usdcUnits).toBe(true)
+      expect(await world().usdcOf(lend.wallet.address)).toBe(0n)
+      if (by) {
+        const { minedSend } = by
+        const hash = (await this.sends())[minedSend - 1]?.hash
+        expect(await transaction()).toMatchObject({ state: 'mined', mined_send: minedSend })
+        expect(row?.tx_hash).toBe(hash)
+      }
+      await expectNoGaps(world())
+    },
+  }
+}
+
+type Carrier = { id: bigint; sender: string; nonce: bigint; state: string; mined_send: number }
+
+/** Every nonce that a lane has bound is used on the chain. */
+export async function expectNoGaps(world: World): Promise<void> {
+  const transactions = await world.transactions()
+  for (const sender of world.senders) {
+    const nonces = transactions.filter((tx) => tx.sender === sender).map(({ nonce }) => nonce)
+    expect(nonces).toEqual(nonces.map((_, i) => BigInt(i)))
+    const count = await world.rpc<string>('eth_getTransactionCount', [sender, 'latest'])
+    expect(Number(count)).toBe(nonces.length)
+  }
+}

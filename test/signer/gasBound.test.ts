@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { signOnce } from '../../signer/sign.js'
+import { assertAffordable } from '../../signer/gasBound.js'
+import { readRound } from '../../signer/round.js'
+import { readLanes } from '../../db/lanes/signing.js'
+import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+
+describe('what an operation may cost', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  test('bounds what is signed: above it an operation waits, and says why', async () => {
+    const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    const client = world.signer.chains.byId(0)
+    await signOnce({ ...world.signer, operationGasWei: 10n ** 9n }, client)
+    expect(await world.row(lend.operationId)).toMatchObject({
+      ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
+      message: 'Gas on arbitrum-sepolia costs more than an operation may cost.',
+    })
+    expect(await world.transactions()).toHaveLength(0)
+    await world.retryNow(lend)
+    await world.round()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+  })
+
+  test('counts for each operation of a bundle, however cheap the others are', async () => {
+    const [lane] = await readLanes(world.db)
+    if (!lane) throw new Error('There is no lane.')
+    const round = await readRound(world.signer.chains.byId(0), lane)
+    const unsigned = { data: '0x', gasLimit: 1_120_000n }
+    const operationGasWei = 520_000n * round.fees.maxWei
+    const assertBound = (gas: bigint[]) =>
+      assertAffordable({ operationGasWei }, round, { unsigned, gas })
+    // 20,000 beside the operations are shared by both.
+    expect(() => assertBound([600_000n, 500_000n])).toThrow('more than an operation may cost')
+    expect(() => assertBound([550_000n, 550_000n])).toThrow('more than an operation may cost')
+    expect(() => assertBound([500_000n, 500_000n])).toThrow('more than an operation may cost')
+    expect(() =>
+      assertAffordable({ operationGasWei }, round, {
+        unsigned: { data: '0x', gasLimit: 1_020_000n },
+        gas: [510_000n, 490_000n],
+      }),
+    ).not.toThrow()
+  })
+})
