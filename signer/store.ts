@@ -3,6 +3,7 @@ import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS, type Chain } from '../chains/registry.js'
 import { tokenDomain } from '../chains/tokenDomain.js'
+import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
@@ -15,7 +16,7 @@ import {
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
-import type { Keyring, Round, SignerTools } from './round.js'
+import { asGas, type Keyring, type Round, type SignerTools } from './round.js'
 
 /** Largest execution gas of one bundle; below the transaction cap of EIP-7825. */
 export const BUNDLE_GAS = 15_000_000n
@@ -33,25 +34,36 @@ export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
 type StoringTools = Pick<SignerTools, 'db' | 'keyring'>
 
+/** An operation for which nothing can be signed. */
+export type Broken = { operation: Operation; error: unknown }
+
 /**
  * Signs and stores one transaction for those operations that are still ours, in one database
  * transaction: a signature exists exactly when its row says so.
  *
- * @returns undefined when nothing was left to sign.
+ * @returns `stored` is undefined when nothing was left to sign; `broken` are the members that could not be signed,
+ *   without which the others go.
  */
 export async function signAndStore(
   { db, keyring }: StoringTools,
   round: Round,
   prepared: Prepared[],
-): Promise<Stored | undefined> {
+): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   return db.transaction(async (trx) => {
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
     const ours = prepared.filter(({ operation }) => live.includes(operation))
-    if (ours.length === 0) return undefined
     const signed: Signed[] = []
-    for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
-    return storeTransaction({ db: trx, keyring }, round, signed)
+    const broken: Broken[] = []
+    for (const one of ours) {
+      try {
+        signed.push(await signPrepared(keyring, round.client.chain, one))
+      } catch (error) {
+        broken.push({ operation: one.operation, error })
+      }
+    }
+    if (signed.length === 0) return { stored: undefined, broken }
+    return { stored: await storeTransaction({ db: trx, keyring }, round, signed), broken }
   })
 }
 
@@ -79,49 +91,76 @@ function assertCarriable(chain: Chain, { call, userOperation, gas }: Payload): v
 
 /** `db` is the transaction in which the operations are locked. */
 async function storeTransaction(
-  { db, keyring }: StoringTools,
+  tools: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
-  const { lane, usedNonces, fees } = round
+  const planned = planTransaction(round, carried)
+  const { nonce, hash } = await storePlanned(tools, round, { ...planned, carried })
+  return { nonce, hash, operations: carried.map(({ id }) => id) }
+}
+
+/** A transaction without its nonce. `l1FeeWei`: the most that posting it may cost beside its gas. */
+export type Planned = { request: TransactionRequest & { gasLimit: bigint }; l1FeeWei: bigint }
+
+/**
+ * Binds the next nonce of a lane to a transaction, signs it and stores it, in the caller's database transaction.
+ *
+ * @param planned - `keptWei`: what the lane must have left.
+ * @throws {ServiceError} RPC_ERROR that `unpaidGas` knows when the lane cannot pay it beside what it has signed.
+ */
+export async function storePlanned(
+  { db, keyring }: StoringTools,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round,
+  { request, l1FeeWei, carried, keptWei = 0n }: Planned & { carried: Signed[]; keptWei?: bigint },
+): Promise<{ id: bigint; nonce: bigint; hash: string }> {
   const nonce = await lockNextNonce(db, lane)
   if (usedNonces > nonce) {
     const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
     throw new ServiceError('INTERNAL', message)
   }
-  const unsigned = { ...transactionOf(round, carried), nonce: Number(nonce) }
+  const { gasLimit } = request
+  const valueWei = BigInt(request.value ?? 0n)
+  const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
+  if (balanceWei - keptWei < costWei + (await sumCosts(db, lane, usedNonces))) {
+    const message = `Lane ${lane.sender} on ${chain.name} is out of gas.`
+    throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
+  }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
-  const raw = await sender.signTransaction(unsigned)
+  const raw = await sender.signTransaction({ ...request, nonce: Number(nonce) })
   const { hash } = Transaction.from(raw)
   if (!hash) throw new Error('The transaction is not signed.')
-  await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried })
-  return { nonce, hash, operations: carried.map(({ id }) => id) }
+  const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
+  const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried })
+  return { id, nonce, hash }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the lane cannot pay it, its data on L1 included. */
-function transactionOf(
-  { client: { chain }, lane, fees, balanceWei, l1Price }: Round,
+/** The gas that a lane could not pay for, when that is what an error says. */
+export function unpaidGas(error: unknown): bigint | undefined {
+  const gas = error instanceof ServiceError ? error.details.unpaidGas : undefined
+  return typeof gas === 'string' ? BigInt(gas) : undefined
+}
+
+function planTransaction(
+  { client: { chain }, lane, fees, l1Price }: Round,
   carried: Signed[],
-): TransactionRequest {
+): Planned {
   const { to, data } = callOf(lane, carried)
   const authorizationList = carried.flatMap(({ payload }) => payload.authorization ?? [])
   const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
   const authorizations = authorizationList.length
   const l1 = highestL1Part(chain, l1Price, { data, authorizations })
-  const gasLimit = gasLimitOf(data, authorizations, gas) + l1.gas
-  if (balanceWei < gasLimit * fees.maxWei + l1.feeWei) {
-    throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${chain.name} is out of gas.`)
-  }
-  return {
+  const request = {
     type: authorizations > 0 ? 4 : 2,
     chainId: chain.chainId,
     to,
     data,
-    gasLimit,
+    gasLimit: gasLimitOf(data, authorizations, gas) + l1.gas,
     maxFeePerGas: fees.maxWei,
     maxPriorityFeePerGas: fees.tipWei,
     ...(authorizations > 0 ? { authorizationList } : {}),
   }
+  return { request, l1FeeWei: l1.feeWei }
 }
 
 /** User operations travel together through the EntryPoint, a funding goes to the token directly. */
@@ -209,13 +248,17 @@ async function signFunding(
   return { to: token.address, data }
 }
 
-export const laneContext = (lane: { chainId: bigint; sender: string; kekId: string }) => ({
-  purpose: 'lane' as const,
-  owner: `${lane.chainId}/${lane.sender}`,
-  accountId: '',
-  address: lane.sender,
-  kekId: lane.kekId,
-})
+/** What a lane's key is sealed for. The treasury's is the same on all chains. */
+export const laneContext = (lane: Pick<Lane, 'chainId' | 'sender' | 'kekId' | 'purpose'>) =>
+  lane.purpose === 'treasury'
+    ? treasuryContext({ address: lane.sender, kekId: lane.kekId })
+    : {
+        purpose: 'lane' as const,
+        owner: `${lane.chainId}/${lane.sender}`,
+        accountId: '',
+        address: lane.sender,
+        kekId: lane.kekId,
+      }
 
 export const treasuryContext = (treasury: { address: string; kekId: string }) => ({
   purpose: 'treasury' as const,

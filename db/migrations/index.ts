@@ -4,6 +4,7 @@ import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
+import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { steps } from './0011_steps.js'
@@ -33,4 +34,5 @@ export const migrations = [
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
+  { name: '0018_lane_gas', sql: laneGas },
 ]
