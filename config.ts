@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { chainNames, networks, rpcVariable, type ChainName } from './chains/registry.js'
+import {
+  chainNames,
+  networks,
+  rpcVariable,
+  variableSuffix,
+  type ChainName,
+} from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
 
 const wholeNumber = (min: number, max: number, preset: number) =>
@@ -28,6 +34,44 @@ const webUrls = z
   .pipe(z.array(webUrl))
   .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
 const rpcUrls = z.record(z.enum(chainNames), webUrls)
+
+/** What the treasury may send to the lanes of a chain, wei. */
+export type RefillLimits = {
+  /** A lane is filled up to here at the most. */
+  highestWei: bigint
+  /** To all lanes of the chain together within 24 hours. Zero: nothing is ever sent. */
+  dailyWei: bigint
+  /** What stays with the treasury. */
+  reserveWei: bigint
+}
+
+const refillVariables = {
+  highestWei: 'REFILL_HIGHEST_ETH',
+  dailyWei: 'REFILL_DAILY_ETH',
+  reserveWei: 'REFILL_RESERVE_ETH',
+} as const satisfies Record<keyof RefillLimits, string>
+
+/** As much as faucets give of it. Execution on a rollup costs far less. */
+const refillPresets: Record<ChainName, Record<keyof RefillLimits, string>> = {
+  'ethereum-sepolia': { highestWei: '0.05', dailyWei: '0.2', reserveWei: '0.01' },
+  'arbitrum-sepolia': { highestWei: '0.01', dailyWei: '0.04', reserveWei: '0.002' },
+  'base-sepolia': { highestWei: '0.01', dailyWei: '0.04', reserveWei: '0.002' },
+}
+
+/** Decimal text of ETH as wei. */
+const ether = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,18})?$/, 'must be ETH in decimal text, such as 0.05')
+  .transform((text) => {
+    const [whole = '', fraction = ''] = text.split('.')
+    return BigInt(whole + fraction.padEnd(18, '0'))
+  })
+const refills = z.record(
+  z.enum(chainNames),
+  z.object({ highestWei: ether, dailyWei: ether, reserveWei: ether }),
+)
+const refillVariable = (name: ChainName, limit: keyof RefillLimits) =>
+  `${refillVariables[limit]}_${variableSuffix(name)}`
 
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
@@ -66,8 +110,8 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role; `rpcUrls`, lists by canonical chain name; and `directDatabaseUrl`, the database
- *   without a pooler in between, which would cut off whoever listens and whoever leads.
+ * @returns The checked settings of the role; `rpcUrls` and `refills` by canonical chain name; and `directDatabaseUrl`, the
+ *   database without a pooler in between, which would cut off whoever listens and whoever leads.
  * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.
  */
@@ -79,12 +123,16 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
   const nodes = rpcUrls.safeParse(
     Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
   )
+  const lanes = refills.safeParse(readRefillTexts(role, present))
   const faults = [
-    ...tellFaults(parsed.error, String),
-    ...tellFaults(nodes.error, (name) => rpcVariable(name as ChainName)),
+    ...tellFaults(parsed.error, ([name = '']) => String(name)),
+    ...tellFaults(nodes.error, ([name]) => rpcVariable(name as ChainName)),
+    ...tellFaults(lanes.error, ([name, limit]) =>
+      refillVariable(name as ChainName, limit as keyof RefillLimits),
+    ),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
   ]
-  if (!parsed.success || !nodes.success || faults.length > 0) {
+  if (!parsed.success || !nodes.success || !lanes.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
     throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
@@ -93,12 +141,30 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     ...settings,
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
+    refills: lanes.data,
   }
 }
 
+/** Only the signer refills lanes: what others are told of it does not matter. */
+function readRefillTexts(role: Role, present: Environment) {
+  const textOf = (name: ChainName, limit: keyof RefillLimits) =>
+    (role === 'signer' ? present[refillVariable(name, limit)] : undefined) ??
+    refillPresets[name][limit]
+  return Object.fromEntries(
+    chainNames.map((name) => [
+      name,
+      {
+        highestWei: textOf(name, 'highestWei'),
+        dailyWei: textOf(name, 'dailyWei'),
+        reserveWei: textOf(name, 'reserveWei'),
+      },
+    ]),
+  )
+}
+
 /** `name`: the variable of a faulty field. */
-const tellFaults = (error: z.ZodError | undefined, name: (field: PropertyKey) => string) =>
-  (error?.issues ?? []).map(({ path: [field = ''], message }) => `${name(field)}: ${message}`)
+const tellFaults = (error: z.ZodError | undefined, name: (path: PropertyKey[]) => string) =>
+  (error?.issues ?? []).map(({ path, message }) => `${name(path)}: ${message}`)
 
 /** Nothing that is public stands for what only the devnet has. */
 function findDevnetFaults(role: Role, present: Environment): string[] {

@@ -1,6 +1,7 @@
 import type { Db } from '../connection/connect.js'
+import type { Lane } from './signing.js'
 
-type Sender = { chainId: bigint; sender: string }
+type Sender = Pick<Lane, 'chainId' | 'sender'>
 
 /** The most gas that a transaction may have. @see https://eips.ethereum.org/EIPS/eip-7825 */
 const MOST_GAS = 2n ** 24n
@@ -59,4 +60,61 @@ export async function clearDry(db: Db, { chainId, sender }: Sender): Promise<voi
   await db('lane')
     .where({ chain_id: chainId.toString(), sender })
     .update({ dry_since: null, dry_gas: null })
+}
+
+/** A lane with the last transfer that the treasury made to it, if there ever was one. Wei as text. */
+export type RefilledLane = Lane & {
+  dryGas: string | null
+  refillTx: bigint | null
+  refillNonce: bigint | null
+}
+
+/** Whoever sends on a chain, the treasury among them. */
+export async function readRefilledLanes(db: Db, chainId: number): Promise<RefilledLane[]> {
+  return db('lane as l')
+    .leftJoin('chain_tx as t', 't.id', 'l.refill_tx')
+    .where('l.chain_id', chainId)
+    .orderBy('l.sender')
+    .select<RefilledLane[]>(
+      'l.chain_id as chainId',
+      'l.sender',
+      'l.kek_id as kekId',
+      'l.sealed_key as sealedKey',
+      'l.purpose',
+      'l.dry_gas as dryGas',
+      'l.refill_tx as refillTx',
+      't.nonce as refillNonce',
+    )
+}
+
+/**
+ * Locks a lane that is to be refilled.
+ *
+ * @returns The last transfer to it.
+ */
+export async function lockRefill(
+  trx: Db,
+  { chainId, sender }: Sender,
+): Promise<bigint | null | undefined> {
+  const row = await trx('lane')
+    .where({ chain_id: chainId.toString(), sender, purpose: 'operations' })
+    .forUpdate()
+    .first<{ refillTx: bigint | null } | undefined>('refill_tx as refillTx')
+  return row?.refillTx
+}
+
+export async function setRefill(trx: Db, { chainId, sender }: Sender, txId: bigint): Promise<void> {
+  const changed = await trx('lane')
+    .where({ chain_id: chainId.toString(), sender })
+    .update({ refill_tx: txId.toString() })
+  if (changed !== 1) throw new Error('There is no such lane.')
+}
+
+/** Wei that a sender has moved within the last 24 hours. */
+export async function sumMoved(trx: Db, { chainId, sender }: Sender): Promise<bigint> {
+  const row = await trx('chain_tx')
+    .where({ chain_id: chainId.toString(), sender })
+    .where('created_at', '>', trx.raw(`clock_timestamp() - interval '24 hours'`))
+    .first<{ wei: string }>(trx.raw('coalesce(sum(value_wei), 0) as wei'))
+  return BigInt(row.wei)
 }

@@ -54,14 +54,18 @@ export async function readLanesInUse(
     )
 }
 
+/** A sender that is there already stays as it is. */
 export async function insertLane(db: Db, lane: Lane): Promise<void> {
-  await db('lane').insert({
-    chain_id: lane.chainId.toString(),
-    sender: lane.sender,
-    kek_id: lane.kekId,
-    sealed_key: lane.sealedKey,
-    purpose: lane.purpose,
-  })
+  await db('lane')
+    .insert({
+      chain_id: lane.chainId.toString(),
+      sender: lane.sender,
+      kek_id: lane.kekId,
+      sealed_key: lane.sealedKey,
+      purpose: lane.purpose,
+    })
+    .onConflict()
+    .ignore()
 }
 
 /** A verdict on an operation of which nothing was signed: try again later, or never. */

@@ -7,6 +7,7 @@ alter table lane
   add column refill_tx bigint references chain_tx,
   add check ((dry_since is null) = (dry_gas is null)),
   add check (purpose = 'operations' or dry_since is null and refill_tx is null);
+grant select (purpose) on lane to steward_worker, steward_api;
 comment on column lane.purpose is
   'operations: it carries operations. treasury: it sends ETH to the lanes of its chain, and carries nothing.';
 comment on column lane.dry_since is 'Since when it cannot pay: it is given no operations while another lane can.';
