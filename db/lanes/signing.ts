@@ -32,12 +32,13 @@ function selectSenders(db: Db, chainId?: number) {
     )
 }
 
-/** What everybody may know of the lanes of all chains. */
-export async function readLaneAddresses(db: Db): Promise<{ chainId: bigint; sender: string }[]> {
+/** What everybody may know of those who send transactions, on all chains. */
+export async function readSenderAddresses(
+  db: Db,
+): Promise<Pick<Lane, 'chainId' | 'sender' | 'purpose'>[]> {
   return db('lane')
-    .where({ purpose: 'operations' })
     .orderBy(['chain_id', 'sender'])
-    .select('chain_id as chainId', 'sender')
+    .select('chain_id as chainId', 'sender', 'purpose')
 }
 
 /** All lanes with the nonces that are bound and not mined yet. */
