@@ -1,9 +1,14 @@
 import { z } from 'zod'
-import { chainNames, networks, rpcVariable, type ChainName } from './chains/registry.js'
+import {
+  chainNames,
+  networks,
+  rpcVariable,
+  variableSuffix,
+  type ChainName,
+} from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
 import { defaultLimits, type PriceLimits } from './domain/limits.js'
-import { assetUnits } from './domain/money.js'
-import { toUnits } from './domain/money.js'
+import { assetUnits, toUnits } from './domain/money.js'
 
 const wholeNumber = (min: number, max: number, preset: number) =>
   z
@@ -12,14 +17,11 @@ const wholeNumber = (min: number, max: number, preset: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max))
     .default(preset)
-/** An amount of ETH above zero, as wei. */
-const ether = (presetWei: bigint) =>
-  z
-    .string()
-    .regex(/^\d{1,6}(\.\d{1,18})?$/, 'must be an amount of ETH')
-    .refine((amount) => Number(amount) > 0, 'must be above zero')
-    .transform((amount) => toUnits(amount, 18))
-    .default(presetWei)
+/** Decimal text of ETH, as wei. */
+const ether = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,18})?$/, 'must be ETH in decimal text, such as 0.05')
+  .transform((amount) => toUnits(amount, 18))
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
 const databaseUrl = url(/^postgres(ql)?$/)
@@ -39,6 +41,36 @@ const webUrls = z
   .pipe(z.array(webUrl))
   .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
 const rpcUrls = z.record(z.enum(chainNames), webUrls)
+
+/** What the treasury may send to the lanes of a chain, wei. */
+export type RefillLimits = {
+  /** A lane is filled up to here at the most. */
+  highestWei: bigint
+  /** To all lanes of the chain together within 24 hours. Zero: nothing is ever sent. */
+  dailyWei: bigint
+  /** What stays with the treasury. */
+  reserveWei: bigint
+}
+
+const refillVariables = {
+  highestWei: 'REFILL_HIGHEST_ETH',
+  dailyWei: 'REFILL_DAILY_ETH',
+  reserveWei: 'REFILL_RESERVE_ETH',
+} as const satisfies Record<keyof RefillLimits, string>
+
+/** As much as faucets give of it. Execution on a rollup costs far less. */
+const refillPresets: Record<ChainName, Record<keyof RefillLimits, string>> = {
+  'ethereum-sepolia': { highestWei: '0.05', dailyWei: '0.2', reserveWei: '0.01' },
+  'arbitrum-sepolia': { highestWei: '0.01', dailyWei: '0.04', reserveWei: '0.002' },
+  'base-sepolia': { highestWei: '0.01', dailyWei: '0.04', reserveWei: '0.002' },
+}
+
+const refills = z.record(
+  z.enum(chainNames),
+  z.object({ highestWei: ether, dailyWei: ether, reserveWei: ether }),
+)
+const refillVariable = (name: ChainName, limit: keyof RefillLimits) =>
+  `${refillVariables[limit]}_${variableSuffix(name)}`
 
 /** Circle's service for test networks; it needs no key. @see https://developers.circle.com/api-reference */
 const CIRCLE_SANDBOX = 'https://iris-api-sandbox.circle.com'
@@ -84,7 +116,7 @@ const schemas = {
     WALLET_DAILY_LIMIT_USD: dollars,
     KEK_FILE: z.string().min(1),
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
-    OPERATION_GAS_ETH: ether(10n ** 17n),
+    OPERATION_GAS_ETH: ether.refine((wei) => wei > 0n, 'must be above zero').default(10n ** 17n),
   }),
   // Whoever looks from outside: without a database he sees neither treasury nor lanes.
   operator: z.object({ ...common, DATABASE_URL: databaseUrl.default('') }),
@@ -96,8 +128,8 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the environment of one process.
  *
- * @returns The checked settings of the role; `rpcUrls`, lists by canonical chain name; and `directDatabaseUrl`, the database
- *   without a pooler in between, which would cut off whoever listens and whoever leads.
+ * @returns The checked settings of the role; `rpcUrls` and `refills` by canonical chain name; and `directDatabaseUrl`, the
+ *   database without a pooler in between, which would cut off whoever listens and whoever leads.
  * @throws {ServiceError} MISCONFIGURED that names every missing or invalid variable at once. Values are not repeated: a URL
  *   may hold a password.
  */
@@ -109,12 +141,16 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
   const nodes = rpcUrls.safeParse(
     Object.fromEntries(chainNames.map((name) => [name, present[rpcVariable(name)]])),
   )
+  const lanes = refills.safeParse(readRefillTexts(role, present))
   const faults = [
-    ...tellFaults(parsed.error, String),
-    ...tellFaults(nodes.error, (name) => rpcVariable(name as ChainName)),
+    ...tellFaults(parsed.error, ([name = '']) => String(name)),
+    ...tellFaults(nodes.error, ([name]) => rpcVariable(name as ChainName)),
+    ...tellFaults(lanes.error, ([name, limit]) =>
+      refillVariable(name as ChainName, limit as keyof RefillLimits),
+    ),
     ...(present.NETWORK === 'devnet' ? findDevnetFaults(role, present) : []),
   ]
-  if (!parsed.success || !nodes.success || faults.length > 0) {
+  if (!parsed.success || !nodes.success || !lanes.success || faults.length > 0) {
     const lines = faults.map((fault) => `  ${fault}`).join('\n')
     throw new ServiceError('MISCONFIGURED', `Invalid settings of the ${role} process:\n${lines}`)
   }
@@ -123,6 +159,7 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     ...settings,
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
+    refills: lanes.data,
     limits: limitsIn(settings),
   }
 }
@@ -140,9 +177,26 @@ function limitsIn(
   }
 }
 
+/** Only the signer refills lanes: what others are told of it does not matter. */
+function readRefillTexts(role: Role, present: Environment) {
+  const textOf = (name: ChainName, limit: keyof RefillLimits) =>
+    (role === 'signer' ? present[refillVariable(name, limit)] : undefined) ??
+    refillPresets[name][limit]
+  return Object.fromEntries(
+    chainNames.map((name) => [
+      name,
+      {
+        highestWei: textOf(name, 'highestWei'),
+        dailyWei: textOf(name, 'dailyWei'),
+        reserveWei: textOf(name, 'reserveWei'),
+      },
+    ]),
+  )
+}
+
 /** `name`: the variable of a faulty field. */
-const tellFaults = (error: z.ZodError | undefined, name: (field: PropertyKey) => string) =>
-  (error?.issues ?? []).map(({ path: [field = ''], message }) => `${name(field)}: ${message}`)
+const tellFaults = (error: z.ZodError | undefined, name: (path: PropertyKey[]) => string) =>
+  (error?.issues ?? []).map(({ path, message }) => `${name(path)}: ${message}`)
 
 /** Nothing that is public stands for what only the devnet has. */
 function findDevnetFaults(role: Role, present: Environment): string[] {

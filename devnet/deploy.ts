@@ -97,7 +97,7 @@ async function place(rpcUrl: string, at: string, { deployedBytecode }: Artifact)
   await callRpc(rpcUrl, 'anvil_setCode', [at, deployedBytecode])
 }
 
-/** Accounts that the service works with: lanes pay gas, the treasury pays out USDC. */
+/** Accounts that the service works with: `lanes` pay gas, the treasury among them; the treasury pays out USDC. */
 export type Operators = { lanes: string[]; treasury?: string }
 
 /**

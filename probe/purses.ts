@@ -1,12 +1,13 @@
 import { readBalance } from '../chains/read.js'
 import { findTreasuryAddress } from '../db/keys.js'
-import { readLaneAddresses } from '../db/lanes/signing.js'
+import { readSenderAddresses } from '../db/lanes/signing.js'
 import { assetText, fromUnits } from '../domain/money.js'
 import { demoFunding } from '../domain/funding.js'
 import { failed, ok, warning, type Row } from './look.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
 import type { Finding } from '../domain/capability.js'
 import type { Db } from '../db/connection/connect.js'
+import type { Lane } from '../db/lanes/signing.js'
 
 /** Gas of a lend as a transaction of its own: a bundle needs less for each. */
 const LEND_GAS = 300_000n
@@ -27,14 +28,14 @@ export type Purse = {
 
 /** What treasury and lanes hold on the chains that answer. Those that the signer has not made yet are not there. */
 export async function readPurses(db: Db, { list }: Chains): Promise<Purse[]> {
-  const [treasury, lanes] = await Promise.all([findTreasuryAddress(db), readLaneAddresses(db)])
+  const [treasury, senders] = await Promise.all([findTreasuryAddress(db), readSenderAddresses(db)])
   const asked = list.map(async (client) => {
     const { name, chainId } = client.chain
-    const own = lanes.filter((lane) => lane.chainId === BigInt(chainId))
+    const own = senders.filter((sender) => sender.chainId === BigInt(chainId))
     const isPaying = name === demoFunding.chain && treasury !== undefined
     return Promise.all([
       ...(isPaying ? [readTreasury(client, treasury)] : []),
-      ...own.map(({ sender }) => readLane(client, sender)),
+      ...own.map((sender) => readGas(client, sender)),
     ])
   })
   const answers = await Promise.allSettled(asked)
@@ -48,7 +49,11 @@ async function readTreasury(client: ChainClient, address: string): Promise<Purse
   return { chain: name, role: 'treasury', address, asset: 'USDC', units, lasts }
 }
 
-async function readLane(client: ChainClient, address: string): Promise<Purse> {
+/** What pays for gas: a lane's own, and what the treasury has to refill them. */
+async function readGas(
+  client: ChainClient,
+  { sender: address, purpose }: Pick<Lane, 'sender' | 'purpose'>,
+): Promise<Purse> {
   const [balance, price] = await Promise.all([
     client.send<string>('eth_getBalance', [address, 'latest']),
     client.send<string>('eth_gasPrice', []),
@@ -57,7 +62,7 @@ async function readLane(client: ChainClient, address: string): Promise<Purse> {
   const lend = LEND_GAS * (BigInt(price) || 1n)
   return {
     chain: client.chain.name,
-    role: 'lane',
+    role: purpose === 'treasury' ? 'treasury' : 'lane',
     address,
     asset: 'ETH',
     units,
@@ -65,14 +70,22 @@ async function readLane(client: ChainClient, address: string): Promise<Purse> {
   }
 }
 
-/** Whether there is enough in them. Only an empty treasury disables anything. */
+/** Whether there is enough in them. Only a treasury without USDC disables anything. */
 export function judgePurses(purses: Purse[]): Finding[] {
-  return purses.map((purse) => {
-    return {
-      chain: purse.chain,
-      ...(purse.role === 'lane' ? judgeLane(purse) : judgeTreasury(purse)),
-    }
-  })
+  return purses.map((purse) => ({ chain: purse.chain, ...judgePurse(purse) }))
+}
+
+function judgePurse(purse: Purse): Row {
+  if (purse.role === 'lane') return judgeLane(purse)
+  return purse.asset === 'USDC' ? judgeTreasury(purse) : judgeReserve(purse)
+}
+
+/** Lanes may be filled by hand as well. */
+function judgeReserve({ address, units, lasts }: Purse): Row {
+  const check = `treasury gas ${address}`
+  if (lasts === 0n) return warning(check, 'gas', 'the treasury has no ETH to refill lanes with')
+  const detail = `the treasury has ${fromUnits(units, 18)} ETH to refill lanes with`
+  return lasts < FEW_LENDS ? warning(check, 'gas', detail) : ok(check, 'gas', detail)
 }
 
 function judgeTreasury({ address, units, lasts }: Purse): Row {

@@ -14,14 +14,17 @@ export function describeLanes(db: Db, env: NodeJS.ProcessEnv): Promise<Answer> {
     const treasuries = purses.filter(({ role }) => role === 'treasury')
     const used = lanes.map((lane) => {
       const chain = nameOf(registry, lane.chainId)
-      const purse = purses.find((one) => one.chain === chain && one.address === lane.sender)
+      const purse = purses.find(
+        (one) => one.role === 'lane' && one.chain === chain && one.address === lane.sender,
+      )
       return { chain, address: lane.sender, next: lane.nextNonce, open: lane.open, purse }
     })
     const names = ['CHAIN', 'ROLE', 'ADDRESS', 'BALANCE', 'NEXT NONCE', 'OPEN', 'LASTS']
     const rows = [
       ...treasuries.map((purse) => {
-        const { chain, address } = purse
-        return [chain, 'treasury', address, held(purse), '-', '-', `${purse.lasts} fundings`]
+        const { chain, address, asset, lasts } = purse
+        const what = asset === 'ETH' ? 'lends' : 'fundings'
+        return [chain, 'treasury', address, held(purse), '-', '-', `${lasts} ${what}`]
       }),
       ...used.map(({ chain, address, next, open, purse }) => [
         ...[chain, 'lane', address, held(purse), String(next), String(open)],

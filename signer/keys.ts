@@ -1,7 +1,7 @@
 import { createKek, readKek, type PrivateKek } from '../custody/kek/file.js'
 import { openAccount } from '../custody/open.js'
 import { createSealedAccount } from '../custody/seal.js'
-import { insertLane, readLanes } from '../db/lanes/signing.js'
+import { insertLane, readLanes, readSenders } from '../db/lanes/signing.js'
 import { findTreasury, hasKek, insertTreasury, publishKek, type Treasury } from '../db/keys.js'
 import { treasuryContext } from './payload.js'
 import { laneContext } from './store.js'
@@ -31,16 +31,17 @@ export async function ensureLanes(
   kek: PrivateKek,
   { chainIds, perChain }: { chainIds: number[]; perChain: number },
 ): Promise<void> {
+  const purpose = 'operations'
   const known = await readLanes(db)
   for (const lane of known) await openAccount(kek, lane.sealedKey, laneContext(lane))
   for (const chainId of chainIds) {
     const missing = perChain - known.filter((lane) => lane.chainId === BigInt(chainId)).length
     for (let i = 0; i < missing; i++) {
       const { address, sealed } = await createSealedAccount(kek, (sender) =>
-        laneContext({ chainId: BigInt(chainId), sender, kekId: kek.id }),
+        laneContext({ chainId: BigInt(chainId), sender, kekId: kek.id, purpose }),
       )
       const lane = { chainId: BigInt(chainId), sender: address, kekId: kek.id, sealedKey: sealed }
-      await insertLane(db, lane)
+      await insertLane(db, { ...lane, purpose })
     }
   }
 }
@@ -55,4 +56,14 @@ export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury>
   const treasury = { address, kekId: kek.id, sealed }
   await insertTreasury(db, treasury)
   return treasury
+}
+
+/** Makes the treasury a sender of transactions on each chain, so that it can refill the lanes there. */
+export async function ensureRefills(db: Db, treasury: Treasury, chainIds: number[]): Promise<void> {
+  const { address: sender, kekId, sealed: sealedKey } = treasury
+  const known = await readSenders(db)
+  for (const chainId of chainIds.map(BigInt)) {
+    if (known.some((one) => one.chainId === chainId && one.sender === sender)) continue
+    await insertLane(db, { chainId, sender, kekId, sealedKey, purpose: 'treasury' })
+  }
 }

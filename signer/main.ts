@@ -4,7 +4,8 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { ensureLanes, ensureTreasury, loadKek } from './keys.js'
+import { ensureLanes, ensureRefills, ensureTreasury, loadKek } from './keys.js'
+import { runRefills } from './refill.js'
 import { runSigner } from './sign.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
@@ -17,7 +18,8 @@ const { stopping, onStop, ready } = superviseProcess(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
-const db = connect(config.DATABASE_URL)
+// One for each lane, and one to look whether there is work.
+const db = connect(config.DATABASE_URL, chains.list.length * config.LANES_PER_CHAIN + 1)
 onStop(() => db.destroy())
 
 await assertNetwork(db, config.NETWORK)
@@ -28,6 +30,7 @@ const kek = await loadKek(db, config.KEK_FILE)
 const chainIds = registry.chains.map(({ chainId }) => chainId)
 await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
+await ensureRefills(db, treasury, chainIds)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, ['queued'])
@@ -43,4 +46,8 @@ const operationGasWei = config.OPERATION_GAS_ETH
 const tools = { db, chains, registry, keyring, limits, operationGasWei, log }
 const running = runSigner(tools, queue, stopping)
 onStop(() => running)
+const changes = watchQueue(listener, stopping, ['signed', 'deferred'])
+const refilling = { db, chains, keyring, log, limits: config.refills, told: new Set<string>() }
+const keptFilled = runRefills(refilling, changes, stopping)
+onStop(() => keptFilled)
 ready({ kek: kek.id, treasury: treasury.address })

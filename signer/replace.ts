@@ -14,7 +14,7 @@ import {
   tellCarried,
   type StuckTransaction,
 } from '../db/lanes/replacing.js'
-import { lockNextNonce, readLanes, type Lane } from '../db/lanes/signing.js'
+import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import { divideUp } from '../domain/money.js'
 import { laneContext } from './store.js'
@@ -82,7 +82,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     const stuck = await findStuck(db, chainId, stuckAfter)
     for (const id of told.keys()) if (!stuck.some(({ txId }) => txId === id)) told.delete(id)
     if (stuck.length === 0) return
-    const lanes = await readLanes(db, chainId)
+    const lanes = await readSenders(db, chainId)
     // One lane that cannot be served holds up no other.
     const results = await Promise.allSettled(
       stuck.map(async (one) => {
@@ -125,8 +125,10 @@ export function draftReplacement(
 ): Draft | string {
   const old = readOwn(chain, stuck)
   const wasEmpty = old.to === old.from && old.data === '0x'
-  const isEmpty = wasEmpty || stuck.isRefused || stuck.operations === 0
-  const call = isEmpty ? { to: stuck.sender, data: '0x' } : { to: old.to, data: old.data }
+  const isNeeded = stuck.operations > 0 || old.value > 0n
+  const isEmpty = wasEmpty || stuck.isRefused || !isNeeded
+  const { to, data, value } = old
+  const call = isEmpty ? { to: stuck.sender, data: '0x' } : { to, data, value }
   const authorizationList = isEmpty ? [] : (old.authorizationList ?? [])
   const posted = { data: call.data, authorizations: authorizationList.length }
   const l1 = highestL1Part(chain, bounds.l1Price, posted)
@@ -184,7 +186,7 @@ function raiseFees(
   // Room for a base fee that doubles again, as far as it may be.
   const wanted = highest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
   const maxFeePerGas = lowest(wanted, lowest(maxFeeCapWei, budget))
-  if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei) {
+  if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei + old.value) {
     return `Lane ${old.from} on ${name} is out of gas.`
   }
   return { maxFeePerGas, maxPriorityFeePerGas }

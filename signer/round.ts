@@ -1,10 +1,11 @@
-import { readL1Price, type L1Price } from '../chains/l1Costs.js'
+import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
 import { readBlock } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { SigningLimits } from '../domain/limits.js'
+import { divideUp } from '../domain/money.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
-import type { Registry } from '../chains/registry.js'
+import type { Chain, Registry } from '../chains/registry.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Treasury } from '../db/keys.js'
@@ -27,19 +28,21 @@ export type SignerTools = {
   log: PartLog
 }
 
-/** One turn of one lane: what holds for everything that it signs, as the head of the chain was then. */
-export type Round = {
-  client: ChainClient
-  lane: Lane
+/** What a transaction costs on a chain now. */
+export type Prices = {
   /** The block at which calls are simulated. */
   head: bigint
+  headHash: string
   fees: { maxWei: bigint; tipWei: bigint }
   /** What posting data on L1 costs. Read here: nothing may ask the chain once rows are locked. */
   l1Price: L1Price
-  /** Transactions that the lane has on the chain. */
-  usedNonces: bigint
-  balanceWei: bigint
 }
+
+/** What a sender has: its balance, and how many transactions were executed of it when it had that. */
+export type Purse = { balanceWei: bigint; usedNonces: bigint }
+
+/** One turn of one lane: what holds for everything that it signs, as the head of the chain was then. */
+export type Round = Prices & Purse & { client: ChainClient; lane: Lane }
 
 /**
  * Asks the chain for what a lane must know before it signs.
@@ -47,11 +50,15 @@ export type Round = {
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap.
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
+  const [prices, purse] = await Promise.all([readPrices(client), readPurse(client, lane.sender)])
+  return { client, lane, ...prices, ...purse }
+}
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+export async function readPrices(client: ChainClient): Promise<Prices> {
   const { chain } = client
-  const [block, count, balance, tipWei, l1Price] = await Promise.all([
+  const [block, tipWei, l1Price] = await Promise.all([
     readBlock(client, 'latest'),
-    client.send<string>('eth_getTransactionCount', [lane.sender, 'latest']),
-    client.send<string>('eth_getBalance', [lane.sender, 'latest']),
     readTip(client),
     readL1Price(client),
   ])
@@ -60,13 +67,38 @@ export async function readRound(client: ChainClient, lane: Lane): Promise<Round>
   if (maxWei > chain.maxFeeCapWei) {
     throw new ServiceError('RPC_ERROR', `Gas on ${chain.name} costs more than the cap allows.`)
   }
-  return {
-    client,
-    lane,
-    head: block.number,
-    fees: { maxWei, tipWei },
-    l1Price,
-    usedNonces: BigInt(count),
-    balanceWei: BigInt(balance),
-  }
+  return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei }, l1Price }
 }
+
+/** At the newest block, or at the block of a hash, which an orphaned one does not answer. */
+export async function readPurse(
+  { send }: ChainClient,
+  sender: string,
+  blockHash?: string,
+): Promise<Purse> {
+  const at = blockHash ? { blockHash, requireCanonical: true } : 'latest'
+  // What is executed between the two answers counts as money that is still to be spent, not as money twice.
+  const [count, balance] = await Promise.all([
+    send<string>('eth_getTransactionCount', [sender, at]),
+    send<string>('eth_getBalance', [sender, at]),
+  ])
+  return { usedNonces: BigInt(count), balanceWei: BigInt(balance) }
+}
+
+/** Gas of a lend of a wallet that is not delegated yet, and the data of its transaction. */
+const USUAL_GAS = 400_000n
+const USUAL_DATA = `0x${'00'.repeat(2_000)}`
+
+/** What a usual transaction may cost at the present fees: as gas, and in wei. */
+export function usualCost(
+  chain: Chain,
+  { fees, l1Price }: Pick<Prices, 'fees' | 'l1Price'>,
+): { gas: bigint; wei: bigint } {
+  const l1 = highestL1Part(chain, l1Price, { data: USUAL_DATA, authorizations: 1 })
+  const wei = (USUAL_GAS + l1.gas) * fees.maxWei + l1.feeWei
+  return { gas: asGas(wei, fees), wei }
+}
+
+/** A cost as the gas that it would pay for, so that it is the same when fees have changed. */
+export const asGas = (wei: bigint, { maxWei }: Prices['fees']): bigint =>
+  maxWei === 0n ? wei : divideUp(wei, maxWei)

@@ -7,6 +7,7 @@ import {
   type Lane,
   type Refusal,
 } from '../db/lanes/signing.js'
+import { setDry } from '../db/lanes/gas.js'
 import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
@@ -15,15 +16,17 @@ import { readRound, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
 import { readSpentSince } from './chainKey.js'
 import { BUNDLE_GAS } from './genuine.js'
+import { serveLanes, type Service, type Turn } from './loops.js'
 import { keepReplacing } from './replace.js'
-import { signAndStore } from './store.js'
+import { signAndStore, unpaidGas } from './store.js'
+import { inWaves } from './waves.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 
-/** Without an announcement the signer looks this often. */
-const POLL_MS = 1_000
-/** What is ready by then is signed, the rest goes back: one slow answer holds nobody up. */
+/** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
+const LATE_STEPS = 2
+/** What is not ready by then goes back. */
 const PREPARE_MS = 15_000
 /** Wait after a failure of the node. */
 const RETRY_MS = 2_000
@@ -34,8 +37,8 @@ const LOST_LEASES = 5
 const QUARANTINE_MS = 3_600_000
 
 /**
- * The signer's loops, one per chain, so that a chain that does not answer delays no other: take, check,
- * simulate, sign, store. They broadcast nothing.
+ * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one: take,
+ * check, simulate, sign, store. They broadcast nothing.
  *
  * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds.
  */
@@ -44,17 +47,15 @@ export async function runSigner(
   nextWork: (timeoutMs: number) => Promise<void>,
   stopping: AbortSignal,
 ): Promise<void> {
-  const signChain = async (client: ChainClient) => {
-    while (!stopping.aborted) {
-      const wake = nextWork(POLL_MS)
-      try {
-        const busy = await signOnce(tools, client)
-        if (!busy) await wake
-      } catch (error) {
+  const signChain = (client: ChainClient) => {
+    const service: Service = {
+      findLanes: () => findLanesToServe(tools, client),
+      begin: (lane, callOthers) => beginTurn({ ...tools, callOthers }, client, lane),
+      onFailure(error) {
         tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
-        await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined)
-      }
+      },
     }
+    return serveLanes(service, nextWork, stopping)
   }
   await Promise.all(
     tools.chains.list.flatMap((client) => [
@@ -66,71 +67,131 @@ export async function runSigner(
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
-  const { chainId } = client.chain
-  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
-  if (disabledBecause(client, 'chain')) return false
-  if (!(await hasWorkToSign(tools.db, chainId))) return false
-  const lanes = await readLanes(tools.db, chainId)
-  const taken = await Promise.all(lanes.map((lane) => serveLane(tools, client, lane)))
-  return taken.some((count) => count > 0)
+  const turnTools = { ...tools, callOthers: () => undefined }
+  const lanes = await findLanesToServe(tools, client)
+  const turns = await Promise.all(lanes.map((lane) => beginTurn(turnTools, client, lane)))
+  await Promise.all(turns.map(({ over }) => over))
+  return turns.some(({ taken }) => taken > 0)
 }
 
-async function serveLane(tools: SignerTools, client: ChainClient, lane: Lane): Promise<number> {
-  const taken = await takeOperations(tools.db, lane, tools.keyring.taker)
-  if (taken.length === 0) return 0
+async function findLanesToServe({ db }: SignerTools, client: ChainClient): Promise<Lane[]> {
+  const { chainId } = client.chain
+  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
+  if (disabledBecause(client, 'chain')) return []
+  return (await hasWorkToSign(db, chainId)) ? readLanes(db, chainId) : []
+}
+
+/** `callOthers`: there is something that another lane may take. */
+type TurnTools = SignerTools & { callOthers: () => void }
+
+async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Promise<Turn> {
+  const { stepSeconds } = client.chain
+  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1] }
+  const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
+  const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
+  return { taken: taken.length, isAlone, over: serveTaken(tools, { client, lane }, taken) }
+}
+
+async function serveTaken(
+  tools: TurnTools,
+  { client, lane }: Pick<Round, 'client' | 'lane'>,
+  taken: Operation[],
+): Promise<void> {
+  if (taken.length === 0) return
   crashPoint('signer: taken, not signed')
   try {
     await signTaken(tools, await readRound(client, lane), taken)
   } catch (error) {
     tools.log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
-    await Promise.all(taken.map((operation) => giveBack(tools, operation, error)))
+    await giveAllBack(tools, taken, error)
   }
-  return taken.length
 }
 
-async function signTaken(tools: SignerTools, round: Round, taken: Operation[]): Promise<void> {
-  const fresh = taken.filter(({ state }) => state === 'queued')
-  const prepared = await prepareAll(tools, round, fresh)
-  for (const group of groupByTransaction(prepared)) await signGroup(tools, round, group)
+async function signTaken(tools: TurnTools, round: Round, taken: Operation[]): Promise<void> {
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
-  for (const operation of carriedAgain) await carryAgain(tools, round, operation)
+  for (const operation of carriedAgain) await signAgain(tools, round, operation)
+  const fresh = taken.filter(({ state }) => state === 'queued')
+  await inWaves(
+    fresh,
+    (operation) => prepareOrGiveBack(tools, round, operation),
+    async (ready) => {
+      for (const group of groupByTransaction(ready)) await signGroup(tools, round, group)
+    },
+  )
 }
 
-/** What cannot be signed together is signed one by one, so that what is broken fails alone. */
-async function signGroup(tools: SignerTools, round: Round, group: Prepared[]): Promise<void> {
+/** A member that cannot be signed is given back alone; what cannot be stored together is halved until it can. */
+async function signGroup(tools: TurnTools, round: Round, group: Prepared[]): Promise<void> {
   const { client, lane } = round
   try {
-    const stored = await signAndStore(tools, round, group)
-    if (!stored) return
-    tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'signed')
+    const { stored, broken } = await signAndStore(tools, round, group)
+    if (stored) {
+      tools.log.info({ chain: client.chain.name, lane: lane.sender, ...stored }, 'signed')
+    }
+    for (const { operation, error } of broken) {
+      tools.log.warn({ err: error, operation: operation.id }, 'not signed')
+      await giveBack(tools, operation, error)
+    }
   } catch (error) {
+    const middle = Math.ceil(group.length / 2)
     if (group.length > 1) {
-      for (const one of group) await signGroup(tools, round, [one])
+      for (const half of [group.slice(0, middle), group.slice(middle)]) {
+        await signGroup(tools, round, half)
+      }
       return
     }
+    const operations = group.map(({ operation }) => operation)
+    if (await isHandedOver(tools, round, { operations, error })) return
     tools.log.warn({ err: error, lane: lane.sender }, 'not signed')
-    for (const { operation } of group) await giveBack(tools, operation, error)
+    await giveAllBack(tools, operations, error)
   }
 }
 
-/** Prepares operations side by side; writes the refusals and returns what may be signed. */
-async function prepareAll(
+/** What a lane cannot pay another one may: the rows are free at once, or tell why where no lane can pay. */
+async function isHandedOver(
+  tools: TurnTools,
+  { client: { chain }, lane }: Round,
+  { operations, error }: { operations: Operation[]; error: unknown },
+): Promise<boolean> {
+  const gas = unpaidGas(error)
+  if (gas === undefined) return false
+  const { isNews, isReplaceable } = await setDry(tools.db, lane, gas)
+  const facts = { chain: chain.name, lane: lane.sender, gas }
+  if (isNews) tools.log.warn(facts, 'lane is out of gas')
+  if (!isReplaceable) {
+    const message = `Every lane on ${chain.name} is out of gas.`
+    await giveAllBack(tools, operations, new ServiceError('RPC_ERROR', message))
+    return true
+  }
+  await Promise.all(operations.map((one) => returnOperation(tools.db, takenBy(tools, one), 0)))
+  tools.callOthers()
+  return true
+}
+
+async function signAgain(tools: TurnTools, round: Round, operation: Operation): Promise<void> {
+  try {
+    await carryAgain(tools, round, operation)
+  } catch (error) {
+    if (await isHandedOver(tools, round, { operations: [operation], error })) return
+    throw error
+  }
+}
+
+/** Prepares an operation; writes its refusal, or returns what may be signed. */
+async function prepareOrGiveBack(
   tools: SignerTools,
   round: Round,
-  operations: Operation[],
-): Promise<Prepared[]> {
-  const results = await Promise.all(
-    operations.map(async (operation) => {
-      try {
-        return await prepareOne(tools, round, operation)
-      } catch (error) {
-        tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
-        await giveBack(tools, operation, error)
-        return undefined
-      }
-    }),
-  )
-  return results.filter((result) => result !== undefined)
+  operation: Operation,
+): Promise<Prepared | undefined> {
+  try {
+    return await prepareOne(tools, round, operation)
+  } catch (error) {
+    tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
+    await giveBack(tools, operation, error).catch((failure: unknown) => {
+      tools.log.warn({ err: failure, operation: operation.id }, 'operation not given back')
+    })
+    return undefined
+  }
 }
 
 async function prepareOne(
@@ -228,6 +289,14 @@ async function giveBack(tools: SignerTools, operation: Operation, error: unknown
   const message = known?.message ?? 'Unexpected failure in the signer.'
   const refusal = deferral(known?.code ?? 'INTERNAL', message, retryAfterMs)
   await refuse(tools, operation, { ...refusal, ...keptRefusal(operation) })
+}
+
+/** Never throws: what cannot be given back comes free when its lease ends. */
+async function giveAllBack(tools: SignerTools, operations: Operation[], error: unknown) {
+  const given = await Promise.allSettled(operations.map((one) => giveBack(tools, one, error)))
+  for (const one of given) {
+    if (one.status === 'rejected') tools.log.warn({ err: one.reason as unknown }, 'not given back')
+  }
 }
 
 const keptRefusal = ({ refusedBlock }: Operation) => (refusedBlock === null ? {} : { refusedBlock })

@@ -4,6 +4,7 @@ import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { insertSignature } from '../db/lanes/signatures.js'
+import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
@@ -12,42 +13,61 @@ import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertGenuine } from './genuine.js'
-import { signPrepared, type Signed } from './payload.js'
+import { signPrepared, treasuryContext, type Signed } from './payload.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
-import type { Round, SignerTools } from './round.js'
+import type { Operation } from '../db/lanes/operations.js'
+import { asGas, type Keyring, type Round, type SignerTools } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
 type StoringTools = Pick<SignerTools, 'db' | 'keyring' | 'operationGasWei'>
 
+/** An operation for which nothing can be signed. */
+export type Broken = { operation: Operation; error: unknown }
+
 /**
  * Signs and stores one transaction for those operations that are still ours, in one database
  * transaction: a signature exists exactly when its row says so.
  *
- * @returns undefined when nothing was left to sign.
+ * @returns `stored` is undefined when nothing was left to sign; `broken` are the members that could not be signed,
+ *   without which the others go.
  */
 export async function signAndStore(
   tools: StoringTools & Pick<SignerTools, 'limits' | 'log'>,
   round: Round,
   prepared: Prepared[],
-): Promise<Stored | undefined> {
+): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
-  const storing = { keyring, operationGasWei }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
     const live = await lockTaken(trx, operations, keyring.taker)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, round, locked)
-    const ours = await keepWithinDay(trx, tools, admitted)
-    if (ours.length === 0) return undefined
-    const signed: Signed[] = []
-    for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
-    const stored = await storeTransaction({ ...storing, db: trx }, round, signed)
-    for (const { operation, payload } of signed) await insertSignature(trx, operation.id, payload)
-    return stored
+    const { signed, broken } = await signAll(keyring, round, admitted)
+    const whole = admitted.filter(({ operation }) => signed.has(operation))
+    const kept = await keepWithinDay(trx, tools, whole)
+    const ours = kept.flatMap(({ operation }) => signed.get(operation) ?? [])
+    if (ours.length === 0) return { stored: undefined, broken }
+    const storing = { db: trx, keyring, operationGasWei }
+    const stored = await storeTransaction(storing, round, ours)
+    for (const { operation, payload } of ours) await insertSignature(trx, operation.id, payload)
+    return { stored, broken }
   })
+}
+
+async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]) {
+  const signed = new Map<Operation, Signed>()
+  const broken: Broken[] = []
+  for (const one of prepared) {
+    try {
+      signed.set(one.operation, await signPrepared(keyring, client.chain, one))
+    } catch (error) {
+      broken.push({ operation: one.operation, error })
+    }
+  }
+  return { signed, broken }
 }
 
 /** Carries an operation whose transaction died in a new one, alone: the payload that was signed for it. */
@@ -64,68 +84,105 @@ export async function storeAgain(
 
 /** `db` is the transaction in which the operations are locked. */
 async function storeTransaction(
-  { db, keyring, operationGasWei }: StoringTools,
+  tools: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
-  const { client, lane, usedNonces, fees } = round
-  for (const signed of carried) await assertGenuine({ db, keyring }, client.chain, signed)
+  const { chain } = round.client
+  for (const signed of carried) await assertGenuine(tools, chain, signed)
+  const planned = planTransaction(round, carried)
+  const gas = carried.map(({ payload }) => BigInt(payload.gas))
+  assertAffordable(tools, round, { unsigned: planned.request, gas })
+  const operations = carried.map(({ operation }) => operation.id)
+  const { nonce, hash } = await storePlanned(tools, round, { ...planned, operations })
+  crashPoint('signer: before the commit')
+  return { nonce, hash, operations }
+}
+
+/** A transaction without its nonce. `l1FeeWei`: the most that posting it may cost beside its gas. */
+export type Planned = { request: TransactionRequest & { gasLimit: bigint }; l1FeeWei: bigint }
+
+/**
+ * Binds the next nonce of a lane to a transaction, signs it and stores it, in the caller's database transaction.
+ *
+ * @param planned - `operations`: ids of those that it carries; `keptWei`: what the lane must have left.
+ * @throws {ServiceError} RPC_ERROR that `unpaidGas` knows when the lane cannot pay it beside what it has signed.
+ */
+export async function storePlanned(
+  { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round,
+  {
+    request,
+    l1FeeWei,
+    operations,
+    keptWei = 0n,
+  }: Planned & { operations: string[]; keptWei?: bigint },
+): Promise<{ id: bigint; nonce: bigint; hash: string }> {
   const nonce = await lockNextNonce(db, lane)
   if (usedNonces > nonce) {
     const message = `Lane ${lane.sender} has used more nonces on chain than the database knows.`
     throw new ServiceError('INTERNAL', message)
   }
-  const unsigned = { ...transactionOf(round, carried), nonce: Number(nonce) }
-  const gas = carried.map(({ payload }) => BigInt(payload.gas))
-  assertAffordable({ operationGasWei }, round, { unsigned, gas })
+  const { gasLimit } = request
+  const valueWei = BigInt(request.value ?? 0n)
+  const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
+  if (balanceWei - keptWei < costWei + (await sumCosts(db, lane, usedNonces))) {
+    const message = `Lane ${lane.sender} on ${chain.name} is out of gas.`
+    throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
+  }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
-  const raw = await sender.signTransaction(unsigned)
+  const raw = await sender.signTransaction({ ...request, nonce: Number(nonce) })
   const { hash } = Transaction.from(raw)
   if (!hash) throw new Error('The transaction is not signed.')
-  const operations = carried.map(({ operation }) => operation.id)
-  await storeSigned(db, lane, { nonce, hash, raw, maxFeeWei: fees.maxWei, carried: operations })
-  crashPoint('signer: before the commit')
-  return { nonce, hash, operations }
+  const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
+  const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried: operations })
+  return { id, nonce, hash }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the lane cannot pay it, its data on L1 included. */
-function transactionOf(
-  { client: { chain }, lane, fees, balanceWei, l1Price }: Round,
+/** The gas that a lane could not pay for, when that is what an error says. */
+export function unpaidGas(error: unknown): bigint | undefined {
+  const gas = error instanceof ServiceError ? error.details.unpaidGas : undefined
+  return typeof gas === 'string' ? BigInt(gas) : undefined
+}
+
+function planTransaction(
+  { client: { chain }, lane, fees, l1Price }: Round,
   carried: Signed[],
-): TransactionRequest {
+): Planned {
   const { to, data } = callOf(lane, carried)
   const authorizationList = carried.flatMap(({ payload }) => payload.authorization ?? [])
   const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
   const authorizations = authorizationList.length
   const l1 = highestL1Part(chain, l1Price, { data, authorizations })
-  const gasLimit = gasLimitOf(data, authorizations, gas) + l1.gas
-  if (balanceWei < gasLimit * fees.maxWei + l1.feeWei) {
-    throw new ServiceError('RPC_ERROR', `Lane ${lane.sender} on ${chain.name} is out of gas.`)
-  }
-  return {
+  const request = {
     type: authorizations > 0 ? 4 : 2,
     chainId: chain.chainId,
     to,
     data,
-    gasLimit,
+    gasLimit: gasLimitOf(data, authorizations, gas) + l1.gas,
     maxFeePerGas: fees.maxWei,
     maxPriorityFeePerGas: fees.tipWei,
     ...(authorizations > 0 ? { authorizationList } : {}),
   }
+  return { request, l1FeeWei: l1.feeWei }
 }
 
 /** User operations travel together through the EntryPoint, any other call goes where it leads, alone. */
-export function callOf(lane: Lane, carried: Pick<Signed, 'payload'>[]): Call {
+export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payload'>[]): Call {
   const direct = carried[0]?.payload.call
   if (direct) return direct
   const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
   return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }
 
-export const laneContext = (lane: { chainId: bigint; sender: string; kekId: string }) => ({
-  purpose: 'lane' as const,
-  owner: `${lane.chainId}/${lane.sender}`,
-  accountId: '',
-  address: lane.sender,
-  kekId: lane.kekId,
-})
+/** What a lane's key is sealed for. The treasury's is the same on all chains. */
+export const laneContext = (lane: Pick<Lane, 'chainId' | 'sender' | 'kekId' | 'purpose'>) =>
+  lane.purpose === 'treasury'
+    ? treasuryContext({ address: lane.sender, kekId: lane.kekId })
+    : {
+        purpose: 'lane' as const,
+        owner: `${lane.chainId}/${lane.sender}`,
+        accountId: '',
+        address: lane.sender,
+        kekId: lane.kekId,
+      }

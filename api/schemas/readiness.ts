@@ -48,7 +48,9 @@ export const readiness = z
   .strictObject({
     checkedAt: time('When it was looked at, UTC.'),
     chains: z.array(chainState),
-    treasury: z.array(purse).meta({ description: 'Pays what `POST /v1/demo/fund` sends.' }),
+    treasury: z.array(purse).meta({
+      description: 'Pays what `POST /v1/demo/fund` sends, in USDC, and refills lanes, in ETH.',
+    }),
     lanes: z.array(purse).meta({ description: 'Pay the gas of everything.' }),
   })
   .meta({ id: 'Readiness', description: 'What works in this deployment, and what does not.' })

@@ -4,11 +4,16 @@ import type { HttpAnswer } from './http.js'
 /** As many calls travel in one request, which public endpoints take, and of so many characters. */
 const BATCH_CALLS = 100
 const BATCH_LENGTH = 1_000_000
+/** A batch is answered when its slowest call is, and these run whole contracts of others. */
+const slowMethods = ['eth_estimateGas']
 /** Who answers 429 and does not say for how long is left alone for this long. */
 const REST_MS = 1_000
 
 /** What is asked of a node, and whether nobody waits for it any more. */
 export type Call = { method: string; params: unknown[]; isOver: boolean }
+
+/** True for a call that is sent by itself, so that others do not wait for its answer. */
+export const travelsAlone = ({ method }: Call): boolean => slowMethods.includes(method)
 
 /**
  * The JSON-RPC request that the first of some calls make together.
@@ -19,11 +24,14 @@ export type Call = { method: string; params: unknown[]; isOver: boolean }
 export function writeBatch(calls: Call[], firstId: number): { size: number; body: string } {
   const texts: string[] = []
   let length = 0
-  for (const { method, params } of calls.slice(0, BATCH_CALLS)) {
+  for (const call of calls.slice(0, BATCH_CALLS)) {
+    const { method, params } = call
+    if (travelsAlone(call) && texts.length > 0) break
     const text = JSON.stringify({ jsonrpc: '2.0', id: firstId + texts.length, method, params })
     length += text.length
     if (texts.length > 0 && length > BATCH_LENGTH) break
     texts.push(text)
+    if (travelsAlone(call)) break
   }
   return { size: texts.length, body: texts.length === 1 ? `${texts[0]}` : `[${texts.join()}]` }
 }

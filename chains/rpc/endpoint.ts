@@ -1,4 +1,4 @@
-import { readBatch, writeBatch, type Call } from './batch.js'
+import { readBatch, travelsAlone, writeBatch, type Call } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
 import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
@@ -6,6 +6,8 @@ import { createRedaction } from './redact.js'
 
 /** Requests under way at a time. What comes meanwhile waits, and then travels in larger batches. */
 const REQUESTS = 32
+/** Of these, so many may be calls that travel alone: however many of them hang, others get through. */
+const ALONE_REQUESTS = 24
 /** Calls that wait at most. More would be too old by the time they were answered. */
 const WAITING_CALLS = 5_000
 
@@ -41,6 +43,7 @@ type Line = {
   waiting: Waiting[]
   timer: NodeJS.Timeout | undefined
   requests: number
+  aloneRequests: number
   nextId: number
 }
 
@@ -57,17 +60,21 @@ export function createEndpoint(url: string, position: number, listener: HealthLi
     close: http.close,
   }
   const redact = createRedaction(url)
-  const rest = { waiting: [], timer: undefined, requests: 0, nextId: 1 }
+  const rest = { waiting: [], timer: undefined, requests: 0, aloneRequests: 0, nextId: 1 }
   const line: Line = { endpoint, http, redact, ...rest }
   return endpoint
 }
 
 function sendWaiting(line: Line): void {
   line.timer = undefined
-  line.waiting = line.waiting.filter(({ call }) => !call.isOver)
+  const waiting = line.waiting.filter(({ call }) => !call.isOver)
+  // Those that travel alone come last, so that they do not cut the batch of the others in pieces.
+  const alone = waiting.filter(({ call }) => travelsAlone(call))
+  line.waiting = [...waiting.filter(({ call }) => !travelsAlone(call)), ...alone]
   while (line.waiting.length > 0 && line.requests < REQUESTS) {
     const firstId = line.nextId
     const calls = line.waiting.map(({ call }) => call)
+    if (calls[0] && travelsAlone(calls[0]) && line.aloneRequests >= ALONE_REQUESTS) return
     const { size, body } = writeBatch(calls, firstId)
     line.nextId += size
     void exchange(line, line.waiting.splice(0, size), { body, firstId })
@@ -82,9 +89,12 @@ async function exchange(
   const { endpoint, http, redact } = line
   const askedAt = Date.now()
   const stopWatch = watchTime(endpoint, batch, askedAt)
+  const alone = batch.filter(({ call }) => travelsAlone(call)).length
   line.requests += 1
+  line.aloneRequests += alone
   const replies = await http.post(body).then(readBatch).catch(toNoAnswer)
   line.requests -= 1
+  line.aloneRequests -= alone
   stopWatch()
   note(endpoint, replies, askedAt)
   batch.forEach(({ resolve, reject }, i) => {

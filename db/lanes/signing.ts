@@ -1,18 +1,44 @@
 import type { Db } from '../connection/connect.js'
 
-export type Lane = { chainId: bigint; sender: string; kekId: string; sealedKey: Buffer }
+/** An account that sends our transactions on one chain. The treasury is one too, and carries no operations. */
+export type Lane = {
+  chainId: bigint
+  sender: string
+  kekId: string
+  sealedKey: Buffer
+  purpose: 'operations' | 'treasury'
+}
 
 /** The lanes of one chain, of all chains when none is named. */
 export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
+  return selectSenders(db, chainId).where({ purpose: 'operations' })
+}
+
+/** Whoever sends transactions on a chain: its lanes, and the treasury. */
+export async function readSenders(db: Db, chainId?: number): Promise<Lane[]> {
+  return selectSenders(db, chainId)
+}
+
+function selectSenders(db: Db, chainId?: number) {
   return db('lane')
     .where(chainId === undefined ? {} : { chain_id: chainId })
     .orderBy(['chain_id', 'sender'])
-    .select<Lane[]>('chain_id as chainId', 'sender', 'kek_id as kekId', 'sealed_key as sealedKey')
+    .select<Lane[]>(
+      'chain_id as chainId',
+      'sender',
+      'kek_id as kekId',
+      'sealed_key as sealedKey',
+      'purpose',
+    )
 }
 
-/** What everybody may know of the lanes of all chains. */
-export async function readLaneAddresses(db: Db): Promise<{ chainId: bigint; sender: string }[]> {
-  return db('lane').orderBy(['chain_id', 'sender']).select('chain_id as chainId', 'sender')
+/** What everybody may know of those who send transactions, on all chains. */
+export async function readSenderAddresses(
+  db: Db,
+): Promise<Pick<Lane, 'chainId' | 'sender' | 'purpose'>[]> {
+  return db('lane')
+    .orderBy(['chain_id', 'sender'])
+    .select('chain_id as chainId', 'sender', 'purpose')
 }
 
 /** All lanes with the nonces that are bound and not mined yet. */
@@ -20,6 +46,7 @@ export async function readLanesInUse(
   db: Db,
 ): Promise<{ chainId: bigint; sender: string; nextNonce: bigint; open: number }[]> {
   return db('lane as l')
+    .where({ purpose: 'operations' })
     .orderBy(['l.chain_id', 'l.sender'])
     .select('l.chain_id as chainId', 'l.sender', 'l.next_nonce as nextNonce')
     .select(
@@ -28,13 +55,18 @@ export async function readLanesInUse(
     )
 }
 
+/** A sender that is there already stays as it is. */
 export async function insertLane(db: Db, lane: Lane): Promise<void> {
-  await db('lane').insert({
-    chain_id: lane.chainId.toString(),
-    sender: lane.sender,
-    kek_id: lane.kekId,
-    sealed_key: lane.sealedKey,
-  })
+  await db('lane')
+    .insert({
+      chain_id: lane.chainId.toString(),
+      sender: lane.sender,
+      kek_id: lane.kekId,
+      sealed_key: lane.sealedKey,
+      purpose: lane.purpose,
+    })
+    .onConflict()
+    .ignore()
 }
 
 /** A verdict on an operation of which nothing was signed: try again later, or never. */
@@ -96,17 +128,31 @@ export type SignedTransaction = {
   hash: string
   raw: string
   maxFeeWei: bigint
+  gasLimit: bigint
+  l1FeeWei: bigint
+  valueWei: bigint
   /** Ids of the operations. */
   carried: string[]
 }
 
-/** Stores signed bytes, binds the nonce and the operations to them. All of it or nothing. */
-export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): Promise<void> {
+/**
+ * Stores signed bytes, binds the nonce and the operations to them. All of it or nothing.
+ *
+ * @returns The id of the transaction.
+ */
+export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): Promise<bigint> {
   const at = { chain_id: lane.chainId.toString(), sender: lane.sender }
   const [row] = await trx('chain_tx')
-    .insert({ ...at, nonce: tx.nonce.toString() })
+    .insert({
+      ...at,
+      nonce: tx.nonce.toString(),
+      gas_limit: tx.gasLimit.toString(),
+      l1_fee_wei: tx.l1FeeWei.toString(),
+      value_wei: tx.valueWei.toString(),
+    })
     .returning<{ id: bigint }[]>('id')
-  const txId = row?.id.toString()
+  if (!row) throw new Error('The transaction was not stored.')
+  const txId = row.id.toString()
   await trx('chain_tx_send').insert({
     tx_id: txId,
     n: 1,
@@ -116,7 +162,7 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
   })
   const moved = await trx('lane')
     .where({ ...at, next_nonce: tx.nonce.toString() })
-    .update({ next_nonce: (tx.nonce + 1n).toString() })
+    .update({ next_nonce: (tx.nonce + 1n).toString(), dry_since: null, dry_gas: null })
   if (moved !== 1) throw new Error('The nonce of the lane has moved.')
   for (const id of tx.carried) {
     const changed = await trx('operation')
@@ -134,4 +180,5 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
       })
     if (changed !== 1) throw new Error(`Operation ${id} is carried already.`)
   }
+  return row.id
 }

@@ -39,17 +39,46 @@ const place = `row_number() over (
         op.state
       order by case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end, op.created_at)`
 
-/** The lane of a wallet: that of its last unfinal operation, so that they stay in order through every reorg. */
-const laneOf = `coalesce(
-      (select t.sender from operation w join chain_tx t on t.id = w.tx_id
-       where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
-         and w.state in ('signed', 'mined', 'confirmed')
-       order by t.nonce desc limit 1),
-      (select sender from lanes where n = mod(abs(hashtext(op.wallet_id)::bigint), total)))`
+/**
+ * The lanes of the chain as they are: `dry` ones cannot pay, `full` ones have as many open transactions as a lane
+ * may have, of `late` ones the lowest open nonce is not mined for long.
+ */
+const standing = `select l.sender, l.dry_since is not null as dry,
+    coalesce(w.open >= ${OPEN_TRANSACTIONS}, false) as full_up,
+    coalesce(w.since < clock_timestamp() - :lateSeconds * interval '1 second', false) as late
+  from lane l left join (
+    select t.sender, count(*) as open, (array_agg(t.opened_at order by t.nonce))[1] as since
+    from chain_tx t where t.chain_id = :chain and t.state = 'open' group by t.sender) w using (sender)
+  where l.chain_id = :chain and l.purpose = 'operations'`
 
-/** The lane itself may sign more. */
-const hasRoom = `(select count(*) from chain_tx
-         where chain_id = :chain and sender = :sender and state = 'open') < ${OPEN_TRANSACTIONS}`
+/**
+ * How well each can serve. A late one serves where none is prompt: its next nonces may be mined with its lowest
+ * one. A dry one serves only where all are, so that somebody looks again and says why operations wait.
+ */
+const ranked = `select sender,
+    case when not dry and not late then 1 when not dry then 2 when bool_and(dry) over () then 3 end as rank, full_up
+  from standing`
+
+/** The lanes that serve now, numbered. */
+const serving = `select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
+  from ranked where not full_up and rank = (select min(rank) from ranked where not full_up)`
+
+/**
+ * The lane of a wallet: that of its last unfinal operation while it serves, so that they stay in order through
+ * every reorg. Else any other: there is no order then between operations that do not build on each other.
+ */
+const laneOf = `coalesce(
+      (select last.sender from (
+         select t.sender from operation w join chain_tx t on t.id = w.tx_id
+         where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
+           and w.state in ('signed', 'mined', 'confirmed')
+         order by t.id desc limit 1) last join serving using (sender)),
+      (select sender from serving where n = mod(abs(hashtext(op.wallet_id)::bigint), total)))`
+
+/** Nobody works on an operation of its wallet: what was taken first is not overtaken. */
+const isInTurn = `op.wallet_id not in (select wallet_id from leased)`
+const leased = `select wallet_id from operation
+  where chain_id = :chain and state = 'queued' and taken_by is not null and taken_until > clock_timestamp()`
 
 /** True when something of the chain waits for the signer. */
 export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
@@ -61,29 +90,40 @@ export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
   return row !== undefined
 }
 
+/** A lane's lowest open nonce counts as late after so long, unless its chain's own time is told. */
+const LATE_SECONDS = 60
+
 /**
  * Takes what a lane may sign next under a lease of 30 s, in one statement. By plan, then account by
- * account in turn; only where all earlier steps are confirmed. A wallet keeps the lane of its last
- * unfinal operation, so that its operations stay in order through every reorg. An operation that was
- * signed and lost its carrier, or whose leases were lost, is taken alone. Nothing that an intent
- * comes to stops a mint: what was burned comes out. What an operator has stopped is not taken.
+ * account in turn; only where all earlier steps are confirmed. An operation that was signed and lost its
+ * carrier, or whose leases were lost, is taken alone. Nothing that an intent comes to stops a mint: what was
+ * burned comes out. What an operator has stopped is not taken.
  *
+ * A wallet keeps the lane of its last unfinal operation, so that its operations stay in order through every
+ * reorg, unless that lane is dry, full or late and another one is not. Order means less then: earlier steps of
+ * one intent are confirmed before later ones are taken, and keys make each effect happen once; but of two
+ * intents in two lanes a reorg may leave the later one to be mined first. What it spends and the earlier one
+ * brings is not there then: its call fails on chain, nothing is moved, and it is told as failed.
+ *
+ * @param lane - `lateSeconds`: how long a lowest open nonce of this chain may be open.
  * @returns The operations in the order in which they shall be carried.
  */
-export async function takeOperations(db: Db, lane: Lane, taker: string): Promise<Operation[]> {
-  const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, {
-    chain: lane.chainId.toString(),
-    sender: lane.sender,
-    taker,
-  })
+export async function takeOperations(
+  db: Db,
+  { chainId, sender, lateSeconds = LATE_SECONDS }: Lane & { lateSeconds?: number },
+  taker: string,
+): Promise<Operation[]> {
+  const chain = chainId.toString()
+  const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, { chain, sender, taker, lateSeconds })
   return rows
 }
 
 const TAKE = `
-with lanes as (
-  select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
-  from lane where chain_id = :chain
-), ready as (
+with standing as (${standing}),
+ranked as (${ranked}),
+serving as (${serving}),
+leased as (${leased}),
+ready as (
   select op.id, op.created_at,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
     case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
@@ -98,8 +138,8 @@ with lanes as (
     and (op.state = 'signed' or ${isClear})
     and ${isNext}
     and ${isNotStopped}
+    and ${isInTurn}
     and ${laneOf} = :sender
-    and ${hasRoom}
 ), chosen as (
   select op.id from operation op join ready r on r.id = op.id
   where ${isTakable} and (not r.alone or r.id = (

@@ -5,6 +5,7 @@ import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
+import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { replacing } from './0017_replacing.js'
@@ -38,6 +39,7 @@ export const migrations = [
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
   { name: '0017_replacing', sql: replacing },
+  { name: '0018_lane_gas', sql: laneGas },
   { name: '0019_carrying', sql: carrying },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },

@@ -117,6 +117,28 @@ describe('npm run doctor', () => {
   })
 })
 
+describe('a treasury that refills lanes', () => {
+  afterAll(() => database.db('lane').where({ purpose: 'treasury' }).delete())
+
+  test('is told of on each chain: a warning where it has no ETH', async () => {
+    const { kek_id, sealed_key } = await database
+      .db('lane')
+      .where({ sender: LANE })
+      .first<{ kek_id: string; sealed_key: Buffer }>()
+    const own = { sender: TREASURY, kek_id, sealed_key, purpose: 'treasury' }
+    await database.db('lane').insert({ chain_id: BASE, ...own })
+    const answer = await diagnose([], env)
+    expect(answer).toMatchObject({ exitCode: 0 })
+    expect(answer?.text).toMatch(/treasury gas 0x\w+ +warning +the treasury has no ETH to refill/)
+    const { text, json } = await describeLanes(database.db, env)
+    expect(text).toMatch(new RegExp(`^base-sepolia +treasury +${TREASURY} +0 ETH .+ 0 lends$`, 'm'))
+    expect(json).toMatchObject({
+      treasury: [{ asset: 'USDC' }, { chain: 'base-sepolia', asset: 'ETH', balance: '0' }],
+      lanes: [{ address: LANE }],
+    })
+  })
+})
+
 describe('npm run account -- lanes', () => {
   test('addresses, balances, nonces that are open, and how long the gas lasts', async () => {
     const { text, json } = await describeLanes(database.db, env)

@@ -33,6 +33,7 @@ beforeEach(async () => {
     sender: newId('0x'),
     kekId: 'kek',
     sealedKey: Buffer.alloc(1),
+    purpose: 'operations',
   }
   const { sender, kekId: kek_id, sealedKey: sealed_key } = lane
   await database.db('lane').insert({ chain_id: chains, sender, kek_id, sealed_key })

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LINGER_MS, atMost } from './waves.js'
+import type { Lane } from '../db/lanes/signing.js'
+
+/** Without an announcement the signer looks this often. */
+const POLL_MS = 1_000
+/** Wait after a failure of the node or the database. */
+const RETRY_MS = 2_000
+/** Turns of a lane that may be under way together: those that wait for a slow answer, and one more. */
+const MOST_TURNS = 4
+
+/** One turn of a lane: how many operations it has taken. `over` never rejects. */
+export type Turn = { taken: number; isAlone: boolean; over: Promise<void> }
+
+/** How the lanes of one chain are served. */
+export type Service = {
+  /** The lanes, if there is anything to do for them. */
+  findLanes(): Promise<Lane[]>
+  /** Begins a turn. `callOthers`: there is something for the other lanes. */
+  begin(lane: Lane, callOthers: () => void): Promise<Turn>
+  onFailure(error: unknown): void
+}
+
+/**
+ * Serves the lanes of a chain until the signal aborts, each by a loop of its own, so that none waits for another.
+ * One question for all of them finds out whether there is work.
+ *
+ * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds.
+ */
+export async function serveLanes(
+  service: Service,
+  nextWork: (timeoutMs: number) => Promise<void>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const loops = new Map<string, { bell: Bell; running: Promise<void> }>()
+  const callAll = () => {
+    for (const { bell } of loops.values()) bell.ring()
+  }
+  const callLane = (lane: Lane) => {
+    const known = loops.get(lane.sender)
+    if (known) return known.bell.ring()
+    const bell = createBell()
+    bell.ring()
+    const running = runLane({ service, lane, bell, callAll }, stopping)
+    loops.set(lane.sender, { bell, running })
+  }
+  /** All of them take again by themselves: there is no need to ask whether there is something to take. */
+  const areCalled = () => loops.size > 0 && [...loops.values()].every(({ bell }) => bell.hasRung())
+  while (!stopping.aborted) {
+    const wake = nextWork(POLL_MS)
+    try {
+      if (!areCalled()) for (const lane of await service.findLanes()) callLane(lane)
+      await wake
+    } catch (error) {
+      service.onFailure(error)
+      await pause(stopping)
+    }
+  }
+  callAll()
+  await Promise.all([...loops.values()].map(({ running }) => running))
+}
+
+type LaneLoop = { service: Service; lane: Lane; bell: Bell; callAll: () => void }
+
+async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  while (!stopping.aborted) {
+    await loop.bell.heard()
+    try {
+      while (!stopping.aborted && (await takeTurn(loop, underWay)));
+    } catch (error) {
+      loop.service.onFailure(error)
+      await pause(stopping)
+      loop.bell.ring()
+    }
+  }
+  await Promise.all(underWay)
+}
+
+/** True when the lane had something to take. One turn that is slow does not hold up the next one. */
+async function takeTurn(
+  { service, lane, callAll }: LaneLoop,
+  underWay: Set<Promise<void>>,
+): Promise<boolean> {
+  const { taken, isAlone, over } = await service.begin(lane, callAll)
+  if (taken === 0) return false
+  underWay.add(over)
+  void over.then(() => underWay.delete(over))
+  if (isAlone) await over
+  else await atMost(over, LINGER_MS)
+  if (underWay.size >= MOST_TURNS) await Promise.race(underWay)
+  return true
+}
+
+/** A call that is heard once, also by who comes later. */
+type Bell = ReturnType<typeof createBell>
+
+function createBell() {
+  let isRung = false
+  let wake: (() => void) | undefined
+  return {
+    hasRung: () => isRung,
+    ring(): void {
+      isRung = true
+      wake?.()
+    },
+    async heard(): Promise<void> {
+      if (!isRung) await new Promise<void>((resolve) => (wake = resolve))
+      wake = undefined
+      isRung = false
+    },
+  }
+}
+
+async function pause(stopping: AbortSignal): Promise<void> {
+  await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined)
+}

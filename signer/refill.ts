@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import { highestL1Part } from '../chains/l1Costs.js'
+import {
+  clearDry,
+  lockRefill,
+  readRefilledLanes,
+  setDry,
+  setRefill,
+  sumCosts,
+  sumMoved,
+  type RefilledLane,
+} from '../db/lanes/gas.js'
+import { lockNextNonce } from '../db/lanes/signing.js'
+import { fromUnits } from '../domain/money.js'
+import { gasLimitOf } from '../protocols/userOperation.js'
+import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
+import { storePlanned, type Planned } from './store.js'
+import type { ChainName } from '../chains/registry.js'
+import type { RefillLimits } from '../config.js'
+import type { SignerTools } from './round.js'
+
+/** Pause after something was signed or deferred, and while a lane waits for gas. */
+const LOOK_MS = 5_000
+/** Announcements may be lost, and somebody may have taken a lane's gas: so often all are looked at in any case. */
+const IDLE_MS = 300_000
+/** What a lane is filled up to, in usual transactions at present fees; below this part of it it is refilled. */
+const HIGH_TRANSACTIONS = 400n
+const LOW_PART = 4n
+/** A transfer that brings less than so many usual transactions is not worth its own cost. */
+const LEAST_TRANSACTIONS = 10n
+
+/** `told`: what was told of lanes that cannot be refilled, by chain and lane, for as long as it is so. */
+export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'> & {
+  limits: Record<ChainName, RefillLimits>
+  told: Set<string>
+}
+
+/**
+ * Keeps the lanes of all chains in gas until the signal aborts: looks at them after something was signed there, and
+ * has the treasury send to those that run low. A chain where nothing happens is left alone.
+ *
+ * @param nextChange - Resolves when something was signed or deferred, at the latest after the given milliseconds.
+ */
+export async function runRefills(
+  tools: RefillTools,
+  nextChange: (timeoutMs: number) => Promise<void>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const pause = () => sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
+  const keepFilled = async (client: ChainClient) => {
+    await pause()
+    while (!stopping.aborted) {
+      const change = nextChange(IDLE_MS)
+      const areWell = await refillOnce(tools, client).catch((error: unknown) => {
+        tools.log.warn({ err: error, chain: client.chain.name }, 'lanes could not be looked at')
+        return false
+      })
+      if (areWell) await change
+      await pause()
+    }
+  }
+  await Promise.all(tools.chains.list.map(keepFilled))
+}
+
+/** What holds for one look at a chain. `treasury` and its purse: at the block that the prices are of. */
+type Look = {
+  client: ChainClient
+  prices: Prices
+  usual: { gas: bigint; wei: bigint }
+  limits: RefillLimits
+  treasury: RefilledLane & Purse
+}
+
+/**
+ * Looks once at the lanes of a chain: notes which are dry and which are not any more, and has the treasury send to
+ * those that are low. What is under way to a lane counts by whether the block that was looked at has executed it,
+ * so that a reorg or a second signer never sends twice.
+ *
+ * @returns True when all have enough.
+ */
+export async function refillOnce(tools: RefillTools, client: ChainClient): Promise<boolean> {
+  const { chain } = client
+  if (disabledBecause(client, 'chain')) return true
+  const senders = await readRefilledLanes(tools.db, chain.chainId)
+  const paying = senders.find(({ purpose }) => purpose === 'treasury')
+  if (!paying) return true
+  const prices = await readPrices(client)
+  const purses = await Promise.all(
+    senders.map(async (one) => ({
+      ...one,
+      ...(await readPurse(client, one.sender, prices.headHash)),
+    })),
+  )
+  const treasury = purses.find(({ sender }) => sender === paying.sender)
+  if (!treasury) return true
+  const limits = tools.limits[chain.name]
+  const look = { client, prices, usual: usualCost(chain, prices), limits, treasury }
+  let areWell = true
+  // One after the other: each transfer leaves less for the next one.
+  for (const lane of purses.filter(({ purpose }) => purpose === 'operations')) {
+    if (!(await lookAt(tools, look, lane))) areWell = false
+  }
+  return areWell
+}
+
+async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse) {
+  const { db, log, told } = tools
+  const { prices, usual, limits, treasury } = look
+  const spendable = lane.balanceWei - (await sumCosts(db, lane, lane.usedNonces))
+  const need = lane.dryGas === null ? usual.wei : BigInt(lane.dryGas) * prices.fees.maxWei
+  if (lane.dryGas !== null && spendable >= need) await clearDry(db, lane)
+  if (lane.dryGas === null && spendable < need) await setDry(db, lane, usual.gas)
+  const high = lower(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
+  const key = `${lane.chainId}/${lane.sender}`
+  if (spendable >= high / LOW_PART && spendable >= need) {
+    told.delete(key)
+    return true
+  }
+  const isUnderWay = lane.refillNonce !== null && lane.refillNonce >= treasury.usedNonces
+  if (isUnderWay) return false
+  const result = await refill(tools, look, { lane, wantedWei: high - spendable })
+  const facts = { chain: look.client.chain.name, lane: lane.sender, treasury: treasury.sender }
+  if (result.kind === 'sent') {
+    const { nonce, hash, valueWei } = result
+    log.info({ ...facts, eth: fromUnits(valueWei, 18), nonce, hash }, 'lane is refilled')
+  }
+  if (result.kind === 'refused' && !told.has(key)) {
+    told.add(key)
+    const has = { eth: fromUnits(spendable, 18), reason: result.reason }
+    log.error({ ...facts, ...has }, 'lane is low on gas and cannot be refilled')
+  }
+  return false
+}
+
+type Refill =
+  | { kind: 'sent'; nonce: bigint; hash: string; valueWei: bigint }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'done elsewhere' }
+
+/** Stores a transfer to a lane, or tells why there is none. */
+async function refill(
+  { db, keyring }: RefillTools,
+  { client, prices, usual, limits, treasury }: Look,
+  { lane, wantedWei }: { lane: RefilledLane; wantedWei: bigint },
+): Promise<Refill> {
+  if (wantedWei <= 0n) return { kind: 'refused', reason: 'REFILL_HIGHEST_ETH is too low' }
+  const { request, l1FeeWei } = planTransfer(client, prices, lane.sender)
+  const round = { client, lane: treasury, ...prices, ...treasury }
+  return db.transaction(async (trx) => {
+    await lockNextNonce(trx, treasury)
+    if ((await lockRefill(trx, lane)) !== lane.refillTx) return { kind: 'done elsewhere' }
+    const underWay = await sumCosts(trx, treasury, treasury.usedNonces)
+    const cost = request.gasLimit * prices.fees.maxWei + l1FeeWei
+    const left = treasury.balanceWei - limits.reserveWei - underWay - cost
+    const today = limits.dailyWei - (await sumMoved(trx, treasury))
+    const valueWei = lower(wantedWei, lower(left, today))
+    if (valueWei < lower(LEAST_TRANSACTIONS * usual.wei, wantedWei)) {
+      const reason =
+        today < left ? 'REFILL_DAILY_ETH is used up' : 'the treasury has too little ETH'
+      return { kind: 'refused', reason }
+    }
+    const planned = { request: { ...request, value: valueWei }, l1FeeWei, operations: [] }
+    const stored = await storePlanned({ db: trx, keyring }, round, {
+      ...planned,
+      keptWei: limits.reserveWei,
+    })
+    await setRefill(trx, lane, stored.id)
+    return { kind: 'sent', nonce: stored.nonce, hash: stored.hash, valueWei }
+  })
+}
+
+function planTransfer({ chain }: ChainClient, { fees, l1Price }: Prices, to: string): Planned {
+  const data = '0x'
+  const l1 = highestL1Part(chain, l1Price, { data, authorizations: 0 })
+  const request = {
+    type: 2,
+    chainId: chain.chainId,
+    ...{ to, data, gasLimit: gasLimitOf(data, 0, 0n) + l1.gas },
+    maxFeePerGas: fees.maxWei,
+    maxPriorityFeePerGas: fees.tipWei,
+  }
+  return { request, l1FeeWei: l1.feeWei }
+}
+
+const lower = (a: bigint, b: bigint) => (a < b ? a : b)

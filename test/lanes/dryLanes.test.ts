@@ -1,0 +1,275 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Transaction } from 'ethers'
+import { sumCosts } from '../../db/lanes/gas.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { ETHER, dryOut, isDry, lanesOf, serveBy, setBalance, signAll } from './world/gas.js'
+
+let world: World
+afterEach(() => world?.stop())
+
+const lendFrom = async (count: number): Promise<Lend[]> => {
+  const wallets = await world.createWallets(count, usdcUnits)
+  const lends: Lend[] = []
+  for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
+  return lends
+}
+
+const sendAndBook = async () => {
+  await world.broadcast()
+  await world.mine()
+  await world.book()
+}
+
+const expectLentOnce = async (lends: Lend[]) => {
+  for (const { operationId, wallet } of lends) {
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+  }
+}
+
+const warnings = () => world.told.filter(({ message }) => message === 'lane is out of gas')
+
+describe('a lane without gas', () => {
+  beforeEach(async () => {
+    world = await createWorld({ lanes: 3 })
+  })
+
+  test.each([1, 2])(
+    '%d of three: what it has taken goes through another one at once',
+    async (n) => {
+      const dry = world.senders.slice(0, n)
+      await dryOut(world, dry)
+      const lends = await lendFrom(12)
+      await signAll(world)
+      const used = await lanesOf(world, lends)
+      expect(used).toHaveLength(lends.length)
+      for (const sender of dry) {
+        expect(used).not.toContain(sender)
+        expect(await isDry(world, sender)).toBe(true)
+      }
+      expect(warnings()).toHaveLength(n)
+      await sendAndBook()
+      await expectLentOnce(lends)
+      for (const { operationId } of lends) {
+        expect(await world.row(operationId)).toMatchObject({ lost_leases: 0, code: null })
+      }
+    },
+  )
+
+  test('is given nothing while others can pay, and is told of once', async () => {
+    const [dry = ''] = world.senders
+    await dryOut(world, [dry])
+    await lendFrom(12)
+    await signAll(world)
+    await sendAndBook()
+    const asked = world.proxy.asked.eth_estimateGas ?? 0
+    const lends = await lendFrom(12)
+    await signAll(world)
+    // None was prepared for a lane that cannot pay for it.
+    expect((world.proxy.asked.eth_estimateGas ?? 0) - asked).toBe(lends.length)
+    expect(warnings()).toHaveLength(1)
+    await sendAndBook()
+    await expectLentOnce(lends)
+  })
+
+  test('and no other one: operations wait and say why, until one can pay again', async () => {
+    await dryOut(world, world.senders)
+    const lends = await lendFrom(3)
+    await signAll(world)
+    for (const { operationId } of lends) {
+      expect(await world.row(operationId)).toMatchObject({
+        ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
+        message: `Every lane on ${world.chain.name} is out of gas.`,
+      })
+    }
+    expect(await world.transactions()).toHaveLength(0)
+    await dryOut(world, world.senders.slice(1))
+    for (const lend of lends) await world.retryNow(lend)
+    await signAll(world)
+    for (const lend of lends) await world.retryNow(lend)
+    await signAll(world)
+    for (const lend of lends) await world.retryNow(lend)
+    await signAll(world)
+    expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders.slice(0, 1)))
+    await sendAndBook()
+    await expectLentOnce(lends)
+  })
+
+  test('keeps a wallet no longer, though its last operation there is not final', async () => {
+    const wallet = await world.createWallet(3n * usdcUnits)
+    const first = await world.lend(wallet, usdcUnits)
+    await signAll(world)
+    const second = await world.lend(wallet, usdcUnits)
+    await signAll(world)
+    const [lane = '', same] = await lanesOf(world, [first, second])
+    expect(same).toBe(lane)
+    await setBalance(world, lane, 0n)
+    const third = await world.lend(wallet, usdcUnits)
+    await signAll(world)
+    const [other] = await lanesOf(world, [third])
+    expect([undefined, lane]).not.toContain(other)
+    await setBalance(world, lane, ETHER)
+    await sendAndBook()
+    expect(await world.deposited(wallet.address)).toBe(3n * usdcUnits)
+  })
+})
+
+describe('a lane with open transactions', () => {
+  beforeEach(async () => {
+    world = await createWorld({ lanes: 2 })
+  })
+
+  const costOf = async (index: number): Promise<bigint> => {
+    const { gasLimit, maxFeePerGas } = Transaction.from((await world.sends())[index]?.raw ?? '')
+    return gasLimit * (maxFeePerGas ?? 0n)
+  }
+
+  test('counts what they may still cost: it signs no more than it can pay', async () => {
+    const [lane = ''] = world.senders
+    await serveBy(world, lane)
+    const wallets = await world.createWallets(3, usdcUnits)
+    const lends: Lend[] = []
+    for (const wallet of wallets) {
+      lends.push(await world.lend(wallet, usdcUnits))
+      await signAll(world)
+      if (lends.length === 1) await setBalance(world, lane, ((await costOf(0)) * 25n) / 10n)
+    }
+    expect(await lanesOf(world, lends)).toEqual([lane, lane])
+    expect(await world.row(lends[2]?.operationId ?? '')).toMatchObject({ state: 'deferred' })
+    await sendAndBook()
+    await setBalance(world, lane, ETHER)
+    for (const lend of lends) await world.retryNow(lend)
+    await signAll(world)
+    await sendAndBook()
+    await expectLentOnce(lends)
+  })
+
+  test('counts no others: not those of another chain, and none that are mined', async () => {
+    const [lane = ''] = world.senders
+    await serveBy(world, lane)
+    const lends = await lendFrom(1)
+    await signAll(world)
+    const at = { chainId: BigInt(world.chain.chainId), sender: lane }
+    expect(await sumCosts(world.signerDb, at, 0n)).toBe(await costOf(0))
+    const foreign = { chain_id: 1, sender: lane }
+    const { kek_id, sealed_key } = await world
+      .db('lane')
+      .where({ sender: lane })
+      .first<{ kek_id: string; sealed_key: Buffer }>()
+    await world.db('lane').insert({ ...foreign, kek_id, sealed_key })
+    await world.db('chain_tx').insert({ ...foreign, nonce: 0, gas_limit: 5 })
+    expect(await sumCosts(world.signerDb, at, 0n)).toBe(await costOf(0))
+    await sendAndBook()
+    await expectLentOnce(lends)
+    expect(await sumCosts(world.signerDb, at, 1n)).toBe(0n)
+  })
+
+  test('counts the dearest of several sends of one nonce', async () => {
+    const [lane = ''] = world.senders
+    await serveBy(world, lane)
+    await lendFrom(1)
+    await signAll(world)
+    const [{ gasLimit, maxFeePerGas }] = [Transaction.from((await world.sends())[0]?.raw ?? '')]
+    const { id } = (await world.transactions())[0] ?? { id: 0n }
+    const max_fee = (2n * (maxFeePerGas ?? 0n)).toString()
+    const send = { tx_id: id.toString(), n: 2, hash: '0xdearer', raw: '0x', max_fee }
+    await world.db('chain_tx_send').insert(send)
+    const at = { chainId: BigInt(world.chain.chainId), sender: lane }
+    expect(await sumCosts(world.signerDb, at, 0n)).toBe(gasLimit * BigInt(max_fee))
+  })
+
+  test('leaves its wallets to another one once it has twelve', async () => {
+    const [lane = '', other = ''] = world.senders
+    await serveBy(world, lane)
+    const first: Lend[] = []
+    for (let i = 0; i < 12; i++) {
+      first.push(...(await lendFrom(1)))
+      await signAll(world)
+    }
+    await world.db('lane').update({ dry_since: null, dry_gas: null })
+    const next = await lendFrom(4)
+    await signAll(world)
+    expect(new Set(await lanesOf(world, first))).toEqual(new Set([lane]))
+    expect(new Set(await lanesOf(world, next))).toEqual(new Set([other]))
+    await sendAndBook()
+    await expectLentOnce([...first, ...next])
+  })
+
+  test('leaves its wallets to a prompt one while its lowest nonce is late, and serves where all are', async () => {
+    const [lane = '', other = ''] = world.senders
+    await serveBy(world, lane)
+    const [first] = (await lendFrom(1)) as [Lend]
+    await signAll(world)
+    await world.db('lane').update({ dry_since: null, dry_gas: null })
+    const makeLate = () =>
+      world.db('chain_tx').update({ opened_at: world.db.raw(`now() - interval '1 hour'`) })
+    await makeLate()
+    const next = await lendFrom(4)
+    await signAll(world)
+    expect(new Set(await lanesOf(world, next))).toEqual(new Set([other]))
+    await makeLate()
+    const last = await lendFrom(6)
+    await signAll(world)
+    expect(await lanesOf(world, last)).toHaveLength(6)
+    await sendAndBook()
+    await expectLentOnce([first, ...next, ...last])
+  })
+
+  test('is not late when a reorg opens an old transaction anew', async () => {
+    const [lane = ''] = world.senders
+    await serveBy(world, lane)
+    await lendFrom(1)
+    await signAll(world)
+    await sendAndBook()
+    await world.db('chain_tx').update({ opened_at: world.db.raw(`now() - interval '1 hour'`) })
+    await world.rpc('anvil_reorg', [1, []])
+    await world.mine()
+    await world.book()
+    const { rows } = await world.db.raw<{ rows: { state: string; fresh: boolean }[] }>(
+      `select state, opened_at > now() - interval '10 minutes' as fresh from chain_tx`,
+    )
+    expect(rows).toEqual([{ state: 'open', fresh: true }])
+  })
+})
+
+describe('two intents of one wallet in two lanes', () => {
+  beforeEach(async () => {
+    world = await createWorld({ lanes: 2 })
+  })
+
+  test('whose order a reorg has turned: each is executed once, and nothing is lost', async () => {
+    const [lane = '', other = ''] = world.senders
+    const wallet = await world.createWallet(0n)
+    await serveBy(world, lane)
+    const funding = await world.fund(wallet)
+    await signAll(world)
+    await sendAndBook()
+    expect(await world.row(funding.operationId)).toMatchObject({ state: 'confirmed' })
+    await serveBy(world, other)
+    const lend = await world.lend(wallet, usdcUnits)
+    await signAll(world)
+    await sendAndBook()
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await lanesOf(world, [funding, lend])).toEqual([lane, other])
+
+    await world.rpc('anvil_reorg', [2, []])
+    await world.rpc('anvil_dropAllTransactions')
+    await world.mine()
+    await world.book()
+    const [, later] = (await world.sends()).sort((a, b) => Number(a.tx_id - b.tx_id))
+    await world.rpc('eth_sendRawTransaction', [later?.raw])
+    await world.mine()
+    await world.book()
+    // What it was to spend is not there: its call fails, and no money moves.
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: false })
+    world.driver().sentAt.clear()
+    await sendAndBook()
+    expect(await world.row(funding.operationId)).toMatchObject({
+      state: 'confirmed',
+      success: true,
+    })
+    expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
+    expect(await world.deposited(wallet.address)).toBe(0n)
+    expect(await world.transactions()).toHaveLength(2)
+  })
+})

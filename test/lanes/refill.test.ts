@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { ensureRefills } from '../../signer/keys.js'
+import { refillOnce, type RefillTools } from '../../signer/refill.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { ETHER, isDry, lanesOf, setBalance, signAll } from './world/gas.js'
+
+const HIGHEST = ETHER / 1_000n
+const limits = { highestWei: HIGHEST, dailyWei: ETHER, reserveWei: ETHER / 100n }
+
+let world: World
+let others: Db[]
+beforeEach(async () => {
+  world = await createWorld({ lanes: 2 })
+  others = []
+  await ensureRefills(world.signerDb, world.treasury, [world.chain.chainId])
+  for (const sender of [...world.senders, world.treasury.address]) {
+    await setBalance(world, sender, ETHER)
+  }
+})
+afterEach(async () => {
+  for (const db of others) await db.destroy()
+  await world?.stop()
+})
+
+type Limits = Partial<typeof limits>
+
+/** A signer's process that has just started: it knows nothing of earlier ones. */
+function createRefiller(changes: Limits = {}): RefillTools {
+  const db = connect(world.database.urlAs('steward_signer'), 3)
+  others.push(db)
+  const { chains, keyring } = world.createSigner('refiller')
+  const own = { ...limits, ...changes }
+  const all = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
+  return { db, chains, keyring, log: world.log, limits: all, told: new Set() }
+}
+
+const look = (tools: RefillTools) => refillOnce(tools, tools.chains.byId(world.chain.chainId))
+
+const drain = async (...lanes: string[]) => {
+  for (const lane of lanes) await setBalance(world, lane, 0n)
+}
+
+const transfers = async () => {
+  const rows = await world
+    .db('chain_tx')
+    .where({ sender: world.treasury.address })
+    .orderBy('nonce')
+    .select<{ nonce: bigint; state: string; value_wei: string }[]>('nonce', 'state', 'value_wei')
+  return rows.map((row) => ({ ...row, value_wei: BigInt(row.value_wei) }))
+}
+
+const sendAndBook = async () => {
+  world.driver().sentAt.clear()
+  await world.broadcast()
+  await world.mine()
+  await world.book()
+}
+
+const alarms = () => world.told.filter(({ level }) => level === 'error')
+
+describe('a lane that runs low', () => {
+  test('gets one transfer, however often it is looked at, and is served again', async () => {
+    const [lane = ''] = world.senders
+    await drain(lane)
+    const tools = createRefiller()
+    expect(await look(tools)).toBe(false)
+    expect(await isDry(world, lane)).toBe(true)
+    expect(await look(tools)).toBe(false)
+    await sendAndBook()
+    expect(await world.ethOf(lane)).toBe(HIGHEST)
+    expect(await look(tools)).toBe(true)
+    expect(await isDry(world, lane)).toBe(false)
+    expect(await transfers()).toEqual([{ nonce: 0n, state: 'mined', value_wei: HIGHEST }])
+    expect(alarms()).toEqual([])
+
+    const wallets = await world.createWallets(8, usdcUnits)
+    const lends: Lend[] = []
+    for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
+    await signAll(world)
+    // The treasury is a sender on this chain, and carries no operation.
+    expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
+    await sendAndBook()
+    for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
+  })
+
+  test('is left alone while it has more than a quarter of what it may have', async () => {
+    const [lane = ''] = world.senders
+    await setBalance(world, lane, HIGHEST / 3n)
+    expect(await look(createRefiller())).toBe(true)
+    await setBalance(world, lane, HIGHEST / 5n)
+    expect(await look(createRefiller())).toBe(false)
+    expect(await transfers()).toMatchObject([{ value_wei: HIGHEST - HIGHEST / 5n }])
+  })
+
+  test('is refilled when its open transactions may spend what it has', async () => {
+    const lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await signAll(world)
+    const [lane = ''] = await lanesOf(world, [lend])
+    const { wei } = await world
+      .db('chain_tx as t')
+      .join('chain_tx_send as s', 's.tx_id', 't.id')
+      .first<{ wei: string }>(world.db.raw('t.gas_limit * s.max_fee as wei'))
+    await setBalance(world, lane, BigInt(wei) + HIGHEST / 5n)
+    expect(await look(createRefiller())).toBe(false)
+    expect(await transfers()).toMatchObject([{ value_wei: HIGHEST - HIGHEST / 5n }])
+  })
+
+  test('whose signer died once the transfer was stored is sent it by the driver, once', async () => {
+    const [lane = ''] = world.senders
+    await drain(lane)
+    await look(createRefiller())
+    await world.restartDriver()
+    expect(await look(createRefiller())).toBe(false)
+    await sendAndBook()
+    await look(createRefiller())
+    await sendAndBook()
+    expect(await transfers()).toHaveLength(1)
+    expect(await world.ethOf(lane)).toBe(HIGHEST)
+  })
+
+  test('gets one transfer of several signers that look at once', async () => {
+    await drain(...world.senders)
+    const tools = [createRefiller(), createRefiller(), createRefiller()]
+    await Promise.all(tools.map(look))
+    expect(await transfers()).toHaveLength(2)
+    await sendAndBook()
+    await Promise.all(tools.map(look))
+    expect(await transfers()).toHaveLength(2)
+    for (const lane of world.senders) expect(await world.ethOf(lane)).toBe(HIGHEST)
+  })
+
+  test('gets no second one when a reorg takes the first one back, booked or not', async () => {
+    const [lane = ''] = world.senders
+    await drain(lane)
+    await look(createRefiller())
+    await sendAndBook()
+    await world.rpc('anvil_reorg', [1, []])
+    expect(await world.ethOf(lane)).toBe(0n)
+    // The database still has it in a block.
+    expect(await transfers()).toMatchObject([{ state: 'mined' }])
+    expect(await look(createRefiller())).toBe(false)
+    await world.mine()
+    await world.book()
+    expect(await look(createRefiller())).toBe(false)
+    await sendAndBook()
+    expect(await transfers()).toMatchObject([{ state: 'mined' }])
+    expect(await world.ethOf(lane)).toBe(HIGHEST)
+  })
+})
+
+describe('the treasury', () => {
+  test('sends no more in 24 hours than it may, which is told once', async () => {
+    const [lane = '', other = ''] = world.senders
+    const tools = createRefiller({ dailyWei: HIGHEST })
+    await drain(lane)
+    await look(tools)
+    await sendAndBook()
+    await drain(other)
+    await look(tools)
+    await look(tools)
+    expect(await transfers()).toHaveLength(1)
+    expect(alarms()).toHaveLength(1)
+    expect(alarms()).toMatchObject([
+      {
+        message: 'lane is low on gas and cannot be refilled',
+        facts: { lane: other, reason: 'REFILL_DAILY_ETH is used up' },
+      },
+    ])
+    await world.db('chain_tx').update({ created_at: world.db.raw(`now() - interval '25 hours'`) })
+    await look(tools)
+    await sendAndBook()
+    expect(await world.ethOf(other)).toBe(HIGHEST)
+    expect(await look(tools)).toBe(true)
+    await drain(other)
+    await look(createRefiller({ dailyWei: 0n }))
+    expect(alarms()).toHaveLength(2)
+  })
+
+  test('keeps its reserve: it sends what it has beside, or nothing', async () => {
+    const [lane = '', other = ''] = world.senders
+    const { address } = world.treasury
+    await setBalance(world, address, limits.reserveWei + HIGHEST + HIGHEST / 2n)
+    await drain(lane, other)
+    const tools = createRefiller()
+    await look(tools)
+    const sent = await transfers()
+    expect(sent[0]).toMatchObject({ value_wei: HIGHEST })
+    expect(sent[1]?.value_wei).toBeLessThan(HIGHEST / 2n)
+    await sendAndBook()
+    expect(await world.ethOf(address)).toBeGreaterThanOrEqual(limits.reserveWei)
+    await drain(lane)
+    const before = await transfers()
+    await look(tools)
+    expect(await transfers()).toHaveLength(before.length)
+    expect(alarms()).toMatchObject([{ facts: { reason: 'the treasury has too little ETH' } }])
+  })
+
+  test('without ETH leaves all lanes dry: operations say so, and go on after it got some', async () => {
+    await drain(world.treasury.address, ...world.senders)
+    const tools = createRefiller()
+    await look(tools)
+    await look(tools)
+    expect(alarms()).toHaveLength(2)
+    const wallet = await world.createWallet(usdcUnits)
+    const lend = await world.lend(wallet, usdcUnits)
+    await signAll(world)
+    expect(await world.row(lend.operationId)).toMatchObject({
+      ...{ state: 'deferred', code: 'RPC_ERROR' },
+      message: `Every lane on ${world.chain.name} is out of gas.`,
+    })
+    await setBalance(world, world.treasury.address, ETHER)
+    await look(tools)
+    await sendAndBook()
+    expect(await look(tools)).toBe(true)
+    await world.retryNow(lend)
+    await signAll(world)
+    await sendAndBook()
+    expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+  })
+})

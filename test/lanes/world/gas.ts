@@ -1,0 +1,48 @@
+import { toQuantity } from 'ethers'
+import type { Lend, World } from './fixture.js'
+
+export const ETHER = 10n ** 18n
+
+export const setBalance = (world: World, address: string, wei: bigint) =>
+  world.rpc('anvil_setBalance', [address, toQuantity(wei)])
+
+/** Takes the gas of some lanes away, and gives it to the others. */
+export async function dryOut(world: World, dry: string[]): Promise<void> {
+  for (const sender of world.senders) {
+    await setBalance(world, sender, dry.includes(sender) ? 0n : ETHER)
+  }
+}
+
+/** As if only one lane could pay: so that the test knows which lane is next. */
+export async function serveBy(world: World, sender: string): Promise<void> {
+  const others = world.senders.filter((one) => one !== sender)
+  await world.db('lane').update({ dry_since: null, dry_gas: null })
+  await world
+    .db('lane')
+    .whereIn('sender', others)
+    .update({ dry_since: world.db.raw('clock_timestamp()'), dry_gas: (10n ** 30n).toString() })
+}
+
+/** The lanes that operations were signed in, in their order. */
+export async function lanesOf(world: World, lends: Pick<Lend, 'operationId'>[]): Promise<string[]> {
+  const ids = lends.map(({ operationId }) => operationId)
+  const rows = await world
+    .db('operation as o')
+    .join('chain_tx as t', 't.id', 'o.tx_id')
+    .whereIn('o.id', ids)
+    .select<{ id: string; sender: string }[]>('o.id', 't.sender')
+  return ids.flatMap((id) => rows.find((row) => row.id === id)?.sender ?? [])
+}
+
+export const isDry = async (world: World, sender: string): Promise<boolean> => {
+  const row = await world
+    .db('lane')
+    .where({ sender })
+    .first<{ dry_since: Date | null }>('dry_since')
+  return row.dry_since !== null
+}
+
+/** Signs until nothing is taken any more. */
+export async function signAll(world: World): Promise<void> {
+  while (await world.sign());
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { serveLanes, type Service, type Turn } from '../../signer/loops.js'
+import { runSigner } from '../../signer/sign.js'
+import { inWaves } from '../../signer/waves.js'
+import { createWorld, type World } from '../lanes/world/fixture.js'
+import type { Lane } from '../../db/lanes/signing.js'
+
+const laneOf = (sender: string): Lane => ({
+  ...{ chainId: 1n, sender, kekId: 'kek', sealedKey: Buffer.alloc(0), purpose: 'operations' },
+})
+
+/** Something that happens when the test says so, any number of times. */
+function createGate() {
+  const waiting: (() => void)[] = []
+  return {
+    wait: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    open: () => waiting.splice(0).forEach((resolve) => resolve()),
+  }
+}
+
+const turns = () => new Promise((resolve) => setTimeout(resolve, 20))
+const none: Turn = { taken: 0, isAlone: false, over: Promise.resolve() }
+
+describe('the lanes of a chain', () => {
+  async function serve(
+    begin: Service['begin'],
+    run: (announce: () => void, failures: unknown[]) => Promise<void>,
+    lanes = ['a', 'b'],
+  ) {
+    const stopping = new AbortController()
+    const { wait, open } = createGate()
+    const failures: unknown[] = []
+    const service: Service = {
+      findLanes: () => Promise.resolve(lanes.map(laneOf)),
+      begin,
+      onFailure: (error) => failures.push(error),
+    }
+    const running = serveLanes(service, wait, stopping.signal)
+    await turns()
+    await run(open, failures)
+    stopping.abort()
+    open()
+    await running
+  }
+
+  test('are served when something is announced while they are at work', async () => {
+    const { wait, open } = createGate()
+    const begun: string[] = []
+    const begin = async ({ sender }: Lane) => {
+      begun.push(sender)
+      await wait()
+      return none
+    }
+    await serve(begin, async (announce) => {
+      expect(begun).toEqual(['a', 'b'])
+      announce()
+      await turns()
+      expect(begun).toEqual(['a', 'b'])
+      open()
+      await turns()
+      expect(begun).toEqual(['a', 'b', 'a', 'b'])
+      open()
+      await turns()
+      expect(begun).toEqual(['a', 'b', 'a', 'b'])
+    })
+  })
+
+  test('are called by each other when there is something for them', async () => {
+    const begun: string[] = []
+    const begin = ({ sender }: Lane, callOthers: () => void) => {
+      begun.push(sender)
+      if (begun.length === 1) callOthers()
+      return Promise.resolve(none)
+    }
+    await serve(begin, async () => {
+      await turns()
+      expect(begun.filter((sender) => sender === 'b').length).toBeGreaterThan(0)
+    })
+  })
+
+  test('do not wait for one that fails, and are told of it', async () => {
+    const begun: string[] = []
+    const begin = ({ sender }: Lane) => {
+      begun.push(sender)
+      return sender === 'a' ? Promise.reject(new Error('gone')) : Promise.resolve(none)
+    }
+    await serve(begin, async (announce, failures) => {
+      announce()
+      await turns()
+      expect(begun.filter((sender) => sender === 'b')).toHaveLength(2)
+      expect(failures).toHaveLength(1)
+    })
+  })
+
+  test('end only when what they have begun is over', async () => {
+    const { wait, open } = createGate()
+    let isOver = false
+    let served = 0
+    const begin = (): Promise<Turn> => {
+      if (served++ > 0) return Promise.resolve(none)
+      const over = wait().then(() => {
+        isOver = true
+      })
+      return Promise.resolve({ taken: 1, isAlone: false, over })
+    }
+    const stopping = new AbortController()
+    const next = createGate()
+    const service: Service = {
+      findLanes: () => Promise.resolve([laneOf('a')]),
+      begin,
+      onFailure: () => undefined,
+    }
+    const running = serveLanes(service, next.wait, stopping.signal)
+    await turns()
+    stopping.abort()
+    next.open()
+    await turns()
+    expect(isOver).toBe(false)
+    open()
+    await running
+    expect(isOver).toBe(true)
+  })
+})
+
+describe('a signer that has nothing to do', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 2 })
+  })
+  afterAll(() => world?.stop())
+
+  test('asks the database one question each time it looks', async () => {
+    const stopping = new AbortController()
+    let questions = 0
+    let looks = 0
+    world.signerDb.on('query', () => questions++)
+    const nextWork = () => {
+      if (++looks === 10) stopping.abort()
+      return Promise.resolve()
+    }
+    await runSigner(world.signer, nextWork, stopping.signal)
+    expect(looks).toBe(10)
+    expect(questions).toBe(10)
+  })
+})
+
+describe('inWaves', () => {
+  const item = (walletId: string, afterMs: number) => ({ walletId, afterMs })
+  type Item = ReturnType<typeof item>
+  const wavesOf = async (items: Item[]) => {
+    const waves: Item[][] = []
+    await inWaves(
+      items,
+      async (one) => {
+        await new Promise((resolve) => setTimeout(resolve, one.afterMs))
+        return one.walletId === 'refused' ? undefined : one
+      },
+      (ready) => {
+        waves.push(ready)
+        return Promise.resolve()
+      },
+    )
+    return waves
+  }
+
+  test('hands on together what becomes ready in one go, in its order', async () => {
+    const items = [item('a', 30), item('b', 1), item('c', 60), item('d', 10)]
+    expect(await wavesOf(items)).toEqual([items])
+  })
+
+  test('keeps what is late for later, with what its wallet ordered after it', async () => {
+    const [late, held, other] = [item('a', 2_000), item('a', 1), item('b', 1)]
+    expect(await wavesOf([late, held, other])).toEqual([[other], [late, held]])
+  })
+
+  test('hands on nothing that was refused, and nothing of nothing', async () => {
+    expect(await wavesOf([item('refused', 1)])).toEqual([])
+    expect(await wavesOf([])).toEqual([])
+  })
+})

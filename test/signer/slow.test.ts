@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { listenToOperations } from '../../db/connection/listen.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { runSigner } from '../../signer/sign.js'
+import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
+import { lanesOf, setBalance, signAll } from '../lanes/world/gas.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
+
+let world: World
+let stop: () => Promise<unknown> = () => Promise.resolve()
+afterEach(async () => {
+  world.proxy.set(undefined)
+  await stop()
+  stop = () => Promise.resolve()
+  await world?.stop()
+})
+
+function startSigner(): void {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const listener = listenToOperations(world.database.urlAs('steward_signer'), signal)
+  const running = runSigner(world.signer, watchQueue(listener, signal, ['queued']), signal)
+  stop = () => {
+    stopping.abort()
+    return running
+  }
+}
+
+/** Estimates of a wallet have no answer until they are let go; of some units only, when they are named. */
+function holdEstimates({ address }: Wallet, units?: bigint) {
+  let letGo: () => void = () => undefined
+  const gate = new Promise<void>((resolve) => (letGo = resolve))
+  const held = { count: 0, letGo }
+  const word = units?.toString(16).padStart(64, '0') ?? ''
+  world.proxy.set(async ({ method, params: [call] }) => {
+    const { to, data } = (call ?? {}) as { to?: string; data?: string }
+    const isHeld = to?.toLowerCase() === address.toLowerCase() && data?.includes(word)
+    if (method !== 'eth_estimateGas' || !isHeld) return undefined
+    held.count += 1
+    await gate
+    return undefined
+  })
+  return held
+}
+
+const lendFrom = async (wallets: Wallet[]): Promise<Lend[]> => {
+  const lends: Lend[] = []
+  for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
+  return lends
+}
+
+const stateOf = async ({ operationId }: Lend) => (await world.row(operationId))?.state
+const areSigned = async (lends: Lend[]) =>
+  (await Promise.all(lends.map(stateOf))).every((state) => state === 'signed')
+const isOver = async (lend: Lend) =>
+  ['deferred', 'rejected'].includes((await stateOf(lend)) ?? '') || (await areSigned([lend]))
+
+/** Place in what was told, Infinity for what was never told. */
+function placeOf(message: string, holds: (facts: object) => boolean = () => true): number {
+  const place = world.told.findIndex((one) => one.message === message && holds(one.facts))
+  return place < 0 ? Infinity : place
+}
+const signedBy = (lane: string) =>
+  placeOf('signed', (facts) => (facts as { lane: string }).lane === lane)
+const signedAt = ({ operationId }: Lend) =>
+  placeOf('signed', (facts) => (facts as { operations: string[] }).operations.includes(operationId))
+
+const settle = async () => {
+  await world.broadcast()
+  await world.mine()
+  await world.book()
+}
+
+describe('an estimate that has no answer', () => {
+  test('holds up none of those that were taken with it', async () => {
+    world = await createWorld({ lanes: 1 })
+    const wallets = await world.createWallets(6, usdcUnits)
+    const held = holdEstimates(wallets[0] as Wallet)
+    const [poisoned, ...lends] = (await lendFrom(wallets)) as [Lend, ...Lend[]]
+    startSigner()
+    await world.waitUntil(() => areSigned(lends))
+    held.letGo()
+    await world.waitUntil(() => isOver(poisoned))
+    // They were not kept waiting until it had a verdict.
+    expect(signedAt(lends[0] as Lend)).toBeLessThan(placeOf('operation not prepared'))
+    expect(new Set(lends.map(signedAt)).size).toBe(1)
+    expect(signedAt(lends[0] as Lend)).toBeLessThan(signedAt(poisoned))
+    await world.retryNow(poisoned)
+    await world.waitUntil(() => areSigned([poisoned]))
+    await settle()
+    for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
+  })
+
+  test('holds up neither its lane nor another one', async () => {
+    world = await createWorld({ lanes: 2 })
+    const [first, ...wallets] = await world.createWallets(12, usdcUnits)
+    const held = holdEstimates(first as Wallet)
+    startSigner()
+    const [poisoned] = (await lendFrom([first as Wallet])) as [Lend]
+    await world.waitUntil(() => Promise.resolve(held.count > 0))
+    const lends = await lendFrom(wallets)
+    await world.waitUntil(() => areSigned(lends))
+    held.letGo()
+    for (const lane of await lanesOf(world, lends)) {
+      expect(signedBy(lane)).toBeLessThan(placeOf('operation not prepared'))
+    }
+    const { rows } = await world.db.raw<{ rows: { lanes: number }[] }>(
+      'select count(distinct mod(abs(hashtext(id)::bigint), 2))::int as lanes from wallet where id <> ?',
+      [first?.id ?? ''],
+    )
+    expect(new Set(await lanesOf(world, lends)).size).toBe(rows[0]?.lanes)
+    await world.waitUntil(() => isOver(poisoned))
+  })
+
+  test('lets no later operation of its wallet overtake it', async () => {
+    world = await createWorld({ lanes: 2 })
+    const [wallet, ...others] = await world.createWallets(4, 6n * usdcUnits)
+    if (!wallet) throw new Error('No wallet.')
+    const held = holdEstimates(wallet, usdcUnits)
+    const first = await world.lend(wallet, usdcUnits)
+    const second = await world.lend(wallet, 2n * usdcUnits)
+    const lends = await lendFrom(others)
+    startSigner()
+    await world.waitUntil(() => Promise.resolve(held.count > 0))
+    const third = await world.lend(wallet, 3n * usdcUnits)
+    await world.waitUntil(() => areSigned(lends))
+    held.letGo()
+    const own = [first, second, third]
+    await world.waitUntil(() => areSigned(own))
+    const places = own.map(signedAt)
+    expect(places).toEqual([...places].sort((a, b) => a - b))
+    expect(signedAt(lends[0] as Lend)).toBeLessThan(signedAt(first))
+    await settle()
+    const ids = own.map(({ operationId }) => operationId)
+    const order = await world
+      .db('operation')
+      .whereIn('id', ids)
+      .orderBy(['block_number', 'log_index'])
+      .pluck<string[]>('id')
+    expect(order).toEqual(ids)
+  })
+})
+
+describe('a member of a bundle', () => {
+  test('that cannot be signed is left out: the others go together', async () => {
+    world = await createWorld({ lanes: 1 })
+    const lends = await lendFrom(await world.createWallets(7, usdcUnits))
+    const broken = lends[3] as Lend
+    await world
+      .db('wallet_secret')
+      .where({ wallet_id: broken.wallet.id })
+      .update({ sealed: Buffer.alloc(113, 1) })
+    await world.sign()
+    await settle()
+    expect(await world.row(broken.operationId)).toMatchObject({
+      ...{ state: 'deferred', code: 'INTERNAL', payload: null, tx_id: null },
+    })
+    const sound = lends.filter((one) => one !== broken)
+    for (const { wallet } of sound) expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+    expect(await world.transactions()).toHaveLength(1)
+  })
+
+  test('too many for the gas of the lane: it carries those that it can pay', async () => {
+    world = await createWorld({ lanes: 1 })
+    const [lane = ''] = world.senders
+    const wallets = await world.createWallets(9, usdcUnits)
+    await lendFrom(wallets.slice(0, 1))
+    await world.sign()
+    const { wei } = await world
+      .db('chain_tx as t')
+      .join('chain_tx_send as s', 's.tx_id', 't.id')
+      .first<{ wei: string }>(world.db.raw('t.gas_limit * s.max_fee as wei'))
+    await setBalance(world, lane, 6n * BigInt(wei))
+    const lends = await lendFrom(wallets.slice(1))
+    await signAll(world)
+    const states = await Promise.all(lends.map(stateOf))
+    const signed = states.filter((state) => state === 'signed')
+    expect(signed.length).toBeGreaterThanOrEqual(4)
+    expect(states.filter((state) => state === 'deferred')).toHaveLength(8 - signed.length)
+    await settle()
+    for (const [i, { address }] of wallets.slice(1).entries()) {
+      expect(await world.deposited(address)).toBe(states[i] === 'signed' ? usdcUnits : 0n)
+    }
+  })
+})
+
+describe('estimates', () => {
+  test('travel alone, so that what is asked with them waits for none', async () => {
+    world = await createWorld({ lanes: 1 })
+    const client = world.createClient()
+    const before = world.proxy.load.total
+    const [lane] = world.senders
+    const estimate = () => client.send('eth_estimateGas', [{ from: lane, to: lane }])
+    const count = () => client.send('eth_getTransactionCount', [lane, 'latest'])
+    await Promise.all([count(), estimate(), count(), estimate(), count()])
+    expect(world.proxy.load.total - before).toBe(3)
+  })
+})
