@@ -3,12 +3,11 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
 import { findChainState, readHeaders, type ChainState } from '../../db/lanes/booking.js'
-import { findPlan } from '../../db/intents/intents.js'
 import { bookChain } from '../../lanes/book.js'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { setFrozen } from './world/freeze.js'
 import { executeFirst } from './world/stranger.js'
-import type { DepositStep } from '../../domain/intent.js'
+import type { DepositStep, ExecutionPlan } from '../../domain/intent.js'
 import type { Decide } from '../support/faultProxy.js'
 
 const otherHash = `0x${'ab'.repeat(32)}`
@@ -190,17 +189,15 @@ describe('where a chain asks for two confirmations', () => {
   /** One attempt of the step's activity, in a worker that stops. */
   async function attempt() {
     const { intentId, wallet } = lend
-    const plan = await findPlan(world.db, intentId, {
-      walletId: wallet.id,
-      accountId: wallet.accountId,
-    })
+    const intent = world.db('intent').where({ id: intentId })
+    const { plan } = await intent.first<{ plan: ExecutionPlan }>('plan')
     const activities = createActivities({
       ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
       ...{ outcomes: { nextChange: () => Promise.resolve() }, bridgeGiveUpMs: 3_600_000 },
       stopping: AbortSignal.abort(),
     })
     const owning = { intentId, accountId: wallet.accountId, walletId: wallet.id }
-    const step = plan?.steps[0] as DepositStep
+    const step = plan.steps[0] as DepositStep
     const input = { ...owning, step, deadlineMs: Date.now() + 3_600_000 }
     const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
     return environment.run(activities.deposit, input)

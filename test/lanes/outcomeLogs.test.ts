@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals'
+import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
+import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
+import { isOutcomeOf, readOutcome, toMined, type OutcomeLog } from '../../lanes/outcomeLogs.js'
+import type { Log, Receipt } from '../../chains/read.js'
+import type { WatchedOperation } from '../../db/lanes/booking.js'
+
+const events = new Interface([
+  `event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster,
+    uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)`,
+  'event BeforeExecution()',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+  `event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender,
+    uint32 indexed finalityThresholdExecuted, bytes messageBody)`,
+  `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
+    uint16 indexed referralCode)`,
+])
+
+const chain: Chain = createRegistry('testnet').get('arbitrum-sepolia')
+const { address: usdc } = chain.usdc
+const addressOf = (n: number) => getAddress(zeroPadValue(toBeHex(n), 20))
+const [wallet, stranger, treasury] = [addressOf(1), addressOf(2), addressOf(3)]
+const word = zeroPadValue('0x07', 32)
+const key = zeroPadValue('0x07', 24)
+
+let logIndex = 0
+function logOf(address: string, name: string, values: unknown[]): Log {
+  const { topics, data } = events.encodeEventLog(name, values)
+  const at = { blockNumber: 5n, blockHash: '0x05', transactionHash: '0x06' }
+  return { address, topics: topics, data, ...at, logIndex: logIndex++ }
+}
+const executed = (emitter: string, sender = wallet, gasUsed = 100n) =>
+  logOf(emitter, 'UserOperationEvent', [
+    ...[word, sender, addressOf(0), 7n << 64n, true, 0n, gasUsed],
+  ])
+const authorized = (emitter: string, authorizer = treasury) =>
+  logOf(emitter, 'AuthorizationUsed', [authorizer, word])
+const received = (emitter: string) =>
+  logOf(emitter, 'MessageReceived', [stranger, 0, word, word, 2_000, '0x'])
+const transferred = (emitter: string, to: string, units: bigint) =>
+  logOf(emitter, 'Transfer', [treasury, to, units])
+const supplied = (units: bigint) => {
+  const [market] = chain.markets
+  const { address = '', underlying = '' } = market ?? {}
+  return logOf(address, 'Supply', [underlying, wallet, wallet, units, 0])
+}
+
+const watched = (kind: WatchedOperation['kind']): WatchedOperation => ({
+  ...{ id: 'op', intentId: 'intent', sequence: 1, kind, state: 'signed', blockHash: null },
+  ...{ chainKey: kind === 'fund' || kind === 'mint' ? word : key, wallet, treasury },
+})
+function outcomeOf(log: Log): OutcomeLog {
+  const outcome = readOutcome(chain, log)
+  if (!outcome) throw new Error('The log is no outcome.')
+  return outcome
+}
+const receiptOf = (logs: Log[], gasUsed = 1_000n): Receipt => ({
+  ...{ transactionHash: '0x06', blockNumber: 5n, blockHash: '0x05', success: true, gasUsed },
+  ...{ gasPriceWei: 1n, l1FeeWei: 0n, logs },
+})
+const minedOf = (kind: WatchedOperation['kind'], own: Log, logs: Log[]) =>
+  toMined(chain, watched(kind), {
+    ...{ outcome: outcomeOf(own), ethPriceE8: 0n },
+    carrier: { receipt: receiptOf(logs), isOurs: true },
+  })
+
+describe('a log is an outcome', () => {
+  const { messageTransmitter } = chain.cctp
+  test.each([
+    ['of a user operation', executed, ENTRY_POINT_ADDRESS, 'userOperation', key],
+    ['of a funding', authorized, usdc, 'authorization', word],
+    ['of a mint', received, messageTransmitter, 'message', word],
+  ])('%s only where its own contract tells it', (_title, tell, emitter, source, told) => {
+    expect(readOutcome(chain, tell(emitter))).toMatchObject({ source, key: told })
+    expect(readOutcome(chain, tell(addressOf(9)))).toBeUndefined()
+  })
+
+  test('only of the operation of the account that acted', () => {
+    const own = (log: Log, kind: WatchedOperation['kind']) =>
+      isOutcomeOf(outcomeOf(log), watched(kind))
+    expect(own(executed(ENTRY_POINT_ADDRESS), 'deposit')).toBe(true)
+    expect(own(executed(ENTRY_POINT_ADDRESS, stranger), 'deposit')).toBe(false)
+    expect(own(authorized(usdc), 'fund')).toBe(true)
+    expect(own(authorized(usdc, stranger), 'fund')).toBe(false)
+    expect(own(authorized(usdc, wallet), 'fund')).toBe(false)
+  })
+
+  test('only of the kind of operation that its contract executes', () => {
+    const message = outcomeOf(received(messageTransmitter))
+    const authorization = outcomeOf(authorized(usdc))
+    expect(isOutcomeOf(message, watched('mint'))).toBe(true)
+    expect(isOutcomeOf(message, watched('fund'))).toBe(false)
+    expect(isOutcomeOf(authorization, watched('mint'))).toBe(false)
+  })
+
+  test('only of the operation with its key', () => {
+    const other = { ...watched('deposit'), chainKey: zeroPadValue('0x08', 24) }
+    expect(isOutcomeOf(outcomeOf(executed(ENTRY_POINT_ADDRESS)), other)).toBe(false)
+  })
+})
+
+describe('what an operation has moved', () => {
+  test('is in its own logs: a contract that wraps it tells nothing of it', () => {
+    const before = supplied(9_000_000n)
+    const mark = logOf(ENTRY_POINT_ADDRESS, 'BeforeExecution', [])
+    const own = supplied(1_000_000n)
+    const end = executed(ENTRY_POINT_ADDRESS)
+    const after = supplied(9_000_000n)
+    const mined = minedOf('deposit', end, [before, mark, own, end, after])
+    expect(mined).toMatchObject({ success: true, units: 1_000_000n, gasUsed: 1_000n })
+  })
+
+  test('of a funding is what its token paid to its wallet after the authorization', () => {
+    const logs = [transferred(usdc, wallet, 9n)]
+    const own = authorized(usdc)
+    logs.push(own, transferred(addressOf(9), wallet, 8n), transferred(usdc, stranger, 7n))
+    logs.push(transferred(usdc, wallet, 1_000_000n))
+    expect(minedOf('fund', own, logs)).toMatchObject({ units: 1_000_000n, gasUsed: 1_000n })
+  })
+})
+
+describe('the gas of a bundle', () => {
+  test('is borne by its operations, whatever another contract tells in it', () => {
+    const foreign = executed(addressOf(9), stranger, 10n ** 12n)
+    const [one, other] = [
+      executed(ENTRY_POINT_ADDRESS, wallet, 300n),
+      executed(ENTRY_POINT_ADDRESS, stranger, 200n),
+    ]
+    const logs = [foreign, one, other]
+    // 501 are nobody's own: the first one bears the odd unit.
+    const receipt = receiptOf(logs, 1_001n)
+    const gasOf = (log: Log) => {
+      const carrier = { receipt, isOurs: true }
+      const mining = { outcome: outcomeOf(log), carrier, ethPriceE8: 0n }
+      return toMined(chain, watched('deposit'), mining).gasUsed
+    }
+    expect([gasOf(one), gasOf(other)]).toEqual([551n, 450n])
+  })
+
+  test('of a mint that a stranger carried costs us nothing', () => {
+    const own = received(chain.cctp.messageTransmitter)
+    const mintedBy = (isOurs: boolean) => {
+      const carrier = { receipt: receiptOf([own]), isOurs }
+      const mining = { outcome: outcomeOf(own), carrier, ethPriceE8: 0n }
+      return toMined(chain, watched('mint'), mining).gasUsed
+    }
+    expect([mintedBy(true), mintedBy(false)]).toEqual([1_000n, 0n])
+  })
+})

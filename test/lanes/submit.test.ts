@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { newId } from '../../db/connection/ids.js'
+import { findOperation, type Operation } from '../../db/lanes/operations.js'
+import { chainKeyOf, operationId } from '../../lanes/operationId.js'
+import {
+  giveUpOperation,
+  submitOperation,
+  type MintOrder,
+  type OperationOrder,
+} from '../../lanes/operations.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+const HOUR_MS = 3_600_000
+const inMs = (ms: number) => new Date(Date.now() + ms)
+
+let database: TestDatabase
+/** With the rights of the worker only. */
+let worker: Db
+let wallet: TestWallet
+let intentId: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  worker = connect(database.urlAs('steward_worker'), 4)
+  wallet = await insertTestWallet(database.db)
+})
+beforeEach(async () => {
+  intentId = await insertTestIntent(database.db, wallet, 'executing')
+})
+afterAll(async () => {
+  await worker?.destroy()
+  await database?.drop()
+})
+
+const order = (of = intentId, units = '1000000'): OperationOrder => ({
+  ...{ intentId: of, sequence: 1, kind: 'deposit', chainId: 421_614, input: { units } },
+  ...{ accountId: wallet.accountId, walletId: wallet.id },
+})
+const mintOrder = (of: string, nonce: string): MintOrder => ({
+  ...order(of),
+  ...{ kind: 'mint', nonce },
+})
+const rows = (of = intentId) => database.db('operation').where({ intent_id: of }).select<object[]>()
+async function insert(kind: 'deposit' | 'mint', values: Record<string, unknown>): Promise<string> {
+  const id = operationId(intentId, 1, kind)
+  await insertTestOperation(database.db, wallet, intentId, { id, kind, ...values })
+  return id
+}
+const deferred = (retry_after: Date) => ({ state: 'deferred', code: 'RPC_ERROR', retry_after })
+
+describe('submitOperation', () => {
+  test('the key on the chain follows from the effect, whoever orders it', async () => {
+    const row = await submitOperation(worker, order())
+    const id = operationId(intentId, 1, 'deposit')
+    expect(row).toMatchObject({ id, chainKey: chainKeyOf('deposit', id), state: 'queued' })
+    const neighbours = [
+      operationId(intentId, 1, 'withdraw'),
+      operationId(intentId, 2, 'deposit'),
+      operationId(`${intentId}0`, 1, 'deposit'),
+    ]
+    expect(new Set([id, ...neighbours]).size).toBe(4)
+  })
+
+  test('two at once are one operation, and what belongs to it is written once', async () => {
+    let opened = 0
+    const open = () => {
+      opened++
+      return Promise.resolve()
+    }
+    const both = [1, 2].map(() => submitOperation(worker, order(), open))
+    const [one, other] = await Promise.all(both)
+    expect(one?.id).toBe(other?.id)
+    expect([opened, await rows()]).toMatchObject([1, [{ state: 'queued' }]])
+  })
+
+  test.each(['failed', 'completed'] as const)(
+    'orders nothing for an intent that is %s, but brings out what was burned',
+    async (status) => {
+      const error = status === 'failed' ? { code: 'BRIDGE_TIMEOUT', message: 'test' } : null
+      const over = await insertTestIntent(database.db, wallet, status, { error })
+      expect(await submitOperation(worker, order(over))).toBeUndefined()
+      expect(await rows(over)).toEqual([])
+      expect(await submitOperation(worker, mintOrder(over, newId('0x')))).toMatchObject({
+        kind: 'mint',
+      })
+    },
+  )
+
+  test('what is signed keeps the input that it was signed with', async () => {
+    await insert('deposit', { state: 'signed' })
+    const row = await submitOperation(worker, order(intentId, '5'))
+    expect(row).toMatchObject({ state: 'signed', input: { units: '1000000' } })
+  })
+
+  test('what is put off waits for its time, then is ordered again with what is known now', async () => {
+    const [before, after] = [newId('0x'), newId('0x')]
+    const id = await insert('mint', { ...deferred(inMs(HOUR_MS)), chain_key: before })
+    const early = await submitOperation(worker, mintOrder(intentId, after))
+    expect(early).toMatchObject({ state: 'deferred', chainKey: before })
+    await database
+      .db('operation')
+      .where({ id })
+      .update({ retry_after: inMs(-1) })
+    const due = await submitOperation(worker, mintOrder(intentId, after))
+    expect(due).toMatchObject({ id, state: 'queued', chainKey: after })
+  })
+
+  test('an intent that was only planned is executing from its first operation on', async () => {
+    const planned = await insertTestIntent(database.db, wallet, 'planning')
+    await submitOperation(worker, order(planned))
+    const row = await database.db('intent').where({ id: planned }).first<object>()
+    expect(row).toMatchObject({ status: 'executing' })
+  })
+})
+
+describe('giveUpOperation', () => {
+  test('ends what nobody has signed', async () => {
+    const id = await insert('deposit', deferred(inMs(HOUR_MS)))
+    const row = (await findOperation(worker, id)) as Operation
+    expect(await giveUpOperation(worker, row)).toMatchObject({ id, state: 'cancelled' })
+  })
+
+  test('leaves what was signed a moment before, and tells it', async () => {
+    const id = await insert('deposit', { state: 'queued' })
+    const row = (await findOperation(worker, id)) as Operation
+    await database.db('operation').where({ id }).update({ state: 'signed' })
+    expect(await giveUpOperation(worker, row)).toMatchObject({ id, state: 'signed' })
+  })
+})
