@@ -9,6 +9,7 @@ import { ServiceError } from '../domain/errors.js'
 import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { assertGenuine } from './genuine.js'
 import { signPrepared, type Signed } from './payload.js'
+import { assertAffordable } from './treasury.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Round, SignerTools } from './round.js'
@@ -33,6 +34,10 @@ export async function signAndStore(
     const live = await lockTaken(trx, operations, keyring.taker)
     const ours = prepared.filter(({ operation }) => live.includes(operation))
     if (ours.length === 0) return undefined
+    const { chainId } = round.client.chain
+    for (const one of ours) {
+      if (one.kind === 'funding') await assertAffordable(trx, chainId, one.funds)
+    }
     const signed: Signed[] = []
     for (const one of ours) signed.push(await signPrepared(keyring, round.client.chain, one))
     const stored = await storeTransaction({ db: trx, keyring }, round, signed)
