@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { chainNames, networks, rpcVariable, type ChainName } from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
+import type { FundingLimits } from './domain/funding.js'
 
-const wholeNumber = (min: number, max: number, preset: number) =>
+const numberBetween = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
-    .default(preset)
+const wholeNumber = (min: number, max: number, preset: number) =>
+  numberBetween(min, max).default(preset)
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
 const databaseUrl = url(/^postgres(ql)?$/)
@@ -43,6 +45,8 @@ const schemas = {
     ...temporal,
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: wholeNumber(0, 65_535, 3_000),
+    FUNDINGS_PER_WALLET_DAY: numberBetween(0, 1_000_000).optional(),
+    FUNDINGS_PER_ACCOUNT_DAY: numberBetween(0, 1_000_000).optional(),
   }),
   worker: z.object({
     ...common,
@@ -93,6 +97,20 @@ export function loadConfig<R extends Role>(role: R, environment: Environment) {
     ...settings,
     directDatabaseUrl: settings.DATABASE_URL_DIRECT ?? settings.DATABASE_URL,
     rpcUrls: nodes.data,
+  }
+}
+
+type FundingSettings = Pick<z.infer<(typeof schemas)['api']>, 'NETWORK'> & {
+  FUNDINGS_PER_WALLET_DAY?: number | undefined
+  FUNDINGS_PER_ACCOUNT_DAY?: number | undefined
+}
+
+/** Test money and its gas are free for whoever asks: on a public network there is little of both. */
+export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
+  const [perWallet, perAccount] = settings.NETWORK === 'devnet' ? [0, 0] : [1, 20]
+  return {
+    perWallet: settings.FUNDINGS_PER_WALLET_DAY ?? perWallet,
+    perAccount: settings.FUNDINGS_PER_ACCOUNT_DAY ?? perAccount,
   }
 }
 

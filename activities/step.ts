@@ -151,12 +151,13 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function waitingFor({ state, txHash }: Operation): string {
+function waitingFor({ state, txHash, txId, spentSince, message }: Operation): string {
   switch (state) {
     case 'queued':
-      return 'Waits for the signer.'
+      return (spentSince !== null && message) || 'Waits for the signer.'
     case 'signed':
-      return 'Signed and sent, waits to be mined.'
+      // Without a transaction the row says why none carries it.
+      return (txId === null && message) || 'Signed and sent, waits to be mined.'
     default:
       return `In transaction ${txHash}, waits for confirmations.`
   }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
 import type { Db } from '../../db/connection/connect.js'
+import type { FundingLimits } from '../../domain/funding.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
@@ -16,6 +17,8 @@ export type Services = {
   prober: Prober
   temporal: Client
   readProgress: ReadProgress
+  /** How much test money a day may bring. */
+  fundingLimits: FundingLimits
   /** Counts requests without a valid key. */
   shield: Shield
   log: Log
