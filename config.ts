@@ -9,14 +9,16 @@ import {
 import { ServiceError } from './domain/errors.js'
 import { defaultLimits, type PriceLimits } from './domain/limits.js'
 import { assetUnits, toUnits } from './domain/money.js'
+import type { FundingLimits } from './domain/funding.js'
 
-const wholeNumber = (min: number, max: number, preset: number) =>
+const numberBetween = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
-    .default(preset)
+const wholeNumber = (min: number, max: number, preset: number) =>
+  numberBetween(min, max).default(preset)
 /** Decimal text of ETH, as wei. */
 const ether = z
   .string()
@@ -100,6 +102,8 @@ const schemas = {
     ...prices,
     API_HOST: z.string().default('127.0.0.1'),
     API_PORT: wholeNumber(0, 65_535, 3_000),
+    FUNDINGS_PER_WALLET_DAY: numberBetween(0, 1_000_000).optional(),
+    FUNDINGS_PER_ACCOUNT_DAY: numberBetween(0, 1_000_000).optional(),
   }),
   worker: z.object({
     ...common,
@@ -192,6 +196,20 @@ function readRefillTexts(role: Role, present: Environment) {
       },
     ]),
   )
+}
+
+type FundingSettings = Pick<z.infer<(typeof schemas)['api']>, 'NETWORK'> & {
+  FUNDINGS_PER_WALLET_DAY?: number | undefined
+  FUNDINGS_PER_ACCOUNT_DAY?: number | undefined
+}
+
+/** Test money and its gas are free for whoever asks: on a public network there is little of both. */
+export function fundingLimitsOf(settings: FundingSettings): FundingLimits {
+  const [perWallet, perAccount] = settings.NETWORK === 'devnet' ? [0, 0] : [1, 20]
+  return {
+    perWallet: settings.FUNDINGS_PER_WALLET_DAY ?? perWallet,
+    perAccount: settings.FUNDINGS_PER_ACCOUNT_DAY ?? perAccount,
+  }
 }
 
 /** `name`: the variable of a faulty field. */

@@ -181,10 +181,10 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function waitingFor({ state, kind, txHash, message }: Operation): string {
+function waitingFor({ state, kind, txHash, spentSince, message }: Operation): string {
   switch (state) {
     case 'queued':
-      return `Waits for the signer${turns[kind] ?? ''}.`
+      return (spentSince !== null && message) || `Waits for the signer${turns[kind] ?? ''}.`
     case 'signed':
       return message ?? 'Signed and sent, waits to be mined.'
     default:

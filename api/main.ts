@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
 import { createShield } from './http/shield.js'
 import { createRegistry } from '../chains/registry.js'
-import { loadConfig } from '../config.js'
+import { fundingLimitsOf, loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -29,7 +29,9 @@ const shield = createShield()
 const readProgress = createProgressReader(temporal)
 const prober = createProber({ chains, registry, db })
 const { limits } = config
-const parts = { db, chains, registry, limits, prober, temporal, readProgress, shield, log }
+const fundingLimits = fundingLimitsOf(config)
+const planning = { db, chains, registry, limits }
+const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -28,7 +28,15 @@ function steward(): Server {
   const db = connect(url, POOL_SIZE)
   const nodes = silentChains()
   const prober = createProber(nodes)
-  const parts = { db, temporal: {} as Client, ...nodes, prober, shield: createShield() }
+  const fundingLimits = { perWallet: 0, perAccount: 0 }
+  const parts = {
+    db,
+    fundingLimits,
+    temporal: {} as Client,
+    ...nodes,
+    prober,
+    shield: createShield(),
+  }
   const readProgress = () => Promise.resolve(undefined)
   return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
 }

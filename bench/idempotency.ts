@@ -83,7 +83,8 @@ async function startServer() {
   const db = connect(url.href, 20)
   const nodes = silentChains()
   const prober = createProber(nodes)
-  const parts = { db, temporal, ...nodes, prober, shield: createShield() }
+  const fundingLimits = { perWallet: 0, perAccount: 0 }
+  const parts = { db, fundingLimits, temporal, ...nodes, prober, shield: createShield() }
   const readProgress = () => Promise.resolve(undefined)
   const server = createApiServer({ ...parts, readProgress, log: createLog('api', 'silent') })
   server.listen(0, '127.0.0.1')

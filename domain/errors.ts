@@ -65,7 +65,8 @@ export const errorCatalog = {
   },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'The account has sent more requests in this minute than its plan allows.',
+    meaning:
+      'The account has sent more requests in this minute than its plan allows, or asked for more test money in a day than the deployment gives. `details` has the `limit` and its `window`.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   INTERNAL: {

@@ -18,6 +18,7 @@ import { getPlanned, rebuildCalls } from './calls.js'
 import { isKeySpent } from './chainKey.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
+import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
 import { getWalletSecret, type WalletSecret } from '../db/keys.js'
@@ -52,7 +53,14 @@ export type Prepared =
       /** Dollars that begin to move by it, in base units. */
       movedUnits: bigint
     }
-  | { kind: 'funding'; operation: Operation; to: string; units: bigint; gas: bigint }
+  | {
+      kind: 'funding'
+      operation: Operation
+      to: string
+      units: bigint
+      funds: TreasuryFunds
+      gas: bigint
+    }
   | { kind: 'mint'; operation: Operation; wallet: string; call: Call; gas: bigint }
 
 /** Why an operation was not prepared. `spent`: its key is used, its log is on its way to the driver. */
@@ -199,8 +207,9 @@ async function prepareFunding(
   if (walletId !== operation.walletId || accountId !== operation.accountId) {
     throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
-  const [isSpent, isReadable] = await Promise.all([
+  const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { operation, wallet: wallet.address, treasury }),
+    readTreasuryFunds(db, client, treasury),
     readsDomain(client, chain.usdc),
   ])
   if (isSpent) return { kind: 'spent', operation }
@@ -212,7 +221,9 @@ async function prepareFunding(
     if (!isRevert(error)) throw error
     return { kind: 'refused', operation, reason: `the treasury cannot pay: ${reasonOf(error)}` }
   }
-  return { kind: 'funding', operation, to: wallet.address, units, gas: FUNDING_GAS }
+  const shortage = await findShortage(db, chain.chainId, funds)
+  if (shortage) return { kind: 'refused', operation, reason: shortage }
+  return { kind: 'funding', operation, to: wallet.address, units, funds, gas: FUNDING_GAS }
 }
 
 /** The key of a mint is the nonce of its message, which says where the money goes. */

@@ -14,6 +14,7 @@ import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertGenuine } from './genuine.js'
 import { signPrepared, treasuryContext, type Signed } from './payload.js'
+import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -45,6 +46,9 @@ export async function signAndStore(
     const live = await lockTaken(trx, operations, keyring.taker)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, round, locked)
+    for (const one of admitted) {
+      if (one.kind === 'funding') await assertFunded(trx, round.client.chain.chainId, one.funds)
+    }
     const { signed, broken } = await signAll(keyring, round, admitted)
     const whole = admitted.filter(({ operation }) => signed.has(operation))
     const kept = await keepWithinDay(trx, tools, whole)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { loadConfig, type Role } from '../config.js'
+import { fundingLimitsOf, loadConfig, type Role } from '../config.js'
 
 const common = {
   NETWORK: 'testnet',
@@ -31,6 +31,18 @@ describe('loadConfig', () => {
         'base-sepolia': [common.RPC_URL_BASE_SEPOLIA],
       },
     })
+  })
+
+  test('api: fundings are few on a public network, as many as are asked for on the devnet, or as set', () => {
+    const limitsOf = (more: object) => fundingLimitsOf(loadConfig('api', { ...complete, ...more }))
+    expect(limitsOf({})).toEqual({ perWallet: 1, perAccount: 20 })
+    const devnet = { NETWORK: 'devnet', DEVNET_FILE: '/devnet.json' }
+    expect(limitsOf(devnet)).toEqual({ perWallet: 0, perAccount: 0 })
+    const set = { FUNDINGS_PER_WALLET_DAY: '0', FUNDINGS_PER_ACCOUNT_DAY: '5' }
+    expect(limitsOf(set)).toEqual({ perWallet: 0, perAccount: 5 })
+    expect(refusal('api', { ...complete, FUNDINGS_PER_WALLET_DAY: 'many' })).toContain(
+      'FUNDINGS_PER_WALLET_DAY: must be a whole number',
+    )
   })
 
   test('several RPC URLs of a chain, in their order', () => {

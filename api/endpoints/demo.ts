@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
-import { insertFunding, type Funding } from '../../db/intents/fundings.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
+import { insertFunding, secondsUntilFunding, type Funding } from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
-import { capabilityDisabled } from '../../domain/errors.js'
-import { demoFunding } from '../../domain/funding.js'
+import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
+import { demoFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
 import { assetText } from '../../domain/money.js'
 import { startFunding } from '../../temporal/start.js'
@@ -14,6 +14,7 @@ import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
 import { writeRoute } from '../http/route.js'
 import { funding as fundingSchema } from '../schemas/resources.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Services } from '../http/services.js'
 
 const fundWallet = writeRoute(
@@ -27,7 +28,8 @@ const fundWallet = writeRoute(
       operationId: 'fundWallet',
       tag: 'Demo',
       summary: 'Fund a testnet wallet',
-      description: 'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay.',
+      description:
+        'Sends exactly 1 USDC on arbitrum-sepolia. It arrives after a delay. A deployment may give only so many fundings a day to a wallet and to an account: RATE_LIMITED then says how many, and `Retry-After` when there is another one.',
       requests: { funding: fundRequest },
       responses: {
         201: {
@@ -49,6 +51,7 @@ const fundWallet = writeRoute(
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
       const { units } = demoFunding
+      await assertWithinLimits(trx, { accountId, walletId }, services.fundingLimits)
       funding = await insertFunding(trx, { accountId, walletId, chainId, units })
       return { status: 201, body: fundingBody(funding) }
     })
@@ -71,6 +74,24 @@ async function assertFunded({ chains, registry, prober }: Services): Promise<voi
   await prober.probe()
   const why = disabledBecause(client, 'funding')
   if (why) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, why)
+}
+
+/** Called in a transaction that holds the account's row. Throws RATE_LIMITED when a limit is reached. */
+async function assertWithinLimits(
+  trx: Db,
+  { accountId, walletId }: { accountId: string; walletId: string },
+  { perWallet, perAccount }: FundingLimits,
+): Promise<void> {
+  const ofWallet = await secondsUntilFunding(trx, { wallet_id: walletId }, perWallet)
+  const ofAccount = await secondsUntilFunding(trx, { account_id: accountId }, perAccount)
+  const retryAfter = Math.max(ofWallet, ofAccount)
+  if (retryAfter === 0) return
+  const isAccount = ofAccount >= ofWallet
+  const limit = isAccount ? perAccount : perWallet
+  const times = limit === 1 ? 'once' : `${limit} times`
+  const who = isAccount ? 'An account' : 'A wallet'
+  const message = `${who} is funded ${times} a day at most. Try again in ${retryAfter} s.`
+  throw new ServiceError('RATE_LIMITED', message, { limit, window: '1 day', retryAfter })
 }
 
 const fundingBody = ({ id, walletId, createdAt }: Funding) => ({

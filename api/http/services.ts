@@ -3,6 +3,7 @@ import type { Chains } from '../../chains/connect.js'
 import type { Registry } from '../../chains/registry.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { PriceLimits } from '../../domain/limits.js'
+import type { FundingLimits } from '../../domain/funding.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
@@ -19,6 +20,8 @@ export type Services = {
   prober: Prober
   temporal: Client
   readProgress: ReadProgress
+  /** How much test money a day may bring. */
+  fundingLimits: FundingLimits
   /** Counts requests without a valid key. */
   shield: Shield
   log: Log

@@ -99,9 +99,9 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   },
   WALLET_LIMIT_EXCEEDED: { limit: z.int().meta({ description: 'Wallets that the plan allows.' }) },
   RATE_LIMITED: {
-    limit: z.int().meta({ description: 'Requests per window.' }),
-    window: z.literal('1 minute'),
-    retryAfter: z.int().positive().meta({ description: 'Seconds until the window ends.' }),
+    limit: z.int().meta({ description: 'Requests per window; fundings in one of a day.' }),
+    window: z.enum(['1 minute', '1 day']),
+    retryAfter: z.int().positive().meta({ description: 'Seconds until there is room again.' }),
   },
   METHOD_NOT_ALLOWED: {
     allow: z.array(z.string()).meta({ description: 'The methods that the path supports.' }),

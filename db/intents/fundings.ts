@@ -39,6 +39,37 @@ export async function insertFunding(
   return row
 }
 
+/**
+ * Seconds until one more funding of an account or a wallet is within its limit, 0 when it is now. Those that have
+ * failed do not count. Exact in a transaction that holds the account's row.
+ *
+ * @param perDay - The most within 24 hours; 0: any number.
+ */
+export async function secondsUntilFunding(
+  trx: Db,
+  holder: { account_id: string } | { wallet_id: string },
+  perDay: number,
+): Promise<number> {
+  if (perDay === 0) return 0
+  const row = await trx('funding as f')
+    .where(holder)
+    .whereRaw(`f.created_at > clock_timestamp() - interval '1 day'`)
+    .whereNotExists(
+      trx('operation as o')
+        .whereRaw(`o.intent_id = f.id and o.kind = 'fund'`)
+        .whereRaw(`(o.state in ('rejected', 'cancelled') or o.state = 'final' and not o.success)`),
+    )
+    .orderBy('f.created_at', 'desc')
+    // The one that has to be a day old for another one to be within the limit.
+    .offset(perDay - 1)
+    .first<{ seconds: number } | undefined>(
+      trx.raw(
+        `ceil(extract(epoch from f.created_at + interval '1 day' - clock_timestamp()))::int as seconds`,
+      ),
+    )
+  return row ? Math.max(1, row.seconds) : 0
+}
+
 export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {
   return db('funding').where({ id }).first<Funding | undefined>(fundingColumns)
 }

@@ -77,6 +77,10 @@ alter table operation
 comment on column operation.for_intent is 'The intent that it is part of; null for a funding.';
 comment on column operation.for_funding is 'The funding that it pays; null for a step of an intent.';
 
+-- How many fundings a day has brought.
+create index funding_account on funding (account_id, created_at);
+create index funding_wallet on funding (wallet_id, created_at);
+
 -- What is signed and could not be carried is tried less and less often.
 alter table operation
   add column carry_failures int not null default 0 check (carry_failures >= 0),

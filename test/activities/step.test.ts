@@ -70,6 +70,13 @@ describe('runStep', () => {
     expect(signed.message).toBe('Signed and sent, waits to be mined.')
   })
 
+  test.each([
+    ['of which no transaction can be sent', { state: 'signed', message: 'why' }],
+    ['whose log is looked up', { state: 'queued', spent_since: 1, message: 'why' }],
+  ])('an operation %s says why it waits', async (_what, values) => {
+    expect(await failureOf(values, 0)).toMatchObject({ message: 'why', nonRetryable: false })
+  })
+
   test('error: the code of an operation that was refused for good ends the step', async () => {
     const refusal = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
     const failure = await failureOf(refusal, 0)

@@ -14,6 +14,7 @@ import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
+import type { FundingLimits } from '../../domain/funding.js'
 import type { Tier } from '../../domain/tiers.js'
 
 export type Started = { workflow: string; options: Record<string, unknown> }
@@ -54,7 +55,10 @@ export type TestApi = {
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client } & Pick<TestChains, 'chains' | 'registry'>
+type Parts = { db: Db; temporal: Client; fundingLimits?: FundingLimits } & Pick<
+  TestChains,
+  'chains' | 'registry'
+>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -69,7 +73,9 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const readProgress = createProgressReader(parts.temporal)
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })
-  const server = createApiServer({ ...parts, prober, readProgress, shield: createShield(), log })
+  const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
+  const own = { prober, readProgress, fundingLimits, shield: createShield(), log }
+  const server = createApiServer({ ...parts, ...own })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -123,6 +129,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
+  settings: { fundingLimits?: FundingLimits } = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()
@@ -130,7 +137,7 @@ export async function startWorld(
   await database.db('kek').insert(row)
   const db = connect(database.urlAs('steward_api'), 10)
   const temporal = standInTemporal()
-  const api = await startApi({ db, temporal: temporal.client, ...chains })
+  const api = await startApi({ db, temporal: temporal.client, ...chains, ...settings })
   return {
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {

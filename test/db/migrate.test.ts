@@ -10,6 +10,12 @@ import {
 } from '../../db/connection/connect.js'
 import { migrations } from '../../db/migrations/index.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import {
+  insertTestFunding,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+} from './rows.js'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -85,6 +91,29 @@ describe('0008_keys', () => {
           { endpoint: cancel, days: 30 },
           { endpoint: wallet, days: 30 },
         ])
+      } finally {
+        await db.destroy()
+      }
+    }))
+})
+
+describe('0019_carrying', () => {
+  test('what was signed before is kept, apart from its operation', () =>
+    inEmptyDatabase(async (url) => {
+      const db = connect(url, 1)
+      try {
+        await migrateUntil(db, '0019_carrying')
+        const wallet = await insertTestWallet(db)
+        const intent = await insertTestIntent(db, wallet, 'executing')
+        const payload = { gas: '1' }
+        const signed = { state: 'signed', payload: JSON.stringify(payload), sequence: 2 }
+        const id = await insertTestOperation(db, wallet, intent, signed)
+        await insertTestOperation(db, wallet, intent)
+        const funding = await insertTestFunding(db, wallet)
+        await insertTestOperation(db, wallet, funding, { kind: 'fund' })
+        await migrate(url)
+        const kept = await db('signature').select<object[]>('operation_id', 'payload')
+        expect(kept).toEqual([{ operation_id: id, payload }])
       } finally {
         await db.destroy()
       }

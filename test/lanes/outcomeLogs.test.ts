@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
-import { isOutcomeOf, readOutcome, toMined, type OutcomeLog } from '../../lanes/outcomeLogs.js'
+import { toMined } from '../../lanes/outcomeLogs.js'
+import { isOutcomeOf, readOutcome, type OutcomeLog } from '../../protocols/outcomes.js'
 import type { Log, Receipt } from '../../chains/read.js'
 import type { WatchedOperation } from '../../db/lanes/booking.js'
 

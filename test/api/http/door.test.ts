@@ -103,7 +103,9 @@ beforeAll(async () => {
   const readProgress = createProgressReader(temporal)
   const nodes = silentChains()
   const prober = createProber(nodes)
-  server = listen({ db: world.db, ...nodes, prober, temporal, readProgress, shield, log })
+  const fundingLimits = { perWallet: 0, perAccount: 0 }
+  const parts = { ...nodes, prober, temporal, readProgress, fundingLimits, shield, log }
+  server = listen({ db: world.db, ...parts })
   await once(server, 'listening')
 })
 beforeEach(async () => {

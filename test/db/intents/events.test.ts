@@ -5,6 +5,7 @@ import { readEvents, type EventSlice } from '../../../db/intents/events.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
+  insertTestFunding,
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
@@ -253,7 +254,9 @@ describe('an operation', () => {
   })
 
   test('of test money belongs to no intent and tells nothing', async () => {
-    expect(await tell([mined, { state: 'confirmed' }], { kind: 'fund' })).toEqual([])
+    const funding = await insertTestFunding(database.db, wallet)
+    const values = { kind: 'fund', intent_id: funding }
+    expect(await tell([mined, { state: 'confirmed' }], values)).toEqual([])
   })
 
   test('tells nothing when what changed it is undone', async () => {

@@ -97,6 +97,7 @@ describe('POST /v1/intents/:intentId/cancel', () => {
 
   test.each([
     ['signed', { state: 'signed' }],
+    ['executed, with a log that is not found yet', { spent_since: 1 }],
     ['mined', { state: 'mined', ...inBlock }],
     ['confirmed', { state: 'confirmed', ...inBlock }],
     ['final and failed', { state: 'final', ...inBlock, success: false }],

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { findSpentOperations } from '../../db/lanes/booking.js'
+import { bookOutcomesIn, bookSpentKeys } from '../../lanes/missed.js'
+import {
+  countExecutions,
+  createFullWorld,
+  prepareActions,
+  type Running,
+} from './world/everyAction.js'
+import { skipPauses } from './world/treasury.js'
+import type { World } from './world/fixture.js'
+
+type Known = { id: string; kind: string; tx_hash: string; units: string; success: boolean }
+
+let world: World
+let running: Running[]
+let known: Known[]
+
+/** What this chain has executed, by our rows. */
+const readRows = () =>
+  world
+    .db('operation')
+    .where({ chain_id: world.chain.chainId })
+    .whereIn('state', ['mined', 'confirmed', 'final'])
+    .orderBy('id')
+    .select<Known[]>('id', 'kind', 'tx_hash', 'units', 'success')
+
+/** Each operation is done, and its row is lost together with what was signed, as when a backup is restored. */
+beforeAll(async () => {
+  world = await createFullWorld()
+  running = await prepareActions(world, 1)
+  const before = await readRows()
+  for (let round = 1; round <= 4; round++) {
+    for (const { handIn } of running) await handIn()
+    await world.round()
+  }
+  await world.mine(40)
+  await world.book()
+  known = (await readRows()).filter(({ id }) => before.every((row) => row.id !== id))
+})
+afterAll(() => world?.stop())
+
+const forget = async () => {
+  const ids = known.map(({ id }) => id)
+  await world.db('burn').whereIn('operation_id', ids).delete()
+  await world.db('operation').whereIn('id', ids).delete()
+}
+
+describe('operations that the database has forgotten', () => {
+  test('are booked from their logs, each once, and nothing is signed anew', async () => {
+    const kinds = known.map(({ kind }) => kind).sort()
+    expect(kinds).toEqual(['bridge', 'deposit', 'fund', 'mint', 'swap', 'withdraw'])
+    const before = (await world.transactions()).length
+    const executed = await countExecutions(world, '0x0')
+    await forget()
+    await world.mine()
+    await world.book()
+    for (let round = 1; round <= 3; round++) {
+      await skipPauses(world)
+      for (const { handIn } of running) await handIn()
+      await world.sign()
+      await bookSpentKeys(world.driver())
+      await world.mine()
+      await world.book()
+    }
+    expect(await readRows()).toEqual(expect.arrayContaining(known))
+    expect(await world.transactions()).toHaveLength(before)
+    expect(await countExecutions(world, '0x0')).toEqual(executed)
+    for (const { findFault } of running) expect(await findFault()).toBeUndefined()
+  })
+
+  test('are neither given up nor cancelled while their logs are looked up', async () => {
+    await forget()
+    for (const { handIn } of running) await handIn()
+    await world.sign()
+    const found = await world.db('operation').whereNotNull('spent_since').select<Known[]>()
+    expect(found.length).toBeGreaterThan(0)
+    const giveUp = world
+      .workerDb('operation')
+      .whereIn(
+        'id',
+        found.map(({ id }) => id),
+      )
+      .update({ state: 'cancelled', code: 'NETWORK_ERROR', message: 'late' })
+    await expect(giveUp).rejects.toMatchObject({ code: '42501' })
+  })
+
+  test('are booked from a range that is named, and only what was asked for', async () => {
+    const spent = await findSpentOperations(world.db, world.chain.chainId)
+    const wanted = spent.filter(({ kind }) => kind === 'deposit')
+    expect(wanted).toHaveLength(1)
+    const state = await world.db('chain').first<{ booked_block: bigint }>()
+    const all = { from: 0n, to: state.booked_block }
+    expect(await bookOutcomesIn(world.driver(), { from: all.to, to: all.to }, wanted)).toEqual([])
+    expect(await bookOutcomesIn(world.driver(), all, wanted)).toEqual(wanted.map(({ id }) => id))
+    const others = spent.filter((one) => !wanted.includes(one)).map(({ id }) => id)
+    const states = await world.db('operation').whereIn('id', others).pluck('state')
+    expect(states).not.toContain('mined')
+  })
+})

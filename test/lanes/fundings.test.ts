@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { executeFirst } from './world/stranger.js'
+import { leaveTreasury, skipPauses } from './world/treasury.js'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world?.stop())
+
+async function fundMany(count: number): Promise<Lend[]> {
+  const fundings: Lend[] = []
+  for (let i = 0; i < count; i++) fundings.push(await world.fund(await world.createWallet(0n)))
+  return fundings
+}
+
+const rowsOf = (fundings: Lend[]) =>
+  Promise.all(fundings.map(({ operationId }) => world.row(operationId)))
+
+async function paidUnits(fundings: Lend[]): Promise<bigint> {
+  const held = await Promise.all(fundings.map(({ wallet }) => world.usdcOf(wallet.address)))
+  return held.reduce((sum, units) => sum + units, 0n)
+}
+
+const isOver = (state: string | undefined) =>
+  ['confirmed', 'final', 'rejected'].includes(state ?? '')
+
+/** Lets the lanes go on until all are over; the rounds that took. */
+async function untilOver(fundings: Lend[]): Promise<number> {
+  for (let round = 1; round <= 20; round++) {
+    await skipPauses(world)
+    for (const { order } of fundings) await world.submit(order)
+    await world.round()
+    if ((await rowsOf(fundings)).every((row) => isOver(row?.state))) return round
+  }
+  throw new Error('Not all fundings have ended.')
+}
+
+describe('a treasury with money for 3 of 10 fundings', () => {
+  test('signs for 3, which are paid, and refuses 7, which cost no gas', async () => {
+    await leaveTreasury(world, 3n * usdcUnits)
+    await world.mine()
+    await world.book()
+    const before = (await world.transactions()).length
+    const fundings = await fundMany(10)
+    await untilOver(fundings)
+    const rows = await rowsOf(fundings)
+    expect(rows.filter((row) => row?.success)).toHaveLength(3)
+    const refused = rows.filter((row) => row?.state === 'rejected')
+    expect(refused).toHaveLength(7)
+    for (const row of refused) {
+      expect(row).toMatchObject({ code: 'FUNDING_FAILED', payload: null })
+      expect(row?.message).toContain('the treasury cannot pay')
+    }
+    expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
+    expect((await world.transactions()).length - before).toBe(3)
+  })
+
+  test('pays 3 and takes 7 back, when its money went after all were signed', async () => {
+    await world.mint(world.treasury, 10n * usdcUnits)
+    await world.mine()
+    await world.book()
+    const before = (await world.transactions()).length
+    const fundings = await fundMany(10)
+    await world.sign()
+    expect((await rowsOf(fundings)).map((row) => row?.state)).toEqual(Array(10).fill('signed'))
+    await leaveTreasury(world, 3n * usdcUnits)
+    await untilOver(fundings)
+    const rows = await rowsOf(fundings)
+    const failed = rows.filter((row) => row?.success === false)
+    expect(rows.filter((row) => row?.success)).toHaveLength(3)
+    expect(failed).toHaveLength(7)
+    expect(failed[0]?.message).toContain('the treasury could not pay')
+    expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
+    // Each was sent once and was reverted, and was taken back once.
+    expect((await world.transactions()).length - before).toBe(10 + 7)
+
+    // Nobody makes a failed one paid after all, though its signature is known and there is money again.
+    await world.mint(world.treasury, 10n * usdcUnits)
+    await world.mine()
+    const taken = fundings.filter((_, i) => rows[i]?.success === false)
+    for (const { operationId } of taken.slice(0, 2)) await executeFirst(world, operationId)
+    await world.book()
+    expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
+  })
+})
+
+describe('a funding that was reverted', () => {
+  const revertOne = async () => {
+    await world.mint(world.treasury, usdcUnits)
+    await world.mine()
+    await world.book()
+    const [funding] = (await fundMany(1)) as [Lend]
+    await world.sign()
+    await leaveTreasury(world, 0n)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const { operationId } = funding
+    expect(await world.row(operationId)).toMatchObject({ state: 'signed', carry_failures: 1 })
+    return funding
+  }
+
+  test('is paid, once, when the treasury has money again in time', async () => {
+    const funding = await revertOne()
+    await world.mint(world.treasury, 5n * usdcUnits)
+    await world.mine()
+    await world.book()
+    expect(await untilOver([funding])).toBe(1)
+    const { operationId } = funding
+    expect(await world.row(operationId)).toMatchObject({ success: true, carry_failures: 0 })
+    expect(await paidUnits([funding])).toBe(usdcUnits)
+    await world.round()
+    expect(await paidUnits([funding])).toBe(usdcUnits)
+  })
+
+  test('and executed by a stranger while it is taken back is paid, and told as paid', async () => {
+    const funding = await revertOne()
+    const { operationId } = funding
+    await world.db('operation').where({ id: operationId }).update({ carry_failures: 3 })
+    await skipPauses(world)
+    await world.sign()
+    expect((await world.row(operationId))?.tx_id).not.toBeNull()
+    await world.mint(world.treasury, usdcUnits)
+    const hash = await executeFirst(world, operationId)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    const paid = { state: 'confirmed', success: true, tx_hash: hash, units: '1000000' }
+    expect(await world.row(operationId)).toMatchObject(paid)
+    expect(await paidUnits([funding])).toBe(usdcUnits)
+  })
+})
