@@ -6,7 +6,7 @@ import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
 import { ensureLanes, ensureTreasury, loadKek } from './keys.js'
 import { runSigner } from './sign.js'
-import { watchQueue } from '../db/lanes/queue.js'
+import { signerStates, watchQueue } from '../db/lanes/queue.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -30,7 +30,7 @@ await ensureLanes(db, kek, { chainIds, perChain: config.LANES_PER_CHAIN })
 const treasury = await ensureTreasury(db, kek)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const queue = watchQueue(listener, stopping, ['queued'])
+const queue = watchQueue(listener, stopping, signerStates)
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }
 await watch.first
