@@ -7,7 +7,7 @@ import { listenToOperations } from '../db/connection/listen.js'
 import { ensureLanes, ensureRefills, ensureTreasury, loadKek } from './keys.js'
 import { runRefills } from './refill.js'
 import { runSigner } from './sign.js'
-import { watchQueue } from '../db/lanes/queue.js'
+import { signerStates, watchQueue } from '../db/lanes/queue.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -33,7 +33,7 @@ const treasury = await ensureTreasury(db, kek)
 await ensureRefills(db, treasury, chainIds)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const queue = watchQueue(listener, stopping, ['queued'])
+const queue = watchQueue(listener, stopping, signerStates)
 const taker = `${hostname()}/${process.pid}`
 const keyring = { kek, treasury, taker }
 await watch.first

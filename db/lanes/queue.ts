@@ -1,4 +1,8 @@
 import type { Listener } from '../connection/listen.js'
+import type { OperationState } from '../../domain/operation.js'
+
+/** What gives the signer work: an order, and what is mined, for which another one may have waited. */
+export const signerStates: OperationState[] = ['queued', 'mined']
 
 /**
  * Announces work: the returned function resolves when an operation reaches one of the states, at the
@@ -8,7 +12,7 @@ import type { Listener } from '../connection/listen.js'
 export function watchQueue(
   listener: Listener,
   stopping: AbortSignal,
-  states: string[],
+  states: readonly string[],
 ): (timeoutMs: number) => Promise<void> {
   const waiting = new Set<() => void>()
   const announce = () => {

@@ -57,13 +57,24 @@ export async function readReserved(trx: Db, purse: Purse, at: BookedBlock): Prom
 
 /**
  * The same at a block that is not booked: the least that is spoken for there. What was signed may be spent by
- * then, and nobody can tell before the block is booked.
+ * then, and what brings money to a step may have brought it; nobody can tell before the block is booked.
  */
 export async function readReservedAhead(trx: Db, purse: Purse, at: BookedBlock): Promise<bigint> {
-  const isSigned = trx('operation as o')
+  const own = trx('operation as o')
     .whereRaw('o.intent_id = r.intent_id and o.sequence = r.sequence')
     .where('o.state', 'signed')
-  return sumUnits(reservedAt(trx, purse, at).whereNotExists(isSigned))
+  const unspent = await sumUnits(reservedAt(trx, purse, at).whereNotExists(own))
+  const feeder = trx('operation as o')
+    .whereRaw('o.intent_id = r.intent_id and o.sequence = r.fed_by')
+    .where('o.state', 'signed')
+    .whereNot('o.kind', 'bridge')
+  const arriving = trx('reservation as r')
+    .where({ 'r.wallet_id': purse.walletId, 'r.chain_id': at.chainId.toString() })
+    .where('r.token', normal(purse.token))
+    .whereNull('r.from_block')
+    .whereNull('r.released_at')
+    .whereExists(feeder)
+  return unspent + (await sumUnits(arriving))
 }
 
 async function sumUnits(query: Knex.QueryBuilder): Promise<bigint> {

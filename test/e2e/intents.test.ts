@@ -129,6 +129,23 @@ describe('lend', () => {
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
+  test('of money that is not booked yet: pending while the lanes are away, and completes after', async () => {
+    const wallet = await world.createWallet({})
+    world.signal('lanes', 'SIGSTOP')
+    const given = world.give(arbitrum, wallet.address, '1')
+    const seen = () => holdingsOn(arbitrum, wallet)
+    const id = await until(seen, ({ usdc }) => usdc > 0n)
+      .then(() => world.create(wallet, lend(1, { chain: arbitrum })))
+      .then((told) => {
+        expect(told.status).toBe('pending')
+        return told.id
+      })
+      .finally(() => world.signal('lanes', 'SIGCONT'))
+    await given
+    expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
   test('error: what one intent brings over the bridge is not lent by another one', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const first = await world.create(wallet, lend(1))

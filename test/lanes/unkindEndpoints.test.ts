@@ -4,7 +4,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { connectChain } from '../../chains/connect.js'
 import { connect } from '../../db/connection/connect.js'
 import { listenToOperations } from '../../db/connection/listen.js'
-import { watchQueue } from '../../db/lanes/queue.js'
+import { signerStates, watchQueue } from '../../db/lanes/queue.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { driveChain } from '../../lanes/driver.js'
 import { runSigner } from '../../signer/sign.js'
@@ -26,7 +26,7 @@ const BLOCKS_MISSED = 200
 const BLOCK_MS = 250
 /** Some seconds: what only waits for one before it has its time. */
 const BLOCKS_BETWEEN_CLEARINGS = 20
-const LIMIT_MS = 120_000
+const LIMIT_MS = 240_000
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
 /** Chances per request, whatever travels in it, and per call. */
@@ -98,7 +98,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     const chains = { list: [forSigner], byId: () => forSigner }
     const signer = { ...world.signer, db: signerDb, chains }
     const running = [
-      runSigner(signer, watchQueue(listener, signal, ['queued']), signal),
+      runSigner(signer, watchQueue(listener, signal, signerStates), signal),
       driveChain({ url, client: forDriver, listener, log: world.log }, signal),
     ]
     return async () => {

@@ -16,7 +16,7 @@ export function poolOf({ chain }: World): Market {
 }
 
 /** Base units that the pool takes in now. */
-export const roomOf = (world: World) =>
+const roomOf = (world: World) =>
   lendingProtocol(poolOf(world)).readRoom(world.driver().client, poolOf(world))
 
 /** Leaves room for about so many whole tokens below the cap, in a block of its own; the exact room in base units. */

@@ -124,6 +124,24 @@ describe('POST /v1/intents while the booking lags', () => {
     await book()
   })
 
+  test('error: what has arrived for a step of another intent is no money to count on', async () => {
+    const wallet = await world.newWallet({ [chain]: usdc })
+    const first = await post(lendOf(wallet))
+    const fed = { fed_by: 0, from_block: null }
+    const { db } = world.database
+    await db('reservation').where({ intent_id: first.body.id }).update(fed)
+    await insertOperation(wallet, first, { state: 'signed', sequence: 0, kind: 'mint' })
+    await takeAway(wallet, usdc)
+    await book()
+    await world.chains.mint(chain, wallet.address, usdc)
+    const { answer, asked } = await statementsOf(() => post(lendOf(wallet)))
+    expect([answer.status, answer.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
+    expect(looksAtBooking(asked)).toBe(1)
+    await world.chains.mint(chain, wallet.address, usdc)
+    expect((await post(lendOf(wallet))).body).toMatchObject({ status: 'pending' })
+    await book()
+  })
+
   test('dryRun waits too, and answers as ever', async () => {
     const wallet = await walletUnbooked()
     const query = '?dryRun=true'
