@@ -58,6 +58,24 @@ describe('loadConfig', () => {
     expect(refusal('signer', common)).toContain('KEK_FILE')
   })
 
+  test('limits: the usual ones, or what is set; daily ones only where they are set', () => {
+    const settings = { ...common, KEK_FILE: 'kek' }
+    const usual = { swapLossBps: 100n, swapDriftBps: 50n, bridgeFeeBps: 20n }
+    const { limits, DAILY_LIMIT_USD } = loadConfig('signer', settings)
+    expect({ limits, DAILY_LIMIT_USD }).toEqual({ limits: usual, DAILY_LIMIT_USD: undefined })
+    const set = { SWAP_MAX_LOSS_BPS: '30', WALLET_DAILY_LIMIT_USD: '2500' }
+    expect(loadConfig('signer', { ...settings, ...set })).toMatchObject({
+      ...{ limits: { swapLossBps: 30n }, WALLET_DAILY_LIMIT_USD: 2_500_000_000n },
+    })
+    expect(loadConfig('api', { ...complete, BRIDGE_MAX_FEE_BPS: '0' }).limits.bridgeFeeBps).toBe(0n)
+    for (const bad of ['0', '-1', '1.5', '']) {
+      const changed = { ...settings, DAILY_LIMIT_USD: bad, SWAP_MAX_LOSS_BPS: '10001' }
+      const message = refusal('signer', changed)
+      expect(message).toContain('  SWAP_MAX_LOSS_BPS: ')
+      if (bad !== '') expect(message).toContain('  DAILY_LIMIT_USD: ')
+    }
+  })
+
   test('lanes: need the attestation service, and neither a KEK nor Temporal', () => {
     const devnet = { ...common, NETWORK: 'devnet', DEVNET_FILE: 'devnet.json' }
     expect(refusal('lanes', devnet)).toContain('ATTESTATION_URL')

@@ -5,7 +5,13 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { runStep, whileBeating, type Tools } from '../../activities/step.js'
 import { operationId } from '../../lanes/operationId.js'
-import { insertTestIntent, insertTestOperation, insertTestWallet } from '../db/rows.js'
+import { resumeWork, stopWork } from '../../db/lanes/stops.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 
 const SECOND_MS = 1_000
@@ -19,9 +25,13 @@ beforeAll(async () => {
 afterAll(() => database?.drop())
 
 /** How a deposit fails whose operation is in the given state. */
-async function failureOf(values: Record<string, unknown>, ageMs: number) {
+async function failureOf(
+  values: Record<string, unknown>,
+  ageMs: number,
+  { wallet: given, deadlineMs = Infinity }: { wallet?: TestWallet; deadlineMs?: number } = {},
+) {
   const { db } = database
-  const wallet = await insertTestWallet(db)
+  const wallet = given ?? (await insertTestWallet(db))
   const intentId = await insertTestIntent(db, wallet, 'executing')
   const id = operationId(intentId, 1, 'deposit')
   const created_at = new Date(Date.now() - ageMs)
@@ -33,7 +43,7 @@ async function failureOf(values: Record<string, unknown>, ageMs: number) {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
   }
-  const step = () => runStep(tools, { order, deadlineMs: Infinity })
+  const step = () => runStep(tools, { order, deadlineMs })
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const failure = await environment.run(step).catch((error: unknown) => error)
   if (!(failure instanceof ApplicationFailure)) throw new Error('The step did not fail as it must.')
@@ -43,6 +53,55 @@ async function failureOf(values: Record<string, unknown>, ageMs: number) {
 const deferred = (retryAfterMs: number) => ({
   ...{ state: 'deferred', code: 'RPC_ERROR', message: 'no answer' },
   retry_after: new Date(Date.now() + retryAfterMs),
+})
+
+describe('a step that an operator has stopped', () => {
+  const order = { by: 'alice', why: 'a key may have leaked' }
+  const frozen = async () => {
+    const wallet = await insertTestWallet(database.db)
+    const target = { scope: 'wallet', subject: wallet.id } as const
+    await stopWork(database.db, target, order)
+    return { wallet, target }
+  }
+
+  test.each([{ state: 'queued' }, deferred(0)])('says by whom and why: %j', async (values) => {
+    const { wallet } = await frozen()
+    const failure = await failureOf(values, HOUR_MS, { wallet })
+    expect(failure).toMatchObject({ type: 'WAITING', nonRetryable: false })
+    const told = /^The wallet is frozen since \d{4}-\S+Z by alice: a key may have leaked$/
+    expect(failure.message).toMatch(told)
+    expect(failure.nextRetryDelay).toBeLessThanOrEqual(15 * SECOND_MS)
+  })
+
+  test('is not given up while it is stopped, nor for the time that it was', async () => {
+    const { wallet, target } = await frozen()
+    const yesterday = Date.now() - HOUR_MS
+    const late = { wallet, deadlineMs: yesterday }
+    expect(await failureOf({ state: 'queued' }, 25 * HOUR_MS, late)).toMatchObject({
+      ...{ type: 'WAITING', nonRetryable: false },
+    })
+    await resumeWork(database.db, target, order)
+    const since = new Date(Date.now() - 3 * HOUR_MS)
+    await database.db('stop').where(target).update({ since })
+    expect(await failureOf({ state: 'queued' }, 25 * HOUR_MS, late)).toMatchObject({
+      ...{ type: 'WAITING', message: 'Waits for the signer.' },
+    })
+    const long = { wallet, deadlineMs: Date.now() - 4 * HOUR_MS }
+    expect(await failureOf({ state: 'queued' }, 25 * HOUR_MS, long)).toMatchObject({
+      ...{ type: 'NETWORK_ERROR', nonRetryable: true },
+    })
+  })
+
+  test('nor is one that waits for room under a daily limit', async () => {
+    const waits = {
+      ...deferred(10 * SECOND_MS),
+      code: 'DAILY_LIMIT',
+      message: 'no room until noon',
+    }
+    const failure = await failureOf(waits, 25 * HOUR_MS, { deadlineMs: Date.now() - HOUR_MS })
+    expect(failure.type).toBe('WAITING')
+    expect(failure.message).toBe('DAILY_LIMIT: no room until noon')
+  })
 })
 
 describe('runStep', () => {

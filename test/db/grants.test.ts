@@ -82,6 +82,18 @@ const fees = [
   'delete from bridge_fee',
 ]
 
+/** What operators stop, and what the signer counts. Nobody takes either back. */
+const stops = [
+  "insert into stop (scope) values ('deployment')",
+  'update stop set until = now()',
+  'delete from stop',
+  "insert into audit_event (actor) values ('x')",
+  "update audit_event set why = 'x'",
+  'delete from audit_event',
+  'update signed_amount set units = 1',
+  'delete from signed_amount',
+]
+
 /** What each role must not be able to do, whoever has taken the process over. */
 const forbidden: Record<Role, string[]> = {
   steward_api: [
@@ -119,6 +131,10 @@ const forbidden: Record<Role, string[]> = {
     'insert into yield_snapshot (chain) values (null)',
     'delete from yield_snapshot',
     ...fees,
+    ...stops,
+    'select * from audit_event',
+    'select begun_by from stop',
+    'select * from signed_amount',
   ],
   steward_worker: [
     ...secrets,
@@ -161,6 +177,9 @@ const forbidden: Record<Role, string[]> = {
     'select raw from chain_tx_send',
     'select state from chain_tx',
     ...fees,
+    ...stops,
+    'select * from signed_amount',
+    'insert into signed_amount (units) values (null)',
   ],
   steward_lanes: [
     ...secrets,
@@ -208,6 +227,8 @@ const forbidden: Record<Role, string[]> = {
     'delete from chain',
     'update deployment set network = null',
     'delete from bridge_fee',
+    ...stops,
+    'insert into signed_amount (units) values (null)',
   ],
   steward_signer: [
     "update signature set payload = '{}'",
@@ -243,6 +264,8 @@ const forbidden: Record<Role, string[]> = {
     'delete from lane',
     'select * from bridge_fee',
     ...fees,
+    ...stops,
+    'select * from audit_event',
   ],
 }
 
@@ -277,6 +300,10 @@ describe('grants', () => {
     ['steward_lanes', 'select raw from chain_tx_send'],
     ['steward_lanes', 'select operation_id from signature'],
     ['steward_signer', 'select payload from signature'],
+    ['steward_api', 'select scope, subject, since from stop'],
+    ['steward_worker', 'select why from stop join audit_event e on e.id = begun_by'],
+    ['steward_signer', 'select * from stop'],
+    ['steward_signer', 'insert into signed_amount (units) values (null)'],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { userInfo } from 'node:os'
 import { createApiKey, type Scope } from '../../db/tenants/accounts.js'
 import { readCommand } from '../../scripts/accountCommand.js'
+import { insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { admitCall, createTestAccount, findKeyRow, keyIn } from './accounts.js'
 
@@ -115,6 +117,52 @@ describe('suspend and resume', () => {
     expect(await call(key)).toMatchObject({ verdict: 'suspended', balance: 0n })
     await output('resume', id)
     expect(await call(key)).toMatchObject({ verdict: 'admitted', balance: 10_000n })
+  })
+})
+
+describe('freeze and pause', () => {
+  const why = ['--why', 'a drill', '--by', 'alice']
+
+  test('an account, a wallet, a chain and the deployment are stopped and let go, each with a reason', async () => {
+    const { id } = await newAccount()
+    const wallet = await insertTestWallet(database.db)
+    const acts: [stop: string[], resume: string[], row: string][] = [
+      [['freeze', id], ['unfreeze', id], `account  ${id}`],
+      [['wallet', 'freeze', wallet.id], ['wallet', 'unfreeze', wallet.id], wallet.id],
+      [['chain', 'pause', 'base'], ['chain', 'resume', 'base-sepolia'], 'base-sepolia'],
+      [['deployment', 'pause'], ['deployment', 'resume'], 'deployment  all'],
+    ]
+    for (const [stop, , row] of acts) {
+      const told = await output(...stop, ...why)
+      expect(told).toContain(row)
+      expect(told).toMatch(/alice +a drill/)
+      await expect(output(...stop, ...why)).rejects.toThrow('is stopped already.')
+    }
+    expect((await output('stops')).trim().split('\n')).toHaveLength(5)
+    for (const [, resume] of acts) await output(...resume, ...why)
+    expect(await output('stops')).toContain('Nothing is frozen or paused.')
+    await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not stopped.')
+    const events = await output('events')
+    expect(events.trim().split('\n')).toHaveLength(9)
+    expect(events).toMatch(/alice +chain pause +84532 +a drill/)
+  })
+
+  test.each([
+    [['deployment', 'pause'], '--why is missing.'],
+    [['deployment', 'pause', '--why', ' '], '--why must be a line'],
+    [['chain', 'pause', 'mars', ...why], 'CHAIN must be one of ethereum-sepolia,'],
+    [['wallet', 'freeze', ...why], 'wallet freeze: WALLET is missing.'],
+    [['freeze', ...why], 'freeze: ACCOUNT is missing.'],
+    [['stops', ...why], 'stops has no option --why.'],
+  ])('%j is refused: %s', (argv, message) => {
+    expect(() => readCommand(argv)).toThrow(message)
+  })
+
+  test('who acts is the user of the machine, unless told', async () => {
+    await output('deployment', 'pause', '--why', 'a drill')
+    const told = await output('deployment', 'resume', '--why', 'over')
+    expect(told).toContain('Nothing is frozen or paused.')
+    expect(await output('events')).toContain(userInfo().username)
   })
 })
 

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import {
+  assertNotFrozen,
+  readPauses,
+  readStoppedMs,
+  resumeWork,
+  stopWork,
+} from '../../../db/lanes/stops.js'
+import { findOperation } from '../../../db/lanes/operations.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import {
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../rows.js'
+
+let database: TestDatabase
+let db: Db
+let wallet: TestWallet
+const roles = ['steward_api', 'steward_worker', 'steward_lanes', 'steward_signer'] as const
+const pools: Db[] = []
+const order = { by: 'alice', why: 'a drill' }
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ;({ db } = database)
+  wallet = await insertTestWallet(db)
+  await stopWork(db, { scope: 'wallet', subject: wallet.id }, order)
+})
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.destroy()))
+  await database.drop()
+})
+
+const as = (role: (typeof roles)[number]) => {
+  const pool = connect(database.urlAs(role), 1)
+  pools.push(pool)
+  return pool
+}
+
+describe('an act of an operator', () => {
+  test.each(['owner', ...roles])('is kept as it was, whoever tries: %s', async (role) => {
+    const session = role === 'owner' ? db : as(role as (typeof roles)[number])
+    for (const sql of [
+      `update audit_event set actor = 'nobody'`,
+      'delete from audit_event',
+      'truncate audit_event cascade',
+    ]) {
+      const refused = role === 'owner' ? '23001' : '42501'
+      await expect(session.raw(sql)).rejects.toMatchObject({ code: refused })
+    }
+    const [event] = await db('audit_event').select<object[]>()
+    const kept = { actor: 'alice', action: 'wallet freeze', subject: wallet.id, why: 'a drill' }
+    expect(event).toMatchObject(kept)
+  })
+
+  test.each(roles)('%s cannot stop anything, let it go, or make an act up', async (role) => {
+    const session = as(role)
+    for (const sql of [
+      `insert into audit_event (actor, action, subject, why) values ('a', 'b', 'c', 'd')`,
+      `insert into stop (scope, subject, begun_by) values ('deployment', '', 1)`,
+      'update stop set until = now()',
+      'delete from stop',
+    ]) {
+      await expect(session.raw(sql)).rejects.toMatchObject({ code: '42501' })
+    }
+  })
+
+  test('needs a reason and a name', async () => {
+    const target = { scope: 'deployment', subject: '' } as const
+    for (const empty of [{ by: '' }, { why: '' }]) {
+      await expect(stopWork(db, target, { ...order, ...empty })).rejects.toThrow()
+    }
+    expect(await readPauses(db)).toEqual([])
+  })
+})
+
+describe('a stop', () => {
+  test('is there once, and ends once', async () => {
+    const target = { scope: 'account', subject: wallet.accountId } as const
+    const races = await Promise.allSettled([1, 2, 3].map(() => stopWork(db, target, order)))
+    expect(races.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const ends = await Promise.allSettled([1, 2, 3].map(() => resumeWork(db, target, order)))
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const acts = await db('audit_event')
+      .where({ subject: wallet.accountId })
+      .orderBy('id')
+      .pluck('action')
+    expect(acts).toEqual(['account freeze', 'account unfreeze'])
+  })
+
+  test('error: NOT_FOUND for what is not there, INVALID_REQUEST for what is not stopped', async () => {
+    const nobody = { scope: 'wallet', subject: 'wallet_nobody' } as const
+    await expect(stopWork(db, nobody, order)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const calm = { scope: 'chain', subject: '5' } as const
+    await expect(resumeWork(db, calm, order)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  test('error: FORBIDDEN for the account whose wallet it is, and for nobody else', async () => {
+    const api = as('steward_api')
+    const other = await insertTestWallet(db)
+    const { id, accountId } = wallet
+    await expect(assertNotFrozen(api, accountId, id)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringContaining('This wallet is frozen.'),
+    })
+    await assertNotFrozen(api, other.accountId, other.id)
+    // Another account does not even learn of it.
+    await assertNotFrozen(api, other.accountId, id)
+    await expect(api.raw('select * from audit_event')).rejects.toMatchObject({ code: '42501' })
+  })
+
+  test('counts as the time in which an operation could not be signed, once for several', async () => {
+    const own = await insertTestWallet(db)
+    const intent = await insertTestIntent(db, own, 'executing')
+    const id = await insertTestOperation(db, own, intent)
+    const hour = 3_600_000
+    const ago = (hours: number) => new Date(Date.now() - hours * hour)
+    await db('operation')
+      .where({ id })
+      .update({ created_at: ago(10) })
+    const event = await db('audit_event').first<{ id: bigint }>('id')
+    const act = event.id.toString()
+    const spans: [string, string, number, number | null][] = [
+      ['wallet', own.id, 12, 8],
+      ['account', own.accountId, 9, 7],
+      ['deployment', '', 2, null],
+      ['wallet', wallet.id, 9, 1],
+    ]
+    for (const [scope, subject, since, until] of spans) {
+      const ended = until === null ? {} : { until: ago(until), ended_by: act }
+      await db('stop').insert({ scope, subject, since: ago(since), begun_by: act, ...ended })
+    }
+    const row = await findOperation(db, id)
+    if (!row) throw new Error('There is no operation.')
+    const stoppedMs = await readStoppedMs(db, row)
+    expect(Math.round(stoppedMs / 60_000)).toBe(5 * 60)
+  })
+})

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readBalance } from '../../chains/read.js'
+import { devnetTerms } from '../../devnet/chains.js'
+import { defaultLimits } from '../../domain/limits.js'
+import { readQuote } from '../../protocols/swaps/uniswapV3.js'
+import { insertCrossing, submitBurn } from '../lanes/bridge/crossing.js'
+import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+import { lendIn, planWithdrawal, submitStep } from '../lanes/world/planned.js'
+import { keepPrices, mintDollars, setPoolPrice } from '../lanes/world/pool.js'
+import type { Intent } from '../../db/intents/intents.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
+
+/** Changes a step of a plan as only the database's owner could. */
+async function forge(world: World, intentId: string, sequence: number, changes: object) {
+  const row = await world.db('intent').where({ id: intentId }).first<Intent>()
+  const steps = row.plan?.steps.map((step) => {
+    return step.sequence === sequence ? { ...step, ...changes } : step
+  })
+  const plan = JSON.stringify({ ...row.plan, steps })
+  await world.db('intent').where({ id: intentId }).update({ plan })
+}
+
+async function expectRefused(world: World, operationId: string, rule: RegExp) {
+  const before = (await world.transactions()).length
+  await world.sign()
+  const row = await world.row(operationId)
+  expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null, tx_id: null })
+  expect(row?.message).toMatch(rule)
+  expect(await world.transactions()).toHaveLength(before)
+  await world.db('operation').where({ id: operationId }).update({ state: 'cancelled' })
+}
+
+describe('where a market takes another dollar', () => {
+  let world: World
+  let dollar: string
+  let wallet: Wallet
+
+  beforeAll(async () => {
+    const terms = devnetTerms['ethereum-sepolia']
+    world = await createWorld({ lanes: 1, terms: { ...terms, extras: ['testDollar'] } })
+    dollar = world.contracts.testDollar ?? ''
+  })
+  afterAll(() => world?.stop())
+
+  const usdc = () => world.chain.usdc.address
+  const dollarsOf = (owner: string) => readBalance(world.driver().client, { token: dollar, owner })
+  const quote = () => {
+    const [to] = world.chain.otherTokens
+    if (!to) throw new Error('There is no other dollar.')
+    const swap = { from: to, to: world.chain.usdc, unitsIn: usdcUnits }
+    return readQuote(world.driver().client, swap)
+  }
+
+  /** A wallet that lends dollars of the market's own, and has as many beside. */
+  async function lender(units = 3n * usdcUnits) {
+    wallet = await world.createWallet(0n)
+    await mintDollars(world, dollar, wallet.address, 2n * units)
+    await world.mine()
+    await world.book()
+    const [market] = world.chain.markets
+    if (!market) throw new Error('There is no market.')
+    await lendIn(world, wallet, market, units)
+    return wallet
+  }
+
+  /** An intent whose money is taken out and waits to be swapped. */
+  async function withdrawn() {
+    await lender()
+    const intent = await planWithdrawal(world, wallet, 'max')
+    const { operationId } = await submitStep(world, intent)
+    await world.round()
+    const arrived = BigInt((await world.row(operationId))?.units ?? 0)
+    const submitSwap = async (units = arrived) => {
+      const submitted = await submitStep(world, intent, 2)
+      const input = JSON.stringify({ units: units.toString() })
+      const id = submitted.operationId
+      await world.db('operation').where({ id }).update({ input })
+      return id
+    }
+    return { intent, withdrawalId: operationId, arrived, submitSwap }
+  }
+
+  test('a plan with a minimum of 0.10 for 1 is not signed', async () => {
+    const { intent, submitSwap } = await withdrawn()
+    await forge(world, intent.id, 2, { minimum: '0.3' })
+    await expectRefused(world, await submitSwap(), /at least 99 % of what it spends/)
+  })
+
+  test('what arrived is read from the chain, not from rows that the lanes write', async () => {
+    const { withdrawalId, arrived, submitSwap } = await withdrawn()
+    // The wallet has more: only what this intent took out is its own to spend.
+    const units = (2n * arrived).toString()
+    await world.db('operation').where({ id: withdrawalId }).update({ units })
+    await expectRefused(world, await submitSwap(2n * arrived), /within the plan/)
+  })
+
+  test('a transaction in which nothing of the intent was done has brought nothing', async () => {
+    const other = await withdrawn()
+    const { withdrawalId, submitSwap } = await withdrawn()
+    const { tx_hash } = (await world.row(other.withdrawalId)) ?? {}
+    await world.db('operation').where({ id: withdrawalId }).update({ tx_hash })
+    await expectRefused(world, await submitSwap(), /brought by the one before/)
+  })
+
+  test('a transaction that the chain does not have has brought nothing yet', async () => {
+    const { withdrawalId, submitSwap } = await withdrawn()
+    const tx_hash = `0x${'ab'.repeat(32)}`
+    await world.db('operation').where({ id: withdrawalId }).update({ tx_hash })
+    const id = await submitSwap()
+    await world.sign()
+    const waits = { state: 'deferred', code: 'RPC_ERROR', payload: null }
+    expect(await world.row(id)).toMatchObject(waits)
+  })
+
+  test('a receipt of a block that is not the one at its height says nothing', async () => {
+    const { withdrawalId, submitSwap } = await withdrawn()
+    const id = await submitSwap()
+    const { tx_hash } = (await world.row(withdrawalId)) ?? {}
+    const receipt = await world.rpc<object>('eth_getTransactionReceipt', [tx_hash])
+    const orphaned = { ...receipt, blockHash: `0x${'cd'.repeat(32)}` }
+    world.proxy.set(({ method }) => {
+      return method === 'eth_getTransactionReceipt' ? { answer: orphaned } : undefined
+    })
+    await world.sign()
+    world.proxy.set(undefined)
+    const waits = { state: 'deferred', code: 'RPC_ERROR', payload: null }
+    expect(await world.row(id)).toMatchObject(waits)
+  })
+
+  test('everything is not taken out for an intent that asked for a part', async () => {
+    await lender()
+    const intent = await planWithdrawal(world, wallet, usdcUnits)
+    await forge(world, intent.id, 1, { everything: true })
+    const { operationId } = await submitStep(world, intent)
+    await world.round()
+    const planned = intent.plan?.steps[0]?.amount
+    const row = await world.row(operationId)
+    expect(row).toMatchObject({ state: 'confirmed', success: true })
+    expect(Number(row?.units) / 1e6).toBe(Number(planned))
+  })
+
+  test('a pool at a price of 0.5: no swap is planned, and a forged plan is refused', async () => {
+    const { intent, arrived, submitSwap } = await withdrawn()
+    await setPoolPrice(world, [dollar, usdc()], 0.5)
+    const half = Number((await quote())?.unitsOut) / 1e6
+    expect(half).toBeGreaterThan(0.49)
+    expect(half).toBeLessThan(0.51)
+
+    await lender()
+    const why = 'does not count: a swap would bring only 0.'
+    await expect(planWithdrawal(world, wallet, 'max')).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      message: expect.stringContaining(why),
+    })
+
+    await forge(world, intent.id, 2, { minimum: '0.3' })
+    const id = await submitSwap()
+    await expectRefused(world, id, /at least 99 % of what it spends/)
+    expect(await dollarsOf((await addressOf(intent)) ?? '')).toBeGreaterThanOrEqual(arrived)
+
+    // A signer without the limit would have signed it.
+    await world.db('operation').where({ id }).update({ state: 'queued', taken_until: null })
+    const limits = { ...defaultLimits, swapLossBps: 10_000n }
+    await world.sign({ ...world.signer, limits })
+    expect(await world.row(id)).toMatchObject({ state: 'signed' })
+    await setPoolPrice(world, [usdc(), dollar], 1)
+  })
+
+  test('a price that has just moved is waited out, though it is near parity', async () => {
+    const { intent, submitSwap } = await withdrawn()
+    await keepPrices(world, [usdc(), dollar])
+    const calm = await quote()
+    expect(Number(calm?.averageUnitsOut) / 1e6).toBeCloseTo(1, 3)
+    await setPoolPrice(world, [dollar, usdc()], 0.9935)
+    const { unitsOut = 0n, averageUnitsOut = 0n } = (await quote()) ?? {}
+    expect(unitsOut).toBeGreaterThan(990_000n)
+    expect(averageUnitsOut).toBeGreaterThan(998_000n)
+    const id = await submitSwap()
+    await forge(world, intent.id, 2, { minimum: '2.972' })
+    await world.sign()
+    const row = await world.row(id)
+    expect(row).toMatchObject({ state: 'deferred', code: 'SWAP_FAILED', payload: null })
+    expect(row?.message).toContain('has moved in the last minutes')
+  })
+
+  const addressOf = async ({ walletId }: Intent) =>
+    (await world.db('wallet').where({ id: walletId }).first<Wallet>())?.address
+})
+
+describe('where a market takes USDC', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  test('a bridge that may keep half of the amount gets none of it', async () => {
+    const wallet = await world.createWallet(9n * usdcUnits)
+    const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
+    await forge(world, crossing.intentId, 1, { maxFee: '0.5' })
+    const { operationId } = await submitBurn(world, crossing)
+    await expectRefused(world, operationId, /keep no more than 0.2 % of the amount/)
+  })
+
+  test('a plan that spends more than its intent asks for is not signed', async () => {
+    const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
+    await forge(world, lend.intentId, 1, { amount: '2' })
+    const input = JSON.stringify({ units: '2000000' })
+    await world.db('operation').where({ id: lend.operationId }).update({ input })
+    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+  })
+
+  test('nor one that does something else', async () => {
+    const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
+    await world.db('intent').where({ id: lend.intentId }).update({ action: 'withdraw' })
+    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+  })
+})

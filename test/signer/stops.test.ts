@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listenToOperations } from '../../db/connection/listen.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { lockTaken, takeOperations } from '../../db/lanes/taking.js'
+import { readLanes } from '../../db/lanes/signing.js'
+import { resumeWork, stopWork, type StopTarget } from '../../db/lanes/stops.js'
+import { createArrival } from '../lanes/bridge/crossing.js'
+import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
+
+const order = { by: 'alice', why: 'a key may have leaked' }
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ lanes: 1 })
+})
+afterAll(() => world?.stop())
+
+const stop = (target: StopTarget) => stopWork(world.db, target, order)
+const resume = (target: StopTarget) => resumeWork(world.db, target, order)
+const signed = async (id: string) => (await world.row(id))?.payload !== null
+
+const targets: [string, (wallet: Wallet) => StopTarget][] = [
+  ['its wallet is frozen', ({ id }) => ({ scope: 'wallet', subject: id })],
+  ['its account is frozen', ({ accountId }) => ({ scope: 'account', subject: accountId })],
+  ['its chain is paused', () => ({ scope: 'chain', subject: String(world.chain.chainId) })],
+  ['the deployment is paused', () => ({ scope: 'deployment', subject: '' })],
+]
+
+describe.each(targets)('while %s', (_, targetOf) => {
+  test('a lend is neither taken nor signed, and goes on when it is let go', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    const before = (await world.transactions()).length
+    await stop(targetOf(wallet))
+    expect(await world.sign()).toBe(false)
+    expect(await world.row(operationId)).toMatchObject({ state: 'queued', taken_by: null })
+    expect(await world.transactions()).toHaveLength(before)
+    await resume(targetOf(wallet))
+    await world.round()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
+    expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+  })
+
+  test('a funding waits too', async () => {
+    const wallet = await world.createWallet(0n)
+    const { operationId } = await world.fund(wallet)
+    await stop(targetOf(wallet))
+    await world.round()
+    expect(await signed(operationId)).toBe(false)
+    await resume(targetOf(wallet))
+    await world.round()
+    expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
+  })
+
+  test('what was taken before is not signed after', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    const [lane] = await readLanes(world.signerDb, world.chain.chainId)
+    if (!lane) throw new Error('There is no lane.')
+    const taken = await takeOperations(world.signerDb, lane, 'signer')
+    expect(taken.map(({ id }) => id)).toEqual([operationId])
+    await stop(targetOf(wallet))
+    const live = await world.signerDb.transaction((trx) => lockTaken(trx, taken, 'signer'))
+    expect(live).toEqual([])
+    await resume(targetOf(wallet))
+    const again = await world.signerDb.transaction((trx) => lockTaken(trx, taken, 'signer'))
+    expect(again).toEqual(taken)
+    await world.db('operation').where({ id: operationId }).update({ taken_until: null })
+    await world.round()
+    expect(await signed(operationId)).toBe(true)
+  })
+
+  test('what was signed and lost its carrier is not carried again', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    await world.db('operation').where({ id: operationId }).update({ tx_id: null })
+    await stop(targetOf(wallet))
+    const before = (await world.transactions()).length
+    await world.sign()
+    expect(await world.transactions()).toHaveLength(before)
+    await resume(targetOf(wallet))
+    await world.sign()
+    expect(await world.transactions()).toHaveLength(before + 1)
+    await world.round()
+    await world.round()
+  })
+
+  test('what was sent is watched and booked', async () => {
+    const wallet = await world.createWallet(usdcUnits)
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    await stop(targetOf(wallet))
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', success: true })
+    await resume(targetOf(wallet))
+  })
+})
+
+describe('burned money', () => {
+  test.each(targets.slice(0, 2))('comes out although %s', async (_, targetOf) => {
+    const wallet = await world.createWallet(0n)
+    const { order: mint } = await createArrival(world, wallet, usdcUnits)
+    await world.submit(mint)
+    await stop(targetOf(wallet))
+    await world.round()
+    expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
+    await resume(targetOf(wallet))
+  })
+
+  test.each(targets.slice(2))(
+    'stays in the bridge while %s, and comes out then',
+    async (_, targetOf) => {
+      const wallet = await world.createWallet(0n)
+      const { order: mint } = await createArrival(world, wallet, usdcUnits)
+      const { operationId } = await world.submit(mint)
+      await stop(targetOf(wallet))
+      await world.round()
+      expect(await world.row(operationId)).toMatchObject({ state: 'queued', payload: null })
+      await resume(targetOf(wallet))
+      await world.round()
+      expect(await world.usdcOf(wallet.address)).toBe(usdcUnits)
+    },
+  )
+})
+
+test('a stop concerns nobody else', async () => {
+  const [frozen, other] = await world.createWallets(2, usdcUnits)
+  if (!frozen || !other) throw new Error('There are no wallets.')
+  const subject = frozen.id
+  await stop({ scope: 'wallet', subject })
+  await stop({ scope: 'chain', subject: '1' })
+  const held = await world.lend(frozen, usdcUnits)
+  const { operationId } = await world.lend(other, usdcUnits)
+  await world.round()
+  expect(await world.row(operationId)).toMatchObject({ state: 'confirmed' })
+  expect(await signed(held.operationId)).toBe(false)
+  await resume({ scope: 'wallet', subject })
+  await resume({ scope: 'chain', subject: '1' })
+  await world.round()
+})
+
+test('a stop waits for whoever is signing, and nothing is signed after it', async () => {
+  const wallet = await world.createWallet(usdcUnits)
+  await world.lend(wallet, usdcUnits)
+  const [lane] = await readLanes(world.signerDb, world.chain.chainId)
+  if (!lane) throw new Error('There is no lane.')
+  const taken = await takeOperations(world.signerDb, lane, 'signer')
+  let isStopped = false
+  const target = { scope: 'wallet' as const, subject: wallet.id }
+  const stopping = await world.signerDb.transaction(async (trx) => {
+    expect(await lockTaken(trx, taken, 'signer')).toEqual(taken)
+    const done = stop(target).then(() => (isStopped = true))
+    await sleep(200)
+    expect(isStopped).toBe(false)
+    return { done }
+  })
+  await stopping.done
+  await resume(target)
+})
+
+test('letting go wakes a signer that waits', async () => {
+  const ending = new AbortController()
+  const listener = listenToOperations(world.database.urlAs('steward_signer'), ending.signal)
+  const nextWork = watchQueue(listener, ending.signal, ['queued'])
+  const target = { scope: 'deployment' as const, subject: '' }
+  await stop(target)
+  // The first announcement is that the listener is there.
+  await nextWork(10_000)
+  let isWoken = false
+  const woken = nextWork(600_000).then(() => (isWoken = true))
+  await sleep(50)
+  expect(isWoken).toBe(false)
+  await resume(target)
+  await woken
+  ending.abort()
+})
