@@ -51,6 +51,13 @@ const outcomes = [
 ]
 /** What is signed. Only the signer writes it. */
 const signatures = ["update operation set payload = '{}'", 'update operation set lost_leases = 0']
+/** What nodes answer to signed bytes. Only the lanes write it. */
+const answers = [
+  'update chain_tx_send set refusals = 0',
+  'update chain_tx_send set sent_at = now()',
+  'update chain_tx_send set sent_block = 1',
+  'insert into chain_tx_send (refusals) values (3)',
+]
 const messages = [
   "update burn set message = '0x'",
   "update burn set attestation = '0x'",
@@ -105,6 +112,7 @@ const forbidden: Record<Role, string[]> = {
     'update lane set next_nonce = 0',
     'select raw from chain_tx_send',
     'insert into chain_tx_send (raw) values (null)',
+    ...answers,
     'update chain set booked_block = 0',
     'update deployment set network = null',
     'insert into migration (name) values (null)',
@@ -114,6 +122,7 @@ const forbidden: Record<Role, string[]> = {
   ],
   steward_worker: [
     ...secrets,
+    ...answers,
     'insert into wallet_secret (wallet_id) values (null)',
     'insert into wallet (id) values (null)',
     "update wallet set address = ''",
@@ -197,6 +206,7 @@ const forbidden: Record<Role, string[]> = {
   ],
   steward_signer: [
     ...outcomes,
+    ...answers,
     ...messages,
     ...blocks,
     'update operation set input = null',
@@ -257,6 +267,11 @@ describe('grants', () => {
     ['steward_lanes', 'update bridge_fee set fast_millionths = 0'],
     ['steward_lanes', 'select address from treasury'],
     ['steward_lanes', 'select raw from chain_tx_send'],
+    ['steward_lanes', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],
+    [
+      'steward_signer',
+      'insert into chain_tx_send (tx_id, n, hash, raw, max_fee) values (0, 1, 1, 1, 1)',
+    ],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {
