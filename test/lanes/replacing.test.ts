@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { Transaction } from 'ethers'
+import { Transaction, Wallet } from 'ethers'
 import { appendSend } from '../../db/lanes/replacing.js'
 import { createReplacer } from '../../signer/replace.js'
 import { forgetSent, mineAt, replaceStuck, useLend } from './world/stuck.js'
@@ -129,6 +129,33 @@ describe('a transaction whose fee is too low', () => {
     await mineAt(world, 4n * usual)
     await world.book()
     await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('is replaced once, however many signers see it', async () => {
+    await spike()
+    const signers = ['one', 'other', 'third'].map((taker) => world.createSigner(taker))
+    await Promise.all(signers.map((one) => createReplacer(one, one.chains.byId(0))()))
+    expect(await lent.sends()).toHaveLength(2)
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test("is never replaced by what a row made up: only the lane's own bytes are signed again", async () => {
+    await spike()
+    const raw = await firstRaw()
+    const own = Transaction.from(raw)
+    const stranger = Wallet.createRandom()
+    const { chainId, nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = own
+    const call = { type: 2, chainId, nonce, to: stranger.address, gasLimit }
+    const forged = await stranger.signTransaction({ ...call, maxFeePerGas, maxPriorityFeePerGas })
+    await world.db('chain_tx_send').where({ raw }).update({ raw: forged })
+    await expect(replaceStuck(world)).rejects.toMatchObject({ code: 'INTERNAL' })
+    expect(await lent.sends()).toHaveLength(1)
+    await world.db('chain_tx_send').where({ raw: forged }).update({ raw })
+    await calm()
+    await lent.expectDone({ minedSend: 1 })
   })
 
   test('is sent by the next driver when the first one died after it was stored', async () => {
