@@ -118,7 +118,7 @@ type Draft = { unsigned: TransactionRequest; isEmpty: boolean }
  * @param bounds - `budgetWei`: what the transaction may cost at most, by whichever of its sends it is mined.
  * @returns Why there is none, when it would cost too much.
  */
-export function draftReplacement(
+function draftReplacement(
   chain: Chain,
   stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
   bounds: Prices & { budgetWei: bigint },

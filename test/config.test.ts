@@ -53,7 +53,7 @@ describe('loadConfig', () => {
 
   test('signer: needs its KEK and no Temporal', () => {
     expect(loadConfig('signer', { ...common, KEK_FILE: 'kek' })).toMatchObject({
-      LANES_PER_CHAIN: 2,
+      ...{ LANES_PER_CHAIN: 2, OPERATION_GAS_ETH: 10n ** 17n },
     })
     expect(refusal('signer', common)).toContain('KEK_FILE')
   })
@@ -73,6 +73,14 @@ describe('loadConfig', () => {
       const message = refusal('signer', changed)
       expect(message).toContain('  SWAP_MAX_LOSS_BPS: ')
       if (bad !== '') expect(message).toContain('  DAILY_LIMIT_USD: ')
+    }
+  })
+
+  test('signer: what an operation may cost is an amount of ETH above zero', () => {
+    const at = (OPERATION_GAS_ETH: string) => ({ ...common, KEK_FILE: 'kek', OPERATION_GAS_ETH })
+    expect(loadConfig('signer', at('0.0025')).OPERATION_GAS_ETH).toBe(2_500_000_000_000_000n)
+    for (const amount of ['0', '0.0', '-1', '1e3', 'ten', '0.0000000000000000001']) {
+      expect(refusal('signer', at(amount))).toContain('OPERATION_GAS_ETH')
     }
   })
 

@@ -2,7 +2,7 @@ import { dropCarriers } from './carrying.js'
 import type { Db } from '../connection/connect.js'
 
 /** So often in a row every endpoint must have refused bytes for good before they are given up: one may be in error. */
-export const REFUSALS = 3
+const REFUSALS = 3
 
 /** An open transaction that holds its lane up, and the newest of its sends. */
 export type StuckTransaction = {

@@ -136,6 +136,12 @@ describe('runStep', () => {
     expect(await failureOf(values, 0)).toMatchObject({ message: 'why', nonRetryable: false })
   })
 
+  test('an operation that is signed and cannot be mined says why', async () => {
+    const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
+    const stuck = await failureOf({ state: 'signed', message }, HOUR_MS)
+    expect(stuck).toMatchObject({ type: 'WAITING', nonRetryable: false, message })
+  })
+
   test('error: the code of an operation that was refused for good ends the step', async () => {
     const refusal = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
     const failure = await failureOf(refusal, 0)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Wallet, keccak256 } from 'ethers'
+import { isRefusedForGood } from '../../chains/connect.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { chain, failure, useEndpoints, waitUntil } from './endpoints.js'
 import type { Anvil } from '../../devnet/anvil.js'
@@ -58,5 +59,42 @@ describe('eth_sendRawTransaction', () => {
     b.set(() => ({ error: { code: -32000, message: 'nonce too low' } }))
     const error = await failure(client.send('eth_sendRawTransaction', [await transfer(0)]))
     expect(error.details).toMatchObject({ answered: false })
+  })
+
+  describe('is refused for good', () => {
+    const refuse = (message: string): Fault => ({ refuse: { code: -32000, message } })
+    const sendRefused = async (first: string, second: string) => {
+      const { a, b, client } = await connectApart()
+      a.set(() => refuse(first))
+      b.set(() => refuse(second))
+      return failure(client.send('eth_sendRawTransaction', [await transfer(0)]))
+    }
+
+    test.each([
+      'intrinsic gas too low: have 21000, want 53000',
+      'exceeds block gas limit',
+      'transaction gas limit too high (cap: 16777216, tx: 20000000)',
+      'tx fee (1.50 ether) exceeds the configured cap (1.00 ether)',
+      'oversized data: transaction size 140000, limit 131072',
+    ])('when all say so: %s', async (message) => {
+      expect(isRefusedForGood(await sendRefused(message, 'intrinsic gas too low'))).toBe(true)
+    })
+
+    test.each([
+      ['nonce too low', 'intrinsic gas too low'],
+      ['intrinsic gas too low', 'nonce too low'],
+      ['replacement transaction underpriced', 'replacement transaction underpriced'],
+      ['insufficient funds for gas * price + value', 'exceeds block gas limit'],
+    ])('not when one of them says something that may pass: %s, %s', async (first, second) => {
+      expect(isRefusedForGood(await sendRefused(first, second))).toBe(false)
+    })
+
+    test('not when one of them was not heard', async () => {
+      const { a, b, client } = await connectApart()
+      a.set(() => refuse('intrinsic gas too low'))
+      b.set(() => 'silence')
+      const error = await failure(client.send('eth_sendRawTransaction', [await transfer(0)]))
+      expect(isRefusedForGood(error)).toBe(false)
+    })
   })
 })

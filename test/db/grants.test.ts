@@ -57,6 +57,13 @@ const signatures = [
   'delete from signature',
   'update operation set lost_leases = 0',
 ]
+/** What nodes answer to signed bytes. Only the lanes write it. */
+const answers = [
+  'update chain_tx_send set refusals = 0',
+  'update chain_tx_send set sent_at = now()',
+  'update chain_tx_send set sent_block = 1',
+  'insert into chain_tx_send (refusals) values (3)',
+]
 const messages = [
   "update burn set message = '0x'",
   "update burn set attestation = '0x'",
@@ -125,6 +132,7 @@ const forbidden: Record<Role, string[]> = {
     'update lane set next_nonce = 0',
     'select raw from chain_tx_send',
     'insert into chain_tx_send (raw) values (null)',
+    ...answers,
     'update chain set booked_block = 0',
     'update deployment set network = null',
     'insert into migration (name) values (null)',
@@ -141,6 +149,7 @@ const forbidden: Record<Role, string[]> = {
     "update operation set resource = ''",
     "insert into operation (id, resource) values ('x', '')",
     'update intent set seen_blocks = null',
+    ...answers,
     'insert into wallet_secret (wallet_id) values (null)',
     'insert into wallet (id) values (null)',
     "update wallet set address = ''",
@@ -236,6 +245,7 @@ const forbidden: Record<Role, string[]> = {
     ...outcomes,
     "update operation set resource = ''",
     "select market_reserved(1, '{}', '')",
+    ...answers,
     ...messages,
     ...blocks,
     'update operation set input = null',
@@ -304,6 +314,11 @@ describe('grants', () => {
     ['steward_worker', 'select why from stop join audit_event e on e.id = begun_by'],
     ['steward_signer', 'select * from stop'],
     ['steward_signer', 'insert into signed_amount (units) values (null)'],
+    ['steward_lanes', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],
+    [
+      'steward_signer',
+      'insert into chain_tx_send (tx_id, n, hash, raw, max_fee) values (0, 1, 1, 1, 1)',
+    ],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {

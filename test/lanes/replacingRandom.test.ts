@@ -4,14 +4,14 @@ import { signOnce } from '../../signer/sign.js'
 import { carryNow, expectNoGaps, forgetSent, mineAt, replaceStuck } from './world/stuck.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
-const OPERATIONS = 10
-const STEPS = 90
+const OPERATIONS = 8
+const STEPS = 60
 const SETTLED_BLOCKS = 20
 const LAST_ROUNDS = 60
 const GWEI = 1_000_000_000n
 const seed = process.env.REPLACING_SEED ?? randomBytes(4).toString('hex')
 
-jest.setTimeout(180_000)
+jest.setTimeout(300_000)
 
 let drawn = 0
 /** A whole number below `limit`: the same for the same seed. */
@@ -33,7 +33,8 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
 
   const sign = async () => {
     await carryNow(world)
-    for (const lend of lends) await world.retryNow(lend)
+    const deferred = await world.db('operation').where({ state: 'deferred' }).pluck<string[]>('id')
+    for (const lend of lends) if (deferred.includes(lend.operationId)) await world.retryNow(lend)
     await signOnce(world.signer, world.signer.chains.byId(0))
   }
   const broadcast = async () => {
@@ -70,12 +71,19 @@ describe(`whatever happens to the sends of a nonce (REPLACING_SEED=${seed})`, ()
     await replaceStuck(world)
     replaced += (await world.sends()).length - before
   }
+  /** Blocks come, and nothing of ours is in them. */
+  const starve = async () => {
+    await broadcast()
+    await world.rpc('anvil_dropAllTransactions')
+    await mine(4n)
+    await replace()
+  }
   const order = async () => {
     const wallet = wallets.pop()
     if (wallet) lends.push(await world.lend(wallet, usdcUnits))
   }
   const steps = [
-    ...[order, order, sign, sign, broadcast, broadcast, replace, replace, replace],
+    ...[order, order, sign, sign, broadcast, broadcast, replace, starve, starve],
     ...[() => mine(1n), () => mine(1n), () => mine(4n), () => mine(8n), sendAny, reorg],
     ...[refuseNewest, () => world.restartDriver()],
   ]

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { listenToOperations } from '../../db/connection/listen.js'
+import { watchQueue } from '../../db/lanes/queue.js'
+import { driveChain } from '../../lanes/driver.js'
+import { runSigner } from '../../signer/sign.js'
+import { expectNoGaps, mineAt } from './world/stuck.js'
+import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+
+const GWEI = 1_000_000_000n
+const BLOCK_MS = 250
+/** What a transaction that became too cheap may take until it is mined, ms. */
+const LIMIT_MS = 30_000
+
+jest.setTimeout(90_000)
+
+describe('a base fee that quadruples while signer and driver run', () => {
+  let world: World
+  let baseFeeWei = GWEI
+  const stopping = new AbortController()
+  const running: Promise<unknown>[] = []
+
+  beforeAll(async () => {
+    // As long after as the devnet has it.
+    world = await createWorld({ lanes: 2 })
+    await world.driver().db.destroy()
+    const { signal } = stopping
+    const url = world.database.urlAs('steward_lanes')
+    const listener = listenToOperations(url, signal)
+    running.push(
+      runSigner(world.signer, watchQueue(listener, signal, ['queued']), signal),
+      driveChain({ url, client: world.createClient(), listener, log: world.log }, signal),
+    )
+  })
+  afterAll(async () => {
+    stopping.abort()
+    await Promise.allSettled(running)
+    await world?.stop()
+  })
+
+  async function keepMining(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await mineAt(world, baseFeeWei)
+      await sleep(BLOCK_MS)
+    }
+  }
+  const states = async (lends: Lend[]) => {
+    const rows = await Promise.all(lends.map(({ operationId }) => world.row(operationId)))
+    return rows.map((row) => row?.state)
+  }
+
+  test('has every lane replace what holds it up, and all is mined in time', async () => {
+    const wallets: Lend['wallet'][] = []
+    for (let i = 0; i < 4; i++) wallets.push(await world.createWalletUnbooked(usdcUnits))
+    // Nothing is mined while they are signed at the old price.
+    const lends: Lend[] = []
+    for (const wallet of wallets) {
+      lends.push(await world.lend(wallet, usdcUnits))
+      await world.waitUntil(async () => (await states(lends)).every((state) => state === 'signed'))
+    }
+    baseFeeWei = 4n * GWEI
+    running.push(keepMining())
+    const isDone = async () =>
+      (await states(lends)).every((state) => state === 'confirmed' || state === 'final')
+    await world.waitUntil(isDone, LIMIT_MS)
+    for (const { wallet } of lends) {
+      expect(await world.deposited(wallet.address)).toBeGreaterThanOrEqual(usdcUnits)
+      expect(await world.usdcOf(wallet.address)).toBe(0n)
+    }
+    await expectNoGaps(world)
+    const sends = await world.sends()
+    const lanes = new Set((await world.transactions()).map(({ sender }) => sender))
+    expect(sends.length).toBeGreaterThanOrEqual((await world.transactions()).length + lanes.size)
+    expect(world.told.filter(({ level }) => level === 'error')).toEqual([])
+  })
+})
