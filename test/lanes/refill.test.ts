@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { ensureRefills } from '../../signer/keys.js'
-import { refillOnce, type RefillTools } from '../../signer/refill.js'
+import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { ETHER, isDry, lanesOf, setBalance, signAll } from './world/gas.js'
 
@@ -217,5 +217,36 @@ describe('the treasury', () => {
     await signAll(world)
     await sendAndBook()
     expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+  })
+})
+
+describe('the loop that refills', () => {
+  test('looks again until all have enough, and then asks nothing until something is signed', async () => {
+    const [lane = ''] = world.senders
+    await drain(lane)
+    const tools = createRefiller()
+    let questions = 0
+    tools.db.on('query', () => questions++)
+    const stopping = new AbortController()
+    const waits: number[] = []
+    let change: () => void = () => undefined
+    const nextChange = (ms: number) => {
+      waits.push(ms)
+      return new Promise<void>((resolve) => (change = resolve))
+    }
+    const running = runRefills(tools, nextChange, stopping.signal)
+    await world.waitUntil(async () => (await transfers()).length > 0)
+    await sendAndBook()
+    await world.waitUntil(async () => !(await isDry(world, lane)))
+    const [asked, looks] = [questions, waits.length]
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(60_000)
+    await drain(lane)
+    expect([questions, waits.length]).toEqual([asked, looks])
+    change()
+    await world.waitUntil(async () => (await transfers()).length > 1)
+    stopping.abort()
+    change()
+    await running
+    expect(await transfers()).toHaveLength(2)
   })
 })
