@@ -2,7 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Transaction } from 'ethers'
 import { sumCosts } from '../../db/lanes/gas.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { ETHER, dryOut, isDry, lanesOf, serveBy, setBalance, signAll } from './world/gas.js'
+import {
+  ETHER,
+  dryOut,
+  isDry,
+  lanesOf,
+  refusesOverdrafts,
+  serveBy,
+  setBalance,
+  signAll,
+} from './world/gas.js'
 
 let world: World
 afterEach(() => world?.stop())
@@ -134,6 +143,9 @@ describe('a lane with open transactions', () => {
       await signAll(world)
       if (lends.length === 1) await setBalance(world, lane, ((await costOf(0)) * 25n) / 10n)
     }
+    world.proxy.set(refusesOverdrafts(world))
+    await world.broadcast()
+    expect(world.proxy.counts).toEqual({})
     expect(await lanesOf(world, lends)).toEqual([lane, lane])
     expect(await world.row(lends[2]?.operationId ?? '')).toMatchObject({ state: 'deferred' })
     await sendAndBook()

@@ -3,7 +3,7 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { ensureRefills } from '../../signer/keys.js'
 import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { ETHER, isDry, lanesOf, setBalance, signAll } from './world/gas.js'
+import { ETHER, isDry, lanesOf, refusesOverdrafts, setBalance, signAll } from './world/gas.js'
 
 const HIGHEST = ETHER / 1_000n
 const limits = { highestWei: HIGHEST, dailyWei: ETHER, reserveWei: ETHER / 100n }
@@ -182,12 +182,14 @@ describe('the treasury', () => {
     const { address } = world.treasury
     await setBalance(world, address, limits.reserveWei + HIGHEST + HIGHEST / 2n)
     await drain(lane, other)
+    world.proxy.set(refusesOverdrafts(world))
     const tools = createRefiller()
     await look(tools)
     const sent = await transfers()
     expect(sent[0]).toMatchObject({ value_wei: HIGHEST })
     expect(sent[1]?.value_wei).toBeLessThan(HIGHEST / 2n)
     await sendAndBook()
+    expect(world.proxy.counts).toEqual({})
     expect(await world.ethOf(address)).toBeGreaterThanOrEqual(limits.reserveWei)
     await drain(lane)
     const before = await transfers()
