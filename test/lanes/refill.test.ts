@@ -5,7 +5,9 @@ import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { ETHER, isDry, lanesOf, refusesOverdrafts, setBalance, signAll } from './world/gas.js'
 
-const HIGHEST = ETHER / 1_000n
+const HIGHEST = ETHER / 200n
+/** So dear that the worth of 400 transactions is more than that, for as many blocks as a test has. */
+const BASE_FEE = '0x5f5e100'
 const limits = { highestWei: HIGHEST, dailyWei: ETHER, reserveWei: ETHER / 100n }
 
 let world: World
@@ -17,6 +19,9 @@ beforeEach(async () => {
   for (const sender of [...world.senders, world.treasury.address]) {
     await setBalance(world, sender, ETHER)
   }
+  await world.rpc('anvil_setNextBlockBaseFeePerGas', [BASE_FEE])
+  await world.mine()
+  await world.book()
 })
 afterEach(async () => {
   for (const db of others) await db.destroy()
