@@ -10,6 +10,7 @@ import { ServiceError } from './domain/errors.js'
 import { defaultLimits, type PriceLimits } from './domain/limits.js'
 import { assetUnits, toUnits } from './domain/money.js'
 import type { FundingLimits } from './domain/funding.js'
+import type { RefillLimits } from './domain/refill.js'
 
 const numberBetween = (min: number, max: number) =>
   z
@@ -43,16 +44,6 @@ const webUrls = z
   .pipe(z.array(webUrl))
   .refine((urls) => new Set(urls).size === urls.length, 'must name each endpoint once')
 const rpcUrls = z.record(z.enum(chainNames), webUrls)
-
-/** What the treasury may send to the lanes of a chain, wei. */
-export type RefillLimits = {
-  /** A lane is filled up to here at the most. */
-  highestWei: bigint
-  /** To all lanes of the chain together within 24 hours. Zero: nothing is ever sent. */
-  dailyWei: bigint
-  /** What stays with the treasury. */
-  reserveWei: bigint
-}
 
 const refillVariables = {
   highestWei: 'REFILL_HIGHEST_ETH',

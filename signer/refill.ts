@@ -17,7 +17,7 @@ import { gasLimitOf } from '../protocols/userOperation.js'
 import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
 import { storePlanned, type Planned } from './store.js'
 import type { ChainName } from '../chains/registry.js'
-import type { RefillLimits } from '../config.js'
+import type { RefillLimits } from '../domain/refill.js'
 import type { SignerTools } from './round.js'
 
 /** Pause after something was signed or deferred, and while a lane waits for gas. */
@@ -104,13 +104,25 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   return areWell
 }
 
-async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse) {
-  const { db, log, told } = tools
-  const { prices, usual, limits, treasury } = look
+/** Wei that a lane can spend, and what it must have to count as one that can pay; that is noted in its row. */
+async function noteDryness(
+  { db }: RefillTools,
+  { prices, usual }: Look,
+  lane: RefilledLane & Purse,
+): Promise<{ spendable: bigint; need: bigint }> {
   const spendable = lane.balanceWei - (await sumCosts(db, lane, lane.usedNonces))
-  const need = lane.dryGas === null ? usual.wei : BigInt(lane.dryGas) * prices.fees.maxWei
-  if (lane.dryGas !== null && spendable >= need) await clearDry(db, lane)
-  if (lane.dryGas === null && spendable < need) await setDry(db, lane, usual.gas)
+  const isDry = lane.dryGas !== null
+  const need = isDry ? BigInt(lane.dryGas ?? 0) * prices.fees.maxWei : usual.wei
+  if (isDry && spendable >= need) await clearDry(db, lane)
+  if (!isDry && spendable < need) await setDry(db, lane, usual.gas)
+  return { spendable, need }
+}
+
+/** True when the lane has enough. */
+async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse) {
+  const { log, told } = tools
+  const { usual, limits, treasury } = look
+  const { spendable, need } = await noteDryness(tools, look, lane)
   const high = lower(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
   const key = `${lane.chainId}/${lane.sender}`
   if (spendable >= high / LOW_PART && spendable >= need) {

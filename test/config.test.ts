@@ -84,6 +84,27 @@ describe('loadConfig', () => {
     }
   })
 
+  test('signer: what the treasury may send to lanes, by chain, in ETH', () => {
+    const settings = {
+      ...{ ...common, KEK_FILE: 'kek', REFILL_HIGHEST_ETH_BASE_SEPOLIA: '0.25' },
+      REFILL_DAILY_ETH_ARBITRUM_SEPOLIA: '0',
+    }
+    const { refills } = loadConfig('signer', settings)
+    const milli = 10n ** 15n
+    expect(refills).toEqual({
+      'ethereum-sepolia': {
+        ...{ highestWei: 50n * milli, dailyWei: 200n * milli, reserveWei: 10n * milli },
+      },
+      'arbitrum-sepolia': { highestWei: 10n * milli, dailyWei: 0n, reserveWei: 2n * milli },
+      'base-sepolia': { highestWei: 250n * milli, dailyWei: 40n * milli, reserveWei: 2n * milli },
+    })
+  })
+
+  test.each(['-1', '1e3', '0.0000000000000000001', 'much'])('signer: refuses %s ETH', (eth) => {
+    const settings = { ...common, KEK_FILE: 'kek', REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: eth }
+    expect(refusal('signer', settings)).toContain('REFILL_RESERVE_ETH_ETHEREUM_SEPOLIA: must be')
+  })
+
   test('lanes: need the attestation service, and neither a KEK nor Temporal', () => {
     const devnet = { ...common, NETWORK: 'devnet', DEVNET_FILE: 'devnet.json' }
     expect(refusal('lanes', devnet)).toContain('ATTESTATION_URL')

@@ -1,8 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Transaction } from 'ethers'
 import { sumCosts } from '../../db/lanes/gas.js'
+import { ensureRefills } from '../../signer/keys.js'
+import { refillOnce } from '../../signer/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { ETHER, dryOut, isDry, lanesOf, serveBy, setBalance, signAll } from './world/gas.js'
+import {
+  ETHER,
+  dryOut,
+  isDry,
+  lanesOf,
+  refusesOverdrafts,
+  serveBy,
+  setBalance,
+  signAll,
+} from './world/gas.js'
 
 let world: World
 afterEach(() => world?.stop())
@@ -84,10 +95,11 @@ describe('a lane without gas', () => {
     }
     expect(await world.transactions()).toHaveLength(0)
     await dryOut(world, world.senders.slice(1))
-    for (const lend of lends) await world.retryNow(lend)
-    await signAll(world)
-    for (const lend of lends) await world.retryNow(lend)
-    await signAll(world)
+    await ensureRefills(world.signerDb, world.treasury, [world.chain.chainId])
+    const own = { highestWei: ETHER, dailyWei: 0n, reserveWei: 0n }
+    const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
+    const client = world.signer.chains.byId(world.chain.chainId)
+    await refillOnce({ ...world.signer, limits, told: new Set() }, client)
     for (const lend of lends) await world.retryNow(lend)
     await signAll(world)
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders.slice(0, 1)))
@@ -134,6 +146,9 @@ describe('a lane with open transactions', () => {
       await signAll(world)
       if (lends.length === 1) await setBalance(world, lane, ((await costOf(0)) * 25n) / 10n)
     }
+    world.proxy.set(refusesOverdrafts(world))
+    await world.broadcast()
+    expect(world.proxy.counts).toEqual({})
     expect(await lanesOf(world, lends)).toEqual([lane, lane])
     expect(await world.row(lends[2]?.operationId ?? '')).toMatchObject({ state: 'deferred' })
     await sendAndBook()

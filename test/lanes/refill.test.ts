@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { ensureRefills } from '../../signer/keys.js'
-import { refillOnce, type RefillTools } from '../../signer/refill.js'
+import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { ETHER, isDry, lanesOf, setBalance, signAll } from './world/gas.js'
+import { ETHER, isDry, lanesOf, refusesOverdrafts, setBalance, signAll } from './world/gas.js'
 
-const HIGHEST = ETHER / 1_000n
+const HIGHEST = ETHER / 200n
+/** So dear that the worth of 400 transactions is more than that, for as many blocks as a test has. */
+const BASE_FEE = '0x5f5e100'
 const limits = { highestWei: HIGHEST, dailyWei: ETHER, reserveWei: ETHER / 100n }
 
 let world: World
@@ -17,6 +19,9 @@ beforeEach(async () => {
   for (const sender of [...world.senders, world.treasury.address]) {
     await setBalance(world, sender, ETHER)
   }
+  await world.rpc('anvil_setNextBlockBaseFeePerGas', [BASE_FEE])
+  await world.mine()
+  await world.book()
 })
 afterEach(async () => {
   for (const db of others) await db.destroy()
@@ -182,12 +187,14 @@ describe('the treasury', () => {
     const { address } = world.treasury
     await setBalance(world, address, limits.reserveWei + HIGHEST + HIGHEST / 2n)
     await drain(lane, other)
+    world.proxy.set(refusesOverdrafts(world))
     const tools = createRefiller()
     await look(tools)
     const sent = await transfers()
     expect(sent[0]).toMatchObject({ value_wei: HIGHEST })
     expect(sent[1]?.value_wei).toBeLessThan(HIGHEST / 2n)
     await sendAndBook()
+    expect(world.proxy.counts).toEqual({})
     expect(await world.ethOf(address)).toBeGreaterThanOrEqual(limits.reserveWei)
     await drain(lane)
     const before = await transfers()
@@ -217,5 +224,36 @@ describe('the treasury', () => {
     await signAll(world)
     await sendAndBook()
     expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+  })
+})
+
+describe('the loop that refills', () => {
+  test('looks again until all have enough, and then asks nothing until something is signed', async () => {
+    const [lane = ''] = world.senders
+    await drain(lane)
+    const tools = createRefiller()
+    let questions = 0
+    tools.db.on('query', () => questions++)
+    const stopping = new AbortController()
+    const waits: number[] = []
+    let change: () => void = () => undefined
+    const nextChange = (ms: number) => {
+      waits.push(ms)
+      return new Promise<void>((resolve) => (change = resolve))
+    }
+    const running = runRefills(tools, nextChange, stopping.signal)
+    await world.waitUntil(async () => (await transfers()).length > 0)
+    await sendAndBook()
+    await world.waitUntil(async () => !(await isDry(world, lane)))
+    const [asked, looks] = [questions, waits.length]
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(60_000)
+    await drain(lane)
+    expect([questions, waits.length]).toEqual([asked, looks])
+    change()
+    await world.waitUntil(async () => (await transfers()).length > 1)
+    stopping.abort()
+    change()
+    await running
+    expect(await transfers()).toHaveLength(2)
   })
 })

@@ -1,4 +1,5 @@
-import { toQuantity } from 'ethers'
+import { Transaction, toQuantity } from 'ethers'
+import type { Decide } from '../../support/faultProxy.js'
 import type { Lend, World } from './fixture.js'
 
 export const ETHER = 10n ** 18n
@@ -46,3 +47,34 @@ export const isDry = async (world: World, sender: string): Promise<boolean> => {
 export async function signAll(world: World): Promise<void> {
   while (await world.sign());
 }
+
+/**
+ * What a public node does and the devnet's does not: it takes no transaction for which its sender cannot pay beside
+ * those of its that wait there.
+ *
+ * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/validation.go
+ */
+export function refusesOverdrafts(world: World): Decide {
+  const waiting = new Map<string, Transaction>()
+  return async ({ method, params: [raw] }) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    const tx = Transaction.from(raw as string)
+    const from = tx.from ?? ''
+    const used = await world.rpc<string>('eth_getTransactionCount', [from, 'latest'])
+    const before = [...waiting.values()].filter(
+      (one) => one.from === from && one.nonce !== tx.nonce,
+    )
+    const queued = sumCost(before.filter(({ nonce }) => nonce >= Number(used)))
+    const balance = await world.ethOf(from)
+    if (balance < queued + sumCost([tx])) {
+      const facts = `balance ${balance}, queued cost ${queued}, tx cost ${sumCost([tx])}`
+      const message = `insufficient funds for gas * price + value: ${facts}`
+      return { refuse: { code: -32_000, message } }
+    }
+    waiting.set(`${from}/${tx.nonce}`, tx)
+    return undefined
+  }
+}
+
+const sumCost = (transactions: Transaction[]): bigint =>
+  transactions.reduce((sum, tx) => sum + tx.gasLimit * (tx.maxFeePerGas ?? 0n) + tx.value, 0n)
