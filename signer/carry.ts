@@ -34,9 +34,6 @@ export async function carryAgain(
   const { log, keyring } = tools
   const { chain } = round.client
   const facts = { chain: chain.name, lane: round.lane.sender, operation: operation.id }
-  if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
-    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
-  }
   const signed = await findGenuine(tools, round, operation)
   if (!signed) return
   const { treasury } = keyring
@@ -45,6 +42,10 @@ export async function carryAgain(
     return
   }
   const reason = await findRefusal(round, signed)
+  // Told once: whatever comes of this try, there is one failure more, or none.
+  if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
+    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
+  }
   if (reason !== undefined) {
     const message = `It cannot be carried now: ${reason}`
     log.warn({ ...facts, reason }, 'not carried again')
