@@ -8,7 +8,8 @@ import { ServiceError } from '../domain/errors.js'
 import { explainRevert } from '../protocols/reverts.js'
 import { isKeySpent, readSpentSince } from './chainKey.js'
 import { assertGenuine } from './genuine.js'
-import { signCancellation, type Payload, type Signed } from './payload.js'
+import { signCancellation } from './signing.js'
+import type { Payload, Signed } from './payload.js'
 import { getOwnSecret } from './prepare.js'
 import { callOf, storeAgain } from './store.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -34,9 +35,6 @@ export async function carryAgain(
   const { log, keyring } = tools
   const { chain } = round.client
   const facts = { chain: chain.name, lane: round.lane.sender, operation: operation.id }
-  if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
-    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
-  }
   const signed = await findGenuine(tools, round, operation)
   if (!signed) return
   const { treasury } = keyring
@@ -45,6 +43,10 @@ export async function carryAgain(
     return
   }
   const reason = await findRefusal(round, signed)
+  // Told once: whatever comes of this try, there is one failure more, or none.
+  if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
+    log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
+  }
   if (reason !== undefined) {
     const message = `It cannot be carried now: ${reason}`
     log.warn({ ...facts, reason }, 'not carried again')

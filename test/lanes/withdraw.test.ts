@@ -5,6 +5,7 @@ import { lendingProtocol } from '../../protocols/lending/markets.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from './world/fixture.js'
 import { setPaused } from './world/freeze.js'
 import { lendIn, planWithdrawal, runWithdrawal, submitStep } from './world/planned.js'
+import { changeUnbound } from './world/unbound.js'
 import type { Market } from '../../chains/registry.js'
 import type { Intent } from '../../db/intents/intents.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -216,7 +217,7 @@ describe('the signer takes out no more than the plan', () => {
   const expectRefused = async (intent: Intent, changes: object) => {
     const before = await world.transactions()
     const { operationId } = await submitStep(world, intent)
-    await world.db('operation').where({ id: operationId }).update(changes)
+    await changeUnbound(world, operationId, changes)
     await world.sign()
     const refused = { state: 'deferred', code: 'INTERNAL', payload: null }
     expect(await world.row(operationId)).toMatchObject(refused)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { insertSignature } from '../../db/lanes/signatures.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
+import { changeUnbound } from '../lanes/world/unbound.js'
 
 describe('the signer never signs', () => {
   let world: World
@@ -12,13 +13,6 @@ describe('the signer never signs', () => {
 
   const change = (lend: Lend, values: object) =>
     world.db('operation').where({ id: lend.operationId }).update(values)
-
-  /** As a database whose keys do not hold, such as one that was restored in parts. */
-  const changeUnbound = (lend: Lend, values: object) =>
-    world.db.transaction(async (trx) => {
-      await trx.raw('set local session_replication_role = replica')
-      await trx('operation').where({ id: lend.operationId }).update(values)
-    })
 
   const expectRefused = async (lend: Lend) => {
     await world.sign()
@@ -40,7 +34,7 @@ describe('the signer never signs', () => {
     const lend = await createLend()
     const other = await world.createWallet(9n * usdcUnits)
     await expect(change(lend, { wallet_id: other.id })).rejects.toMatchObject({ code: '23503' })
-    await changeUnbound(lend, { wallet_id: other.id })
+    await changeUnbound(world, lend.operationId, { wallet_id: other.id })
     await expectRefused(lend)
   })
 
@@ -48,7 +42,7 @@ describe('the signer never signs', () => {
     const lend = await createLend()
     const { id } = await world.createAccount('pro')
     await expect(change(lend, { account_id: id })).rejects.toMatchObject({ code: '23503' })
-    await changeUnbound(lend, { account_id: id })
+    await changeUnbound(world, lend.operationId, { account_id: id })
     await expectRefused(lend)
   })
 
@@ -92,7 +86,7 @@ describe('the signer never signs', () => {
     const funding = await world.fund(await world.createWallet(0n))
     const { id } = await world.createWallet(0n)
     await expect(change(funding, { wallet_id: id })).rejects.toMatchObject({ code: '23503' })
-    await changeUnbound(funding, { wallet_id: id })
+    await changeUnbound(world, funding.operationId, { wallet_id: id })
     await expectRefused(funding)
   })
 

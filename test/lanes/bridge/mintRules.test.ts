@@ -3,6 +3,7 @@ import { finalizeIntent } from '../../../activities/status.js'
 import { cancelIntent } from '../../../db/intents/intents.js'
 import { expireOperation } from '../../../db/lanes/operations.js'
 import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'
+import { changeUnbound } from '../world/unbound.js'
 import {
   createArrival,
   expectArrived,
@@ -134,9 +135,10 @@ describe('nothing ends a mint:', () => {
 })
 
 describe('the signer never mints', () => {
-  const expectRefused = async (one: Arrival) => {
+  const expectRefused = async (one: Arrival, values?: object) => {
     const before = await transactions()
     const { operationId } = await submit(one)
+    if (values) await changeUnbound(world, operationId, values)
     await world.sign()
     const row = await world.row(operationId)
     expect(row).toMatchObject({ state: 'deferred', code: 'INTERNAL', payload: null })
@@ -190,6 +192,6 @@ describe('the signer never mints', () => {
   test('for a wallet that is not that of the burn', async () => {
     const one = await arrive()
     const { id: walletId } = await world.createWallet(0n)
-    await expectRefused({ ...one, order: { ...one.order, walletId } })
+    await expectRefused(one, { wallet_id: walletId })
   })
 })
