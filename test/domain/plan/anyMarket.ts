@@ -62,9 +62,10 @@ const route = fc
     ...{ protocol: fc.constantFrom('cctp', 'other'), from: chain, to: chain, seconds },
     speed: fc.constantFrom('fast' as const, 'standard' as const),
     feeMillionths: fc.oneof(
-      fc.constant(0n),
-      fc.bigInt({ min: 1n, max: 2_000n }),
-      fc.bigInt({ min: 1n, max: 1_200_000n }),
+      { weight: 3, arbitrary: fc.constant(0n) },
+      { weight: 3, arbitrary: fc.bigInt({ min: 1n, max: 2_000n }) },
+      { weight: 1, arbitrary: fc.bigInt({ min: 1_900n, max: 2_100n }) },
+      { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: 1_200_000n }) },
     ),
     maxUnits: fc.oneof(plenty, plenty, someUnits),
   })

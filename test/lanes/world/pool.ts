@@ -24,7 +24,7 @@ const positions = new Interface([
 const pool = new Interface(['function increaseObservationCardinalityNext(uint16 next)'])
 
 /** Sends as the devnet's owner, not mined yet. */
-export const sendAsOwner = (world: World, to: string, data: string) =>
+const sendAsOwner = (world: World, to: string, data: string) =>
   world.rpc('eth_sendTransaction', [{ from: owner, to, data, gas: '0xf4240' }])
 
 export const mintDollars = (world: World, contract: string, to: string, units: bigint) =>

@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { defaultLimits } from '../../domain/limits.js'
+import { plannedWithdrawal, type ExecutionPlan, type IntentRequest } from '../../domain/intent.js'
+import { planIntent } from '../../domain/plan/planIntent.js'
+import { isWithinRequest, type Asked } from '../../domain/spending.js'
+import { anyBridge, anyLend, anyWithdraw, type Case } from './plan/anyMarket.js'
+import { holds } from './plan/holds.js'
+import { chainOf, positionOf, quoteOf, stateOf, units } from './plan/markets.js'
+import { bridge, deposit, planOf, swap, withdraw } from './plan/steps.js'
+
+const askedIn = ({ action, amountUnits }: IntentRequest, plan: ExecutionPlan): Asked => {
+  const everything = amountUnits === 'max'
+  return { action, everything, units: everything ? plannedWithdrawal(plan) : amountUnits }
+}
+const isFine = (asked: Partial<Asked>, ...steps: Parameters<typeof planOf>) => {
+  const whole = { action: 'lend', units: 1_000_000n, everything: false, ...asked } as const
+  return isWithinRequest(whole, planOf(...steps), defaultLimits)
+}
+
+describe('isWithinRequest', () => {
+  test.each([
+    ['lend', anyLend],
+    ['withdraw', anyWithdraw],
+    ['bridge', anyBridge],
+  ] as [string, fc.Arbitrary<Case>][])('holds for whatever is planned: %s', (_, cases) => {
+    let planned = 0
+    const property = fc.property(cases, ({ request, state }) => {
+      let plan: ExecutionPlan
+      try {
+        plan = planIntent(request, state)
+      } catch {
+        return
+      }
+      planned += 1
+      expect(isWithinRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
+    })
+    holds(property, 2_000)
+    expect(planned).toBeGreaterThan(300)
+  })
+
+  test.each([
+    ['more than was taken out for it', '10.06'],
+    ['all of it', '10'],
+    ['a part of it', '4'],
+  ])('holds for the retry of a withdrawal that has %s to swap', (_, held) => {
+    const request: IntentRequest = {
+      ...{ action: 'withdraw', asset: 'USDC', chain: 'base', amountUnits: units('10') },
+      unswapped: { asset: 'DAI', units: units(held) },
+    }
+    const state = stateOf({
+      chains: [chainOf('base', '0')],
+      swaps: [quoteOf('base', 'DAI', 'USDC', [1_000n, 995n])],
+      positions: [positionOf('base', '20')],
+    })
+    const plan = planIntent(request, state)
+    expect(isWithinRequest(askedIn(request, plan), plan, defaultLimits)).toBe(true)
+  })
+
+  test('a base unit more than was asked for is too much, also in two steps', () => {
+    expect(isFine({}, deposit(1, 'base', { amount: '1' }))).toBe(true)
+    expect(isFine({}, deposit(1, 'base', { amount: '1.000001' }))).toBe(false)
+    const half = { amount: '0.500001' }
+    expect(isFine({}, deposit(1, 'base', half), deposit(2, 'base', half))).toBe(false)
+    const moved = bridge(1, 'base', 'arbitrum', { amount: '1.000001' })
+    expect(isFine({ action: 'bridge' }, moved)).toBe(false)
+  })
+
+  test('what an earlier step brings is not counted twice', () => {
+    const moved = bridge(1, 'base', 'arbitrum', { amount: '1' })
+    expect(isFine({}, moved, swap(2, 'arbitrum'), deposit(3, 'arbitrum'))).toBe(true)
+  })
+
+  test('of a part that is withdrawn no more than dust comes with it', () => {
+    const action = 'withdraw'
+    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.00001' }))).toBe(true)
+    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.000011' }))).toBe(false)
+    const everything = { everything: true } as const
+    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.01', ...everything }))).toBe(true)
+    expect(isFine({ action }, withdraw(1, 'base', { amount: '1.03', ...everything }))).toBe(false)
+    const all = { action, everything: true } as const
+    expect(isFine(all, withdraw(1, 'base', { amount: '900', ...everything }))).toBe(true)
+  })
+
+  test('steps that the action does not have are refused', () => {
+    expect(isFine({}, withdraw(1, 'base'))).toBe(false)
+    expect(isFine({ action: 'withdraw' }, bridge(1, 'base', 'arbitrum'))).toBe(false)
+    expect(isFine({ action: 'bridge' }, deposit(1, 'base'))).toBe(false)
+    const all = { action: 'withdraw', everything: true } as const
+    expect(isFine(all, withdraw(1, 'base'), bridge(2, 'base', 'arbitrum'))).toBe(false)
+  })
+})
