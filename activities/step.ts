@@ -8,7 +8,7 @@ import {
   type Outcomes,
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
-import { findOperation, type Operation } from '../db/lanes/operations.js'
+import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { assetUnits } from '../domain/money.js'
 import { failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
@@ -97,8 +97,17 @@ export async function readSpending(
 ): Promise<string> {
   if (!fedBy) return assetUnits(step.amount).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
+  // A reorg may have turned it round since this step began: what it was to bring will never come.
+  if (row) failIfOver(row)
   if (row?.units) return row.units
   throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
+}
+
+/** Ends the step when an operation that it builds on has failed for good. */
+function failIfOver(row: Operation): void {
+  const outcome = outcomeOf(row)
+  if (outcome.kind !== 'failed') return
+  throw finalFailure(outcome.code ?? failureCodes[row.kind], outcome.message)
 }
 
 /** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
@@ -130,7 +139,19 @@ export async function whileBeating<T>(
 async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) {
   const { kind } = outcomeOf(row)
   const unsigned = kind === 'deferred' || row.state === 'queued'
-  return unsigned && Date.now() > deadlineMs ? giveUpOperation(tools.db, row) : row
+  if (!unsigned) return row
+  const isLate = Date.now() > deadlineMs || (await isInVain(tools, row))
+  return isLate ? giveUpOperation(tools.db, row) : row
+}
+
+/** True when an earlier step has failed after all: a reorg turned it round. The intent cannot be completed. */
+async function isInVain({ db }: Tools, { intentId, sequence }: Operation): Promise<boolean> {
+  const rows = await readOperations(db, intentId)
+  const isMinted = (at: number) =>
+    rows.some((row) => row.sequence === at && row.kind === 'mint' && outcomeOf(row).kind === 'done')
+  return rows.some(
+    (row) => row.sequence < sequence && outcomeOf(row).kind === 'failed' && !isMinted(row.sequence),
+  )
 }
 
 function toStepResult(row: Operation, failureCode: string): StepResult {

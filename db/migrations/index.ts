@@ -12,6 +12,7 @@ import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
+import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
 import { yields } from './0007_yields.js'
 
@@ -33,4 +34,5 @@ export const migrations = [
   { name: '0014_events', sql: events },
   { name: '0015_sweeping', sql: sweeping },
   { name: '0016_bridge_fees', sql: bridgeFees },
+  { name: '0020_turned', sql: turned },
 ]

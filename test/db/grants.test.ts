@@ -132,6 +132,8 @@ const forbidden: Record<Role, string[]> = {
     'update yield_snapshot set apy_percent = 1',
     'delete from yield_snapshot',
     "select cancel_intent('', '')",
+    "select reconsider_intents('{}')",
+    'update intent set recover_at = null',
     ...outcomes,
     ...signatures,
     ...messages,
