@@ -301,6 +301,19 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
   await trx('chain').where({ id: chainId }).update({ finalized_block: upTo })
 }
 
+/** Lets operations wait for their log again: what was signed is sent again, what was not is signed. */
+export async function dropOutcomes(trx: Db, operations: string[]): Promise<void> {
+  await trx('operation')
+    .whereIn('id', operations)
+    .whereIn('state', ['mined', 'confirmed', 'final'])
+    .update({
+      state: trx.raw(`case when payload is null then 'queued' else 'signed' end`),
+      block_number: null,
+      block_hash: null,
+      log_index: null,
+    })
+}
+
 /** What a reorg took back: the operations whose block has vanished, and the intents that are open again. */
 export type Vanished = { operations: string[]; reopened: string[] }
 
@@ -321,15 +334,7 @@ export async function rollBack(
     .where('block_number', '>', above)
     .pluck<string[]>('id')
   const told = await holdIntents(trx, operations)
-  await trx('operation')
-    .whereIn('id', operations)
-    .whereIn('state', ['mined', 'confirmed'])
-    .update({
-      state: trx.raw(`case when payload is null then 'queued' else 'signed' end`),
-      block_number: null,
-      block_hash: null,
-      log_index: null,
-    })
+  await dropOutcomes(trx, operations)
   await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)

@@ -48,24 +48,31 @@ create function is_done(i intent) returns boolean language sql stable as $$
   from json_array_elements(i.plan -> 'steps') as s (step)
 $$;
 
+-- True when the money of a bridge step has come out: what becomes of its burn makes no difference any more.
+create function is_minted(p_intent text, p_sequence int) returns boolean language sql stable as $$
+  select exists (
+    select from operation m
+    where m.intent_id = p_intent and m.sequence = p_sequence and m.kind = 'mint'
+      and m.state in ('confirmed', 'final') and m.success)
+$$;
+
 -- True when the rows still bear the end that was told of an intent. A failure holds until something of it is
--- open again, or the step that failed has succeeded. Burned money that came out makes no difference to what
--- becomes of its burn; what waits for the bridge is told as BRIDGE_TIMEOUT and ends by its own.
+-- open again, or the step that failed has succeeded. BRIDGE_TIMEOUT was told before the step was over, and what
+-- comes out later is told as its recovery: it holds as long as its money has left, and is out or in the bridge.
 create function end_holds(i intent) returns boolean language sql stable as $$
-  select case i.status
-    when 'completed' then is_done(i)
-    when 'failed' then not is_done(i) and not exists (
+  select case
+    when i.status = 'completed' then is_done(i)
+    when i.status <> 'failed' then true
+    when i.error ->> 'code' = 'BRIDGE_TIMEOUT' then not exists (
       select from operation o
-      where o.intent_id = i.id
-        and not (o.kind = 'mint' and i.error ->> 'code' = 'BRIDGE_TIMEOUT')
-        and not (o.kind = 'bridge' and exists (
-          select from operation m
-          where m.intent_id = i.id and m.sequence = o.sequence and m.kind = 'mint'
-            and m.state in ('confirmed', 'final') and m.success))
+      where o.intent_id = i.id and o.kind = 'bridge' and not is_minted(i.id, o.sequence)
+        and (o.state in ('signed', 'mined') or o.state in ('confirmed', 'final') and not o.success))
+    else not is_done(i) and not exists (
+      select from operation o
+      where o.intent_id = i.id and not (o.kind = 'bridge' and is_minted(i.id, o.sequence))
         and (o.state in ('signed', 'mined')
-          or o.state in ('confirmed', 'final') and o.success
-            and o.sequence = (i.error ->> 'step')::int and i.error ->> 'code' <> 'BRIDGE_TIMEOUT'))
-    else true end
+          or o.state in ('confirmed', 'final') and o.success and o.sequence = (i.error ->> 'step')::int))
+    end
 $$;
 
 -- Locks the intents of some operations before what is told of them changes, and names them. Intents come before
@@ -124,7 +131,7 @@ language sql security definer set search_path = public, pg_temp as $$
   where id = p_intent and recover_at = p_recover_at
 $$;
 
-revoke execute on function is_done, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered
+revoke execute on function is_done, is_minted, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered
   from public;
 grant execute on function hold_intents, hold_ended, reconsider_intents to steward_lanes;
 grant execute on function mark_recovered to steward_worker;

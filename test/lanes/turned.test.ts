@@ -25,7 +25,7 @@ describe('a verdict that was told', () => {
   })
   afterAll(() => world?.stop())
 
-  const intentRow = () => world.db<Row>('intent').where({ id: lend.intentId }).first<Row>()
+  const intentRow = () => world.db('intent').where({ id: lend.intentId }).first<Row | undefined>()
   const typesTold = () =>
     world
       .db('intent_event')
