@@ -57,7 +57,12 @@ const schemas = {
     LANES_PER_CHAIN: wholeNumber(1, 16, 2),
   }),
   // Whoever looks from outside: without a database he sees neither treasury nor lanes.
-  operator: z.object({ ...common, DATABASE_URL: databaseUrl.default('') }),
+  operator: z.object({
+    ...common,
+    ...temporal,
+    DATABASE_URL: databaseUrl.default(''),
+    TEMPORAL_ADDRESS: temporal.TEMPORAL_ADDRESS.default('127.0.0.1:7233'),
+  }),
 }
 
 export type Role = keyof typeof schemas

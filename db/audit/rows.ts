@@ -81,7 +81,13 @@ export const findOddMints = (db: Db) =>
      where m.kind = 'mint' and m.success and b.success and m.units > b.units order by 1`,
   )
 
-export type Spoken = { walletId: string; wallet: string; token: string; units: string; block: string }
+export type Spoken = {
+  walletId: string
+  wallet: string
+  token: string
+  units: string
+  block: string
+}
 
 /** What is reserved of each wallet's tokens on a chain, as it counts at the booked block. */
 export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
