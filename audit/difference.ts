@@ -20,7 +20,7 @@ export type Check = (typeof checks)[number]
 /** What certainly mends a difference. Each is one transaction, and harmless when it is repeated. */
 export type Repair =
   /** The operation has its log in a block that was booked without it. */
-  | { type: 'book'; chainId: number; operationId: string; log: Log }
+  | { type: 'book'; operation: AuditedOperation; log: Log }
   /** The operation was executed and its row is gone: written again, it meets the key that it has spent. */
   | { type: 'order'; operation: MissingOperation }
   /** The chain has no log of the operation, and its key is not spent. */

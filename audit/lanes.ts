@@ -72,7 +72,8 @@ async function isCanonical(client: ChainClient, { bookedBlock, bookedHash }: Aud
   return block?.hash === bookedHash
 }
 
-type Nonces = { latest: bigint; final: bigint }
+/** How many nonces of a lane a chain counts; `pending` with those that wait to be mined. */
+type Nonces = { latest: bigint; final: bigint; pending: bigint }
 
 async function readNonces(client: ChainClient, sender: string, head: Block): Promise<Nonces> {
   const { block, isAssumed } = await findFinalized(client, head)
@@ -80,13 +81,17 @@ async function readNonces(client: ChainClient, sender: string, head: Block): Pro
     BigInt(await client.send<string>('eth_getTransactionCount', [sender, at]))
   const number = block && toQuantity(block.number)
   const final = isAssumed || !number ? number : 'finalized'
-  return { latest: await count('latest'), final: final ? await count(final) : 0n }
+  return {
+    latest: await count('latest'),
+    final: final ? await count(final) : 0n,
+    pending: await count('pending'),
+  }
 }
 
 function* judgeLane(
   { chain: { chainId, name } }: ChainClient,
   { sender, nextNonce, gaps }: AuditedLane,
-  { latest, final }: Nonces,
+  { latest, final, pending }: Nonces,
 ): Generator<Difference> {
   const about = `lane ${sender} on ${name}`
   const row = `its next nonce is ${nextNonce}`
@@ -99,6 +104,11 @@ function* judgeLane(
   if (final < latest) {
     // Nobody here has their bytes: were they to vanish, the lane could never fill the hole.
     const mend = `Run it again when they are final: ${final} of them are.`
+    yield { check: 'lanes', about, row, chain, mend }
+    return
+  }
+  if (pending > latest) {
+    const mend = `Run it again when they are mined: ${pending - latest} more wait that no row knows.`
     yield { check: 'lanes', about, row, chain, mend }
     return
   }

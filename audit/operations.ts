@@ -70,8 +70,7 @@ async function judge(
   if (!booked || log.blockNumber > booked.bookedBlock) {
     return { ...facts, chain, mend: 'The lanes book it as soon as they run.' }
   }
-  const { chainId } = client.chain
-  const repair = { type: 'book', chainId, operationId: operation.id, log } as const
+  const repair = { type: 'book', operation, log } as const
   return { ...facts, chain, mend: 'It is booked from its log.', repair }
 }
 

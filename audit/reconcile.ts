@@ -27,11 +27,13 @@ export async function mend(tools: AuditTools, { repair }: Difference): Promise<b
 
 async function book(
   { db, chains, log: report }: AuditTools,
-  { chainId, operationId, log }: Extract<Repair, { type: 'book' }>,
+  { operation, log }: Extract<Repair, { type: 'book' }>,
 ): Promise<boolean> {
-  const client = chains.byId(chainId)
+  const client = chains.byId(operation.chainId)
+  // A row that speaks of this very block counts as booked: what it says of it is wrong.
+  if (operation.blockHash === log.blockHash) await takeBack(db, operation)
   const matched = await matchOutcomes({ db, client, log: report }, [log], [])
-  const mined = matched.find(({ id }) => id === operationId)
+  const mined = matched.find(({ id }) => id === operation.id)
   return mined !== undefined && (await bookOutcome(db, client.chain, mined))
 }
 
