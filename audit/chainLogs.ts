@@ -37,7 +37,8 @@ export async function isSpent(client: ChainClient, operation: Keyed): Promise<bo
     if (treasury === null) return false
     const { address: to } = client.chain.usdc
     const args = [treasury, chainKey]
-    return (await readContract(client, { to, abi: token, name: 'authorizationState', args }))[0]
+    const call = { to, abi: token, name: 'authorizationState', args }
+    return (await readContract(client, call))[0] === true
   }
   const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce' }
   const [nonce] = await readContract(client, { ...call, args: [wallet, chainKey] })

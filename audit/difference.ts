@@ -2,20 +2,18 @@ import type { AuditedOperation, MissingOperation } from '../db/audit/operations.
 import type { Log } from '../chains/read.js'
 
 /** What is compared, by the name under which a difference of it is told. */
-export const checks = [
-  'credits',
-  'edges',
-  'ends',
-  'funds',
-  'money',
-  'booking',
-  'operations',
-  'transactions',
-  'lanes',
-  'strangers',
-  'workflows',
-] as const
-export type Check = (typeof checks)[number]
+export type Check =
+  | 'credits'
+  | 'edges'
+  | 'ends'
+  | 'funds'
+  | 'money'
+  | 'booking'
+  | 'operations'
+  | 'transactions'
+  | 'lanes'
+  | 'strangers'
+  | 'workflows'
 
 /** What certainly mends a difference. Each is one transaction, and harmless when it is repeated. */
 export type Repair =

@@ -139,7 +139,9 @@ async function* findStrangers(
     const sent = await client.send<{ from: string }>('eth_getTransactionByHash', transaction)
     if (!lanes.some(({ sender }) => isSameAddress(sender, sent.from))) continue
     const actor = outcome.actor ?? 'a message of the bridge'
-    const wallet = await db('wallet').whereILike('address', actor).first('id')
+    const wallet = await db('wallet')
+      .whereILike('address', actor)
+      .first<{ id: string } | undefined>('id')
     const row = wallet ? 'no row orders it' : 'neither it nor the wallet has a row'
     yield {
       ...{ check: 'strangers', about: `${actor} on ${chain.name}`, row },

@@ -102,7 +102,7 @@ const REFUSED = `
 async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
   const intentIds = await takeIds(db, 'intent', lost.intent)
   const fundingIds = await takeIds(db, 'funding', lost.funding)
-  const rows: (Intent & { tier: Tier })[] = await readStartable(db, intentIds)
+  const rows = await readStartable(db, intentIds).select<(Intent & { tier: Tier })[]>()
   return {
     intents: rows.map(({ tier, ...intent }) => ({ intent, tier })),
     fundings: await db('funding').whereIn('id', fundingIds).select<Funding[]>(fundingColumns),

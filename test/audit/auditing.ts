@@ -34,3 +34,7 @@ export async function reconcileWorld(world: Audited, options: AuditOptions = {})
 export async function expectNoDifferences(world: Audited, options: AuditOptions = {}) {
   expect(await differencesOf(world, options)).toEqual([])
 }
+
+/** A difference as it is told, in one line. */
+export const lineOf = ({ about, row, chain, mend }: Difference) =>
+  [about, row, chain, mend].join(': ')

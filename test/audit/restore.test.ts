@@ -4,7 +4,7 @@ import { insertFunding } from '../../db/intents/fundings.js'
 import { demoFunding } from '../../domain/funding.js'
 import { createArrival, insertCrossing, submitBurn } from '../lanes/bridge/crossing.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from '../lanes/world/fixture.js'
-import { differencesOf, expectNoDifferences, reconcileWorld } from './auditing.js'
+import { differencesOf, expectNoDifferences, lineOf, reconcileWorld } from './auditing.js'
 import { takeBackup } from './backup.js'
 import type { OperationOrder } from '../../lanes/operations.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -120,8 +120,7 @@ async function faultsOf(asked: Asked[]): Promise<string[]> {
   return faults
 }
 
-/** Differences that tell nothing here: no process runs, and the burns of mints are on no chain. */
-const told = async () => (await differencesOf(world)).map((one) => Object.values(one).join(' '))
+const told = async () => (await differencesOf(world)).map(lineOf)
 
 async function drill(seed: number): Promise<void> {
   const random = createRandom(seed)
