@@ -94,7 +94,7 @@ function describeRow({ state, success, blockNumber }: AuditedOperation): string 
   return `${state}, ${success ? 'a success' : 'a failure'} in block ${blockNumber}`
 }
 
-export function describeLog({ chain }: ChainClient, log: Log): string {
+function describeLog({ chain }: ChainClient, log: Log): string {
   const success = readOutcome(chain, log)?.success
   return `${success ? 'a success' : 'a failure'} in block ${log.blockNumber}, ${log.transactionHash}`
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...{ NETWORK: 'devnet', DEVNET_FILE: file, DATABASE_URL: database.url },
     ...(Object.fromEntries(nodes) as NodeJS.ProcessEnv),
   }
-  wallet = await insertTestWallet(database.db)
+  wallet = await insertTestWallet(database.db, '0x00000000000000000000000000000000DeaDBeef')
   const { accountId: account_id } = wallet
   const { balance } = await database
     .db('account')
@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
+  if (folder) rmSync(folder, { recursive: true, force: true })
   await world?.stop()
   await database?.drop()
 })
