@@ -20,6 +20,8 @@ const directions = {
     ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
     ...['protocols/', 'chains/', 'db/', 'domain/', share],
   ],
+  // What an operator asks: it reads logs as the lanes do, and hears of workflows from whoever starts it.
+  audit: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', share, 'type:workflows/'],

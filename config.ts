@@ -114,7 +114,12 @@ const schemas = {
     OPERATION_GAS_ETH: ether.refine((wei) => wei > 0n, 'must be above zero').default(10n ** 17n),
   }),
   // Whoever looks from outside: without a database he sees neither treasury nor lanes.
-  operator: z.object({ ...common, DATABASE_URL: databaseUrl.default('') }),
+  operator: z.object({
+    ...common,
+    ...temporal,
+    DATABASE_URL: databaseUrl.default(''),
+    TEMPORAL_ADDRESS: temporal.TEMPORAL_ADDRESS.default('127.0.0.1:7233'),
+  }),
 }
 
 export type Role = keyof typeof schemas

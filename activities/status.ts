@@ -3,7 +3,7 @@ import { readEffects } from '../db/lanes/effects.js'
 import { lockIntent, type Intent } from '../db/intents/intents.js'
 import { setCompleted, setFailed } from '../db/intents/status.js'
 import { refund } from '../db/tenants/metering.js'
-import { expireOperation, readOperations } from '../db/lanes/operations.js'
+import { expireOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { releaseUnsigned } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
@@ -13,10 +13,12 @@ import {
   type ExecutionPlan,
   type IntentError,
   type IntentStatus,
+  type Step,
 } from '../domain/intent.js'
 import { toFailureCode } from '../domain/failures.js'
 import { locateFunds } from '../domain/funds.js'
-import { isSigned } from '../domain/operation.js'
+import { failureCodes, isSigned } from '../domain/operation.js'
+import { outcomeOf } from '../lanes/outcome.js'
 import { freeFailures } from '../domain/prices.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
@@ -41,12 +43,17 @@ export async function planIntent(
 export type FinalizeInput = {
   intentId: string
   /** Why the workflow ends early; absent when all its steps returned. */
-  failure?: { code: string; message: string; step?: number }
+  failure?: Failure
 }
+type Failure = { code: string; message: string; step?: number }
 
 /**
- * Writes the end of an intent. What it says is decided from the operations' rows under the intent's
- * lock, not from what the workflow believes. Gives the credits back when the end is free. Safe to repeat.
+ * Writes the end of an intent. The only judge of it: what it says is decided from the operations' rows under
+ * the intent's lock, not from what the workflow believes. Gives the credits back when the end is free. Safe to
+ * repeat.
+ *
+ * @returns The intent's status; `executing` when the rows do not bear an end, because a reorg has changed them
+ *   since the workflow read them. Its steps are to be gone through again.
  */
 export async function finalizeIntent(
   db: Db,
@@ -71,12 +78,49 @@ async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<
     crashPoint('activity: before the end is stored')
     return { ...intent, status: 'completed' }
   }
-  if (!failure) throw new Error('All steps returned, but not all are in the rows.')
-  for (const { id } of await readOperations(trx, intentId)) await expireOperation(trx, id)
+  const operations = await readOperations(trx, intentId)
+  if (!failureIn({ intent, operations, effects }, failure)) return intent
+  for (const { id } of operations) await expireOperation(trx, id)
+  // What was signed before it could be given up goes on.
+  const left = await readOperations(trx, intentId)
+  const found = failureIn({ intent, operations: left, effects }, failure)
+  if (!found) return intent
   await releaseUnsigned(trx, intentId)
-  const error = toIntentError(intent, failure, effects)
+  const error = toIntentError(intent, found, effects)
   await setFailed(trx, intentId, error)
   return { ...intent, status: 'failed', error }
+}
+
+type Rows = { intent: Intent; operations: Operation[]; effects: Effect[] }
+
+/**
+ * Why an intent is over: the first of its steps that failed in the rows, else what the workflow says of a step
+ * of which nothing was ever signed. Undefined while something of it is open: a step that the workflow takes
+ * for failed may have been taken back, or have succeeded, since.
+ */
+function failureIn({ intent, operations, effects }: Rows, told: Failure | undefined) {
+  const isOpen = operations.some(({ state }) => state === 'signed' || state === 'mined')
+  // What waits for the bridge is told before it is over.
+  if (told?.code === 'BRIDGE_TIMEOUT') return told
+  if (isOpen) return undefined
+  const failed = intent.plan?.steps.find(
+    (step) => !completionOf(step, effects) && failedOperation(step, operations),
+  )
+  const row = failed && failedOperation(failed, operations)
+  if (failed && row) return toFailure(failed, row)
+  const isBegun = operations.some(
+    ({ sequence, state }) => sequence === told?.step && isSigned(state),
+  )
+  return isBegun ? undefined : told
+}
+
+const failedOperation = ({ sequence }: Step, operations: Operation[]) =>
+  operations.find((row) => row.sequence === sequence && outcomeOf(row).kind === 'failed')
+
+function toFailure({ sequence: step }: Step, row: Operation): Failure {
+  const outcome = outcomeOf(row)
+  const { code, message } = outcome.kind === 'failed' ? outcome : { code: undefined, message: '' }
+  return { code: code ?? failureCodes[row.kind], message, step }
 }
 
 /** Decided when nothing of the intent can be signed any more. */
@@ -87,11 +131,7 @@ async function costsNothing(trx: Db, { id, error }: Intent): Promise<boolean> {
 }
 
 /** The error with where the money of the intent is, as the chains' logs say. */
-function toIntentError(
-  { plan }: Intent,
-  failure: NonNullable<FinalizeInput['failure']>,
-  effects: Effect[],
-): IntentError {
+function toIntentError({ plan }: Intent, failure: Failure, effects: Effect[]): IntentError {
   const error = { ...failure, code: toFailureCode(failure.code) }
   const step = plan?.steps.find(({ sequence }) => sequence === failure.step)
   if (!plan || !step) return error

@@ -9,7 +9,7 @@ import {
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
-import { findOperation, type Operation } from '../db/lanes/operations.js'
+import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
@@ -124,8 +124,17 @@ export async function readSpending(
 ): Promise<string> {
   if (!fedBy) return assetUnits(step.amount).toString()
   const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
+  // A reorg may have turned it round since this step began: what it was to bring will never come.
+  if (row) failIfOver(row)
   if (row?.units) return row.units
   throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
+}
+
+/** Ends the step when an operation that it builds on has failed for good. */
+function failIfOver(row: Operation): void {
+  const outcome = outcomeOf(row)
+  if (outcome.kind !== 'failed') return
+  throw finalFailure(outcome.code ?? failureCodes[row.kind], outcome.message)
 }
 
 /** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
@@ -157,10 +166,25 @@ export async function whileBeating<T>(
 async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) {
   const { kind } = outcomeOf(row)
   const unsigned = kind === 'deferred' || row.state === 'queued'
-  // What waits for room under a daily limit is not what could not be done.
-  if (!unsigned || row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return row
-  const isOver = Date.now() > deadlineMs + (await readStoppedMs(tools.db, row))
+  if (!unsigned) return row
+  const isOver = (await isLate(tools, row, deadlineMs)) || (await isInVain(tools, row))
   return isOver ? giveUpOperation(tools.db, row) : row
+}
+
+async function isLate({ db }: Tools, row: Operation, deadlineMs: number): Promise<boolean> {
+  // What waits for room under a daily limit is not what could not be done.
+  if (row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return false
+  return Date.now() > deadlineMs + (await readStoppedMs(db, row))
+}
+
+/** True when an earlier step has failed after all: a reorg turned it round. The intent cannot be completed. */
+async function isInVain({ db }: Tools, { intentId, sequence }: Operation): Promise<boolean> {
+  const rows = await readOperations(db, intentId)
+  const isMinted = (at: number) =>
+    rows.some((row) => row.sequence === at && row.kind === 'mint' && outcomeOf(row).kind === 'done')
+  return rows.some(
+    (row) => row.sequence < sequence && outcomeOf(row).kind === 'failed' && !isMinted(row.sequence),
+  )
 }
 
 function toStepResult(row: Operation, failureCode: string): StepResult {

@@ -18,6 +18,8 @@ export type Happening =
     }
   | { type: 'planned'; data: { status: IntentStatus; steps: number } }
   | { type: 'executing' | 'completed'; data: { status: IntentStatus } }
+  /** What was told of its end does not hold any more: a reorg turned it round. Another end is told later. */
+  | { type: 'reopened'; data: { status: IntentStatus } }
   | { type: 'failed' | 'cancelled'; data: { status: IntentStatus; error: IntentError } }
   | { type: 'delayed'; data: { status: IntentStatus; delay: Delay } }
   | { type: 'delay_over'; data: { status: IntentStatus } }

@@ -10,14 +10,16 @@ import {
 import { assetText } from './money.js'
 
 /**
- * Where the money of an intent is when one of its steps did not happen: what earlier steps have brought is
- * in the wallet, what the step was to spend is where it was. Amounts are those of the chains' logs as far as
+ * Where the money of an intent is when one of its steps did not happen: what other steps have brought, also
+ * later ones if a reorg undid an earlier one, is in the wallet, what the step was to spend is where it was. Amounts are those of the chains' logs as far as
  * there are any, else the plan's.
  */
 export function locateFunds(plan: ExecutionPlan, failed: Step, effects: Effect[]): Funds[] {
-  const spent = plan.steps.flatMap((step) => feederOf(plan, step)?.sequence ?? [])
+  const { sequence: at } = failed
+  const spending = plan.steps.filter((step) => step.sequence === at || completionOf(step, effects))
+  const spent = spending.flatMap((step) => feederOf(plan, step)?.sequence ?? [])
   const brought = plan.steps
-    .filter(({ sequence }) => sequence < failed.sequence && !spent.includes(sequence))
+    .filter(({ sequence }) => sequence !== at && !spent.includes(sequence))
     .flatMap((step) => broughtBy(step, effects))
   return [...brought, unspent(plan, failed, effects)]
 }

@@ -17,6 +17,7 @@ import {
   setTransactionMined,
   type BlockId,
 } from '../db/lanes/booking.js'
+import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import {
   matchOutcomes,
   readCarried,
@@ -153,16 +154,19 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
   ])
   if (!logs) return false
   const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
-  await db.transaction(async (trx) => {
+  const confirmed = last.number - BigInt(chain.confirmations) + 1n
+  const reopened = await db.transaction(async (trx) => {
+    const told = await holdEnded(trx, chain.chainId, { mined, confirmed })
     await insertHeaders(trx, chain.chainId, blocks)
     for (const operation of mined) await setMined(trx, operation)
     for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
-    const confirmed = last.number - BigInt(chain.confirmations) + 1n
     await confirmUpTo(trx, chain.chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
     await setBooked(trx, chain.chainId, { from: booked, to: last })
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
+    return reconsiderIntents(trx, told)
   })
+  tellReopened(tools, reopened)
   tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
   return true
 }
@@ -187,15 +191,24 @@ async function bookFinalized(
   const carried = await readCarriedUpTo(through, db, to)
   const logs = await readFinalizedLogs(db, through, { from: booked.number + 1n, to })
   const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
-  await db.transaction(async (trx) => {
+  const reopened = await db.transaction(async (trx) => {
+    const told = await holdEnded(trx, chainId, { mined, confirmed: to })
     await insertHeaders(trx, chainId, [last])
     for (const operation of mined) await setMined(trx, operation)
     for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
     await confirmUpTo(trx, chainId, to)
     await finalizeUpTo(trx, chainId, last)
     await setBooked(trx, chainId, { from: booked, to: last })
+    return reconsiderIntents(trx, told)
   })
+  tellReopened(tools, reopened)
   return true
+}
+
+/** Callers were told another end. Whoever runs the service may have to explain it. */
+function tellReopened({ through, log }: BookingTools, intents: string[]): void {
+  if (intents.length === 0) return
+  log.error({ chain: through.chain.name, intents }, 'the end that was told does not hold any more')
 }
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */
@@ -208,11 +221,14 @@ async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean
   const to = await findCanonical(through, headers)
   if (to?.hash === booked.hash) return false
   if (!to) return startAfresh({ ...tools, through }, booked, headers)
-  const vanished = await db.transaction((trx) => rollBack(trx, chain.chainId, { from: booked, to }))
+  const { operations, reopened } = await db.transaction((trx) =>
+    rollBack(trx, chain.chainId, { from: booked, to }),
+  )
   // What has vanished is sent again at once.
   sentAt.clear()
-  const depth = Number(booked.number - to.number)
-  log.warn({ chain: chain.name, depth, operations: vanished }, 'reorg: booked blocks have gone')
+  const facts = { chain: chain.name, depth: Number(booked.number - to.number) }
+  log.warn({ ...facts, operations: operations.length }, 'reorg: booked blocks have gone')
+  tellReopened({ ...tools, through }, reopened)
   return true
 }
 
@@ -254,11 +270,14 @@ async function startAfresh(
   const blockNumber = first.number > depth ? first.number - depth : 0n
   const to = await readBlock(through, { blockNumber })
   if (!to) return false
-  const vanished = await db.transaction((trx) => restartAt(trx, chainId, { from: booked, to }))
+  const { operations, reopened } = await db.transaction((trx) =>
+    restartAt(trx, chainId, { from: booked, to }),
+  )
   sentAt.clear()
   log.warn(
-    { chain: name, at: Number(to.number), operations: vanished },
+    { chain: name, at: Number(to.number), operations: operations.length },
     'the first booked block has gone: booking starts anew',
   )
+  tellReopened(tools, reopened)
   return true
 }

@@ -5,8 +5,13 @@ import { createRegistry, rpcVariable, type ChainName, type Registry } from '../c
 import { loadConfig } from '../config.js'
 import { ServiceError } from '../domain/errors.js'
 
-/** Chains of a deployment, and its database, empty where none is named. */
-export type Deployment = { registry: Registry; chains: Chains; databaseUrl: string }
+/** Chains of a deployment, its database, empty where none is named, and Temporal's address and namespace. */
+export type Deployment = {
+  registry: Registry
+  chains: Chains
+  databaseUrl: string
+  temporal: [address: string, namespace: string]
+}
 
 /**
  * Runs an operator's work on the chains that the settings of the service name, else on those of a running
@@ -22,13 +27,18 @@ export async function useDeployment<Result>(
   const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
   const chains = connectChains(registry, config.rpcUrls)
   try {
-    return await work({ registry, chains, databaseUrl: config.DATABASE_URL })
+    const temporal: Deployment['temporal'] = [config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE]
+    return await work({ registry, chains, databaseUrl: config.DATABASE_URL, temporal })
   } finally {
     for (const client of chains.list) client.close()
   }
 }
 
-type Facts = { databaseUrl: string; rpcUrls: Record<ChainName, string> }
+type Facts = {
+  databaseUrl: string
+  temporalAddress: string
+  rpcUrls: Record<ChainName, string>
+}
 
 /** One database with the chains of another stack would be neither. */
 function findSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -40,7 +50,7 @@ function findSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   })
   return {
     ...{ NETWORK: 'devnet', DEVNET_FILE: path.join(home, 'devnet.json') },
-    ...{ DATABASE_URL: facts.databaseUrl },
+    ...{ DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress },
     ...(Object.fromEntries(nodes) as NodeJS.ProcessEnv),
   }
 }

@@ -24,3 +24,10 @@ export async function findRunning(client: Client, ids: string[]): Promise<Set<st
     return running
   })
 }
+
+/** The ids of all intents' and fundings' workflows that run now. Lists are eventually consistent. */
+export async function* listRunning(client: Client): AsyncGenerator<string> {
+  const types = `WorkflowType IN ('executeIntent', 'fundWallet')`
+  const query = `ExecutionStatus = 'Running' AND ${types}`
+  for await (const { workflowId } of client.workflow.list({ query })) yield workflowId
+}

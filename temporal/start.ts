@@ -5,7 +5,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client'
 import { crashPoint } from '../crashPoints.js'
-import { setDispatched } from '../db/intents/status.js'
+import { setDispatched, setRecovered } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
@@ -23,13 +23,25 @@ const START_DEADLINE_MS = 1_500
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
-export type StartOptions = Pick<WorkflowStartOptions, 'workflowIdReusePolicy'>
+export type StartOptions = Pick<
+  WorkflowStartOptions,
+  'workflowIdReusePolicy' | 'workflowIdConflictPolicy'
+>
 export const once: StartOptions = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
 /**
  * For a run that is gone though its work is not over: it finds in the rows what is done. There is never a second
  * one beside a run that is there after all, which answers for it (`USE_EXISTING`).
  */
 export const again: StartOptions = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' }
+
+/**
+ * For an intent whose end does not hold any more: only a run that begins now is known to see it. One that is there
+ * may have read the rows before.
+ */
+const anew: StartOptions = {
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  workflowIdConflictPolicy: 'FAIL',
+}
 
 export type IntentStart = { intent: Intent; tier: Tier }
 
@@ -39,18 +51,42 @@ type Starter = { temporal: Client; db: Db }
 /** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
 export async function startIntent(
   { temporal, db }: Starter,
-  { intent, tier }: IntentStart,
+  start: IntentStart,
   options: StartOptions = once,
+): Promise<void> {
+  await startOrFind(() => startExecution(temporal, start, options))
+  crashPoint('workflow started, not marked')
+  await setDispatched(db, start.intent.id)
+}
+
+/**
+ * Starts the workflow of an intent that was reopened, and takes the mark away that asked for it.
+ *
+ * @returns False when a run of it is there: the mark stays.
+ */
+export async function startReopened(
+  { temporal, db }: Starter,
+  { intent, tier, recoverAt }: IntentStart & { recoverAt: string },
+): Promise<boolean> {
+  const isStarted = await startOrFind(() => startExecution(temporal, { intent, tier }, anew))
+  if (isStarted) await setRecovered(db, intent.id, recoverAt)
+  return isStarted
+}
+
+async function startExecution(
+  temporal: Client,
+  { intent, tier }: IntentStart,
+  options: StartOptions,
 ): Promise<void> {
   const { id, accountId, walletId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await start(temporal, () =>
+  await inTime(temporal, () =>
     temporal.workflow.start<typeof executeIntent>('executeIntent', {
+      workflowIdConflictPolicy: 'USE_EXISTING',
       ...options,
       workflowId: id,
       taskQueue: TASK_QUEUE,
-      workflowIdConflictPolicy: 'USE_EXISTING',
       args: [inputOf(intent)],
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
@@ -63,8 +99,6 @@ export async function startIntent(
       ]),
     }),
   )
-  crashPoint('workflow started, not marked')
-  await setDispatched(db, id)
 }
 
 function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {
@@ -80,28 +114,37 @@ export async function startFunding(
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
-  await start(temporal, () =>
-    temporal.workflow.start<typeof fundWallet>('fundWallet', {
-      ...options,
-      workflowId: id,
-      taskQueue: TASK_QUEUE,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [{ fundingId: id }],
-      staticSummary: `fund ${walletId} with test money`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: searchAttributes.accountId, value: accountId },
-        { key: searchAttributes.walletId, value: walletId },
-        { key: searchAttributes.intentAction, value: 'fund' },
-      ]),
-    }),
+  await startOrFind(() =>
+    inTime(temporal, () =>
+      temporal.workflow.start<typeof fundWallet>('fundWallet', {
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        ...options,
+        workflowId: id,
+        taskQueue: TASK_QUEUE,
+        args: [{ fundingId: id }],
+        staticSummary: `fund ${walletId} with test money`,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: searchAttributes.accountId, value: accountId },
+          { key: searchAttributes.walletId, value: walletId },
+          { key: searchAttributes.intentAction, value: 'fund' },
+        ]),
+      }),
+    ),
   )
   await setDispatched(db, id)
 }
 
-async function start(client: Client, call: () => Promise<unknown>): Promise<void> {
+async function inTime(client: Client, call: () => Promise<unknown>): Promise<void> {
+  await client.withDeadline(Date.now() + START_DEADLINE_MS, call)
+}
+
+/** False when there was a run already. */
+async function startOrFind(start: () => Promise<void>): Promise<boolean> {
   try {
-    await client.withDeadline(Date.now() + START_DEADLINE_MS, call)
+    await start()
+    return true
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    return false
   }
 }

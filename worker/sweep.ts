@@ -3,13 +3,21 @@ import type { Client } from '@temporalio/client'
 import {
   findLingering,
   takeLingering,
+  takeReopened,
   takeUndispatched,
   type Startable,
 } from '../db/intents/sweeping.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
-import { again, once, startFunding, startIntent, type StartOptions } from '../temporal/start.js'
+import {
+  again,
+  once,
+  startFunding,
+  startIntent,
+  startReopened,
+  type StartOptions,
+} from '../temporal/start.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
@@ -19,6 +27,8 @@ const SWEEP_LOCK = [7_703, 1] as const
 const UNDISPATCHED_EVERY_MS = 2_000
 /** The API starts workflows itself; what is older than this it did not manage to. */
 const UNDISPATCHED_AFTER_MS = 5_000
+/** Whoever was told an end that does not hold any more should hear the new one soon. */
+const REOPENED_EVERY_MS = 2_000
 const LINGERING_EVERY_MS = 60_000
 /** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
@@ -47,6 +57,7 @@ export async function runSweepers(
   try {
     await Promise.all([
       every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
+      every(REOPENED_EVERY_MS, tools, restartReopened),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteExpired),
     ])
@@ -69,6 +80,27 @@ async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
 async function startUndispatched(tools: Tools): Promise<void> {
   await tools.temporal.untilThere()
   await startAll(tools, once, () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS))
+}
+
+/** Intents whose end does not hold any more. While a run of one is there, it is tried again later. */
+async function restartReopened(tools: Tools): Promise<void> {
+  const { db, client, temporal, log, stopping } = tools
+  await temporal.untilThere()
+  while (!stopping.aborted) {
+    const reopened = await takeReopened(db)
+    if (reopened.length === 0) return
+    await Promise.all(
+      reopened.map(async (one) => {
+        const facts = { intent: one.intent.id }
+        try {
+          const isStarted = await startReopened({ temporal: client, db }, one)
+          if (isStarted) log.info(facts, 'workflow of a reopened intent started')
+        } catch (error) {
+          log.warn({ ...facts, err: error }, 'workflow not started')
+        }
+      }),
+    )
+  }
 }
 
 /** Work whose run was terminated, or lost with Temporal's database: the rows say where to go on. */

@@ -67,9 +67,31 @@ export async function executeIntent(input: ExecuteIntentInput): Promise<{ status
 
 async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ status: string }> {
   const { intentId } = input
+  for (;;) {
+    const failure = await runSteps(input, progress)
+    const { status } = await finalizeIntent({ intentId, ...(failure && { failure }) })
+    progress.status = status
+    // The rows say otherwise: a reorg has changed them. Steps that are done return at once.
+    if (status === 'executing') continue
+    // What the caller wanted is no failure of the workflow.
+    if (!failure || failure.code === 'CANCELLED' || status === 'completed') return { status }
+    throw ApplicationFailure.create({
+      type: failure.code,
+      message: failure.message,
+      nonRetryable: true,
+    })
+  }
+}
+
+/** Goes through the plan. @returns Why it ends early; undefined when all steps returned. */
+async function runSteps(
+  input: ExecuteIntentInput,
+  progress: Progress,
+): Promise<Failure | undefined> {
+  progress.completedSteps = 0
   let step: number | undefined
   try {
-    const plan = input.plan ?? (await planIntent({ intentId }))
+    const plan = input.plan ?? (await planIntent({ intentId: input.intentId }))
     describe(plan, [])
     const hashes: string[] = []
     for (const next of plan.steps) {
@@ -80,21 +102,10 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
       progress.completedSteps += 1
       describe(plan, hashes)
     }
+    return undefined
   } catch (error) {
-    const failure = toFailure(error, step)
-    const { status } = await finalizeIntent({ intentId, failure })
-    progress.status = status
-    // What the caller wanted is no failure of the workflow.
-    if (failure.code === 'CANCELLED') return { status }
-    throw ApplicationFailure.create({
-      type: failure.code,
-      message: failure.message,
-      nonRetryable: true,
-    })
+    return toFailure(error, step)
   }
-  const { status } = await finalizeIntent({ intentId })
-  progress.status = status
-  return { status }
 }
 
 /**

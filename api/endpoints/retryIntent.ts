@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { findRetry, getIntent, requestOf, type Intent } from '../../db/intents/intents.js'
+import {
+  findRetry,
+  getIntent,
+  holdFailed,
+  requestOf,
+  type Intent,
+} from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
@@ -68,7 +74,10 @@ const retry = writeRoute(
       commit(async (trx) => {
         // The charge holds the account: nobody else retries meanwhile.
         if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-        return work(trx)
+        const answer = await work(trx)
+        // Held until the commit: whatever would reopen it waits, and finds that it is retried.
+        if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        return answer
       })
     try {
       return await submitIntent(services, { wallet, request, owner, tier }, commitOnce)
@@ -91,7 +100,10 @@ async function assertSettled({ db }: Services, { accountId, id, status }: Intent
   if (status !== 'failed') {
     throw invalidRequest('intentId', 'Only a failed intent can be retried.', 'not_failed')
   }
-  if (!(await hasUnsettledOperations(db, accountId, id))) return
+  if (await hasUnsettledOperations(db, accountId, id)) throw notFinal()
+}
+
+function notFinal() {
   const message = 'The failure is not final yet: a reorg could still undo it. Try again later.'
-  throw invalidRequest('intentId', message, 'not_final')
+  return invalidRequest('intentId', message, 'not_final')
 }

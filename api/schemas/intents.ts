@@ -150,7 +150,8 @@ export const intent = z
   .strictObject({
     id: intentId,
     status: z.enum(statuses).meta({
-      description: '`completed` and `failed` are final. Poll every 5 to 10 seconds until then.',
+      description:
+        '`completed` and `failed` are ends. Poll every 5 to 10 seconds until then. Should a reorg deeper than the confirmations of its chain undo what was told, the intent is `executing` again, without `error` and `completedAt`, and ends anew by itself.',
     }),
     ...intended,
     chain: chain.optional().meta({ description: 'As the request named it.' }),

@@ -158,6 +158,15 @@ export async function findRetry(
   return retry
 }
 
+/** Keeps a failed intent from being reopened until the transaction ends. False when it has not failed any more. */
+export async function holdFailed(trx: Db, accountId: string, id: string): Promise<boolean> {
+  const failed = await trx('intent')
+    .where({ account_id: accountId, id, status: 'failed' })
+    .forShare()
+    .first<{ id: string } | undefined>('id')
+  return failed !== undefined
+}
+
 const withEffects = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)

@@ -34,6 +34,15 @@ export async function setDispatched(db: Db, id: string): Promise<void> {
   await db.raw('select mark_dispatched(?)', [id])
 }
 
+/**
+ * Says that the workflow of a reopened intent was started again.
+ *
+ * @param recoverAt - As `takeReopened` gave it: one that was reopened once more meanwhile keeps its mark.
+ */
+export async function setRecovered(db: Db, id: string, recoverAt: string): Promise<void> {
+  await db.raw('select mark_recovered(?, ?)', [id, recoverAt])
+}
+
 /** Says why a running intent is late, once: what was told first stays. Null: it is late no longer. */
 export async function setDelay(db: Db, id: string, delay: Delay | null): Promise<void> {
   await db.raw('select delay_intent(?, ?)', [id, delay && JSON.stringify(delay)])

@@ -29,6 +29,18 @@ export async function takeUndispatched(db: Db, olderThanMs: number): Promise<Sta
   })
 }
 
+/** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
+export type Reopened = { intent: Intent; tier: Tier; recoverAt: string }
+
+/** Takes some intents that were reopened, whatever has become of them since, as `takeUndispatched` does. */
+export async function takeReopened(db: Db): Promise<Reopened[]> {
+  const ids = await takeIds(db, 'intent', db('intent').whereNotNull('recover_at'))
+  const rows = await readStartable(db, ids).select<(Intent & Omit<Reopened, 'intent'>)[]>(
+    db.raw('i.recover_at::text as "recoverAt"'),
+  )
+  return rows.map(({ tier, recoverAt, ...intent }) => ({ intent, tier, recoverAt }))
+}
+
 /**
  * Ids of intents and fundings of which something is left to do though their workflow was started a while ago:
  * those that are not over, and whatever their status the intents whose burned money has not come out. A page of
@@ -90,18 +102,18 @@ const REFUSED = `
 async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
   const intentIds = await takeIds(db, 'intent', lost.intent)
   const fundingIds = await takeIds(db, 'funding', lost.funding)
-  const rows = await db('intent as i')
-    .join('account as a', 'a.id', 'i.account_id')
-    .whereIn('i.id', intentIds)
-    .select<(Intent & { tier: Tier })[]>([
-      ...intentColumns.map((column) => `i.${column}`),
-      'a.plan as tier',
-    ])
+  const rows = await readStartable(db, intentIds).select<(Intent & { tier: Tier })[]>()
   return {
     intents: rows.map(({ tier, ...intent }) => ({ intent, tier })),
     fundings: await db('funding').whereIn('id', fundingIds).select<Funding[]>(fundingColumns),
   }
 }
+
+const readStartable = (db: Db, ids: string[]) =>
+  db('intent as i')
+    .join('account as a', 'a.id', 'i.account_id')
+    .whereIn('i.id', ids)
+    .select([...intentColumns.map((column) => `i.${column}`), 'a.plan as tier'])
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
   const free = lost

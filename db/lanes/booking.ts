@@ -1,5 +1,6 @@
 import { closeBurn } from './burns.js'
 import { dropCarriers, dropDeadCarriers, forgetFailures } from './carrying.js'
+import { holdIntents, reconsiderIntents } from './turned.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
@@ -289,28 +290,40 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
 const STATE_WITHOUT_BLOCK = `case when exists (
     select from signature s where s.operation_id = operation.id) then 'signed' else 'queued' end`
 
-/**
- * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
- * their log again, their transactions are sent again, their money counts as unspent again.
- *
- * @returns The number of operations whose block has vanished.
- */
-export async function rollBack(
-  trx: Db,
-  chainId: number,
-  { from, to }: BookedMove,
-): Promise<number> {
-  const above = to.number.toString()
-  const vanished = await trx('operation')
-    .where({ chain_id: chainId })
-    .whereIn('state', ['mined', 'confirmed'])
-    .where('block_number', '>', above)
+/** Lets operations wait for their log again: what was signed is sent again, what was not is signed. */
+export async function dropOutcomes(trx: Db, operations: string[]): Promise<void> {
+  await trx('operation')
+    .whereIn('id', operations)
+    .whereIn('state', ['mined', 'confirmed', 'final'])
     .update({
       state: trx.raw(STATE_WITHOUT_BLOCK),
       block_number: null,
       block_hash: null,
       log_index: null,
     })
+}
+
+/** What a reorg took back: the operations whose block has vanished, and the intents that are open again. */
+export type Vanished = { operations: string[]; reopened: string[] }
+
+/**
+ * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
+ * their log again, their transactions are sent again, their money counts as unspent again. An intent whose
+ * end was told by one of them is reopened.
+ */
+export async function rollBack(
+  trx: Db,
+  chainId: number,
+  { from, to }: BookedMove,
+): Promise<Vanished> {
+  const above = to.number.toString()
+  const operations = await trx('operation')
+    .where({ chain_id: chainId })
+    .whereIn('state', ['mined', 'confirmed'])
+    .where('block_number', '>', above)
+    .pluck<string[]>('id')
+  const told = await holdIntents(trx, operations)
+  await dropOutcomes(trx, operations)
   const reopened = await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)
@@ -336,19 +349,15 @@ export async function rollBack(
     .update({ from_block: null })
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
   await setBooked(trx, chainId, { from, to })
-  return vanished
+  return { operations, reopened: await reconsiderIntents(trx, told) }
 }
 
-/**
- * Takes back everything that was booked, and starts again at a block below.
- *
- * @returns The number of operations whose block has vanished.
- */
+/** Takes back everything that was booked, and starts again at a block below. */
 export async function restartAt(
   trx: Db,
   chainId: number,
   { from, to }: BookedMove,
-): Promise<number> {
+): Promise<Vanished> {
   const vanished = await rollBack(trx, chainId, { from, to })
   await insertHeaders(trx, chainId, [to])
   return vanished

@@ -16,6 +16,7 @@ import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
+import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
 import { resources } from './0021_resources.js'
 import { yields } from './0007_yields.js'
@@ -41,6 +42,7 @@ export const migrations = [
   { name: '0017_replacing', sql: replacing },
   { name: '0018_lane_gas', sql: laneGas },
   { name: '0019_carrying', sql: carrying },
+  { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
 ]

@@ -123,6 +123,16 @@ describe('an intent of which something was signed', () => {
   test.each([
     ['signed', signed],
     ['mined', { state: 'mined', ...inBlock }],
+  ])('goes on, whatever the workflow believes (%s)', async (_state, operation) => {
+    const id = await paidIntent(operation)
+    for (const code of ['DEPOSIT_FAILED', 'NETWORK_ERROR']) {
+      expect(await fail(id, code)).toEqual({ status: 'executing' })
+    }
+    expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'executing' })
+    expect([await used(), await refunds()]).toEqual([PRICE, []])
+  })
+
+  test.each([
     ['confirmed', { state: 'confirmed', ...inBlock }],
     ['final', { state: 'final', ...inBlock }],
   ])('is paid for, whatever the code (%s)', async (_state, operation) => {

@@ -46,9 +46,9 @@ describe('a daily limit', () => {
     const held = await world
       .db('operation')
       .where({ state: 'deferred', wallet_id: wallet.id })
-      .select<{ code: string; message: string; payload: unknown }[]>()
-    for (const { code, message, payload } of held) {
-      expect({ code, payload }).toEqual({ code: 'DAILY_LIMIT', payload: null })
+      .select<{ code: string; message: string; tx_id: unknown }[]>()
+    for (const { code, message, tx_id } of held) {
+      expect({ code, tx_id }).toEqual({ code: 'DAILY_LIMIT', tx_id: null })
       const text = /^The wallet has no room for 1 USD under its daily limit of 2 USD until (.+)\.$/
       const until = Date.parse(text.exec(message)?.[1] ?? '')
       const [first] = await world

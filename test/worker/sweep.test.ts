@@ -163,6 +163,30 @@ describe('runSweepers', () => {
     expect(startedOf(lines)).toEqual([id])
   })
 
+  test('starts a reopened one again though its run ended a moment ago, and takes its mark away', async () => {
+    const now = { dispatched_at: new Date(), recover_at: new Date() }
+    const id = await forget('executing', now)
+    await run(id)
+    const first = await runIdOf(id)
+    await client.workflow.getHandle(id).terminate()
+    const marked = () => database.db('intent').whereNotNull('recover_at').pluck<string[]>('id')
+    await sweepUntil(async () => (await marked()).length === 0)
+    expect(await runIdOf(id)).not.toBe(first)
+  })
+
+  test('a reopened one whose run is there keeps its mark, whatever its status', async () => {
+    const marked = { dispatched_at: new Date(), recover_at: new Date() }
+    const ids = [await forget('executing', marked), await forget('completed', marked)]
+    const [running = '', over] = ids
+    await run(running)
+    const first = await runIdOf(running)
+    const left = () => database.db('intent').whereNotNull('recover_at').pluck<string[]>('id')
+    await sweepUntil(async () => (await left()).length === 1)
+    expect(await left()).toEqual([running])
+    expect(await runIdOf(running)).toBe(first)
+    expect(await runIdOf(over ?? '')).toBeDefined()
+  })
+
   test('leaves alone what was started within the last minute', async () => {
     const young = await forget('executing', { dispatched_at: new Date() })
     const old = await linger()

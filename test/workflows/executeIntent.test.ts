@@ -52,6 +52,24 @@ describe('executeIntent', () => {
     expect(calls.at(-1)).toMatchObject({ name: 'finalizeIntent', input: { failure } })
   })
 
+  test('goes through its steps again while the rows do not bear the end that it tells', async () => {
+    let told = 0
+    const finalizeIntent = () =>
+      Promise.resolve({ status: ++told < 3 ? ('executing' as const) : ('completed' as const) })
+    const { result, calls } = await runs.run({ finalizeIntent }, resultOf, { plan })
+    expect(result).toEqual({ status: 'completed' })
+    const once = ['deposit', 'finalizeIntent']
+    expect(namesOf(calls)).toEqual([...once, ...once, ...once])
+  })
+
+  test('a step that failed and has succeeded since does not fail the workflow', async () => {
+    const over = { type: 'DEPOSIT_FAILED', message: 'refused', nonRetryable: true }
+    const deposit = () => Promise.reject(ApplicationFailure.create(over))
+    const finalizeIntent = () => Promise.resolve({ status: 'completed' as const })
+    const { result } = await runs.run({ deposit, finalizeIntent }, resultOf, { plan })
+    expect(result).toEqual({ status: 'completed' })
+  })
+
   test.each([
     ['before its first step', { plan }, ['deposit', 'finalizeIntent']],
     ['before it has a plan', {}, ['planIntent', 'finalizeIntent']],

@@ -254,6 +254,17 @@ describe('retry: what is left to do', () => {
   })
 })
 
+/** Until a session of this database waits for a lock of another one. */
+async function waitUntilBlocked(): Promise<void> {
+  for (;;) {
+    const { rows } = await world.database.db.raw<{ rows: object[] }>(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (rows.length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
 describe('retry: what may not be retried', () => {
   test.each([
     ['planning', {}],
@@ -269,16 +280,35 @@ describe('retry: what may not be retried', () => {
     'error: not_final while a failed operation is %s: a reorg could turn it round',
     async (state) => {
       const { id } = await newIntent({ 'arbitrum-sepolia': usdc }, { chain: 'arbitrum' })
-      await operate(id, { kind: 'deposit', chain: 'arbitrum-sepolia' }, state)
+      await operate(id, { kind: 'deposit', chain: 'arbitrum-sepolia' }, 'confirmed')
       await fail(id, 'DEPOSIT_FAILED')
+      const operation = world.database.db('operation').where({ intent_id: id })
+      await operation.clone().update({ state, ...(state === 'signed' && { block_hash: null }) })
       const refused = await retry(id)
       expect(reasonOf(refused)).toEqual([400, 'INVALID_REQUEST', 'not_final'])
       expect(refused.body.details.retryAfter).toBe(30)
-      const operation = world.database.db('operation').where({ intent_id: id })
       await operation.update({ state: 'final', ...inBlock, success: false })
       expect((await retry(id)).status).toBe(201)
     },
   )
+
+  test('error: not_final when the failure is turned round while it is being retried', async () => {
+    const { id } = await failedLend()
+    const turning = await world.database.db.transaction()
+    await turning('operation')
+      .where({ intent_id: id })
+      .update({ state: 'signed', block_hash: null })
+    const { rows } = await turning.raw<{ rows: { ids: string[] }[] }>(
+      'select reconsider_intents(?) as ids',
+      [[id]],
+    )
+    expect(rows).toEqual([{ ids: [id] }])
+    const retrying = retry(id)
+    await waitUntilBlocked()
+    await turning.commit()
+    expect(reasonOf(await retrying)).toEqual([400, 'INVALID_REQUEST', 'not_final'])
+    expect(await retriesOf(id)).toEqual([])
+  })
 
   test('error: INTENT_NOT_FOUND alike for an unknown intent and one of another account', async () => {
     const { id } = await failedLend()

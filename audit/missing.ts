@@ -1,0 +1,81 @@
+import { assetUnits } from '../domain/money.js'
+import { spendingChain, type Step } from '../domain/intent.js'
+import { chainKeyOf, operationId } from '../lanes/operationId.js'
+import { bridgeOf } from '../protocols/bridges/bridges.js'
+import { pageOrderers, type MissingOperation, type Orderer } from '../db/audit/operations.js'
+import { isSpent } from './chainLogs.js'
+import { aboutOf } from './operations.js'
+import { pagesOf } from './pages.js'
+import type { OperationKind } from '../domain/operation.js'
+import type { Difference } from './difference.js'
+import type { AuditTools } from './tools.js'
+
+/**
+ * Effects that an intent or a funding orders, of which no row is here and whose key is spent: a backup that was
+ * restored is older than they are. The key follows from the effect, so that it is known without its row.
+ */
+export async function* auditMissing(tools: AuditTools): AsyncGenerator<Difference> {
+  const { db, progress } = tools
+  let count = 0
+  for await (const page of pagesOf(
+    (one) => pageOrderers(db, one),
+    ({ id }) => id,
+  )) {
+    progress(`${(count += page.length)} open or failed intents and fundings`)
+    const missing = page.flatMap((orderer) => missingOf(tools, orderer))
+    const spent = await Promise.all(missing.map(async (one) => isExecuted(tools, one)))
+    for (const [i, { operation }] of missing.entries()) {
+      if (!spent[i]) continue
+      const client = tools.chains.byId(operation.chainId)
+      const about = aboutOf(client, operation)
+      const mend = 'Its row is written, and the lanes book it from its log.'
+      const facts = { row: 'not there', chain: 'its key is spent', mend }
+      yield { check: 'operations', about, ...facts, repair: { type: 'order', operation } }
+    }
+  }
+}
+
+type Missing = { operation: MissingOperation; orderer: Orderer }
+
+function isExecuted({ chains }: AuditTools, { operation, orderer }: Missing): Promise<boolean> {
+  const { wallet, treasury } = orderer
+  return isSpent(chains.byId(operation.chainId), { ...operation, wallet, treasury })
+}
+
+function missingOf(tools: AuditTools, orderer: Orderer): Missing[] {
+  const { funding, plan } = orderer
+  const all = funding
+    ? [fundOf(orderer, funding)]
+    : (plan?.steps ?? []).flatMap((step) => effectsOf(tools, orderer, step))
+  const isThere = ({ sequence, kind }: MissingOperation) =>
+    orderer.ordered.some((row) => row.sequence === sequence && row.kind === kind)
+  return all.filter((one) => !isThere(one)).map((operation) => ({ operation, orderer }))
+}
+
+function fundOf(orderer: Orderer, { chainId, units }: NonNullable<Orderer['funding']>) {
+  return toMissing(orderer, { sequence: 1, kind: 'fund', chainId: Number(chainId), units })
+}
+
+function effectsOf({ registry }: AuditTools, orderer: Orderer, step: Step): MissingOperation[] {
+  const { sequence } = step
+  const units = assetUnits(step.amount).toString()
+  const { chainId } = registry.get(spendingChain(step))
+  const own = toMissing(orderer, { sequence, kind: step.type, chainId, units })
+  if (step.type !== 'bridge') return [own]
+  const destination = registry.get(step.to)
+  const sourceDomain = bridgeOf(step.protocol).domainOf(registry.get(step.from))
+  const burn = { ...own, burn: { sourceDomain, destinationChainId: destination.chainId } }
+  const attested = orderer.nonces.find((one) => one.sequence === sequence)
+  if (!attested) return [burn]
+  const mint = { sequence, kind: 'mint' as const, chainId: destination.chainId, units }
+  return [burn, { ...toMissing(orderer, mint), chainKey: attested.nonce }]
+}
+
+type Effect = { sequence: number; kind: OperationKind; chainId: number; units: string }
+
+function toMissing({ id: intentId, accountId, walletId }: Orderer, effect: Effect) {
+  const id = operationId(intentId, effect.sequence, effect.kind)
+  // A mint's key is not its own: whoever knows its message puts that in.
+  const chainKey = effect.kind === 'mint' ? '' : chainKeyOf(effect.kind, id)
+  return { ...effect, id, intentId, accountId, walletId, chainKey }
+}

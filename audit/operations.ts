@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readReceipt, type Log } from '../chains/read.js'
+import { readAuditedChain, type AuditedChain } from '../db/audit/rows.js'
+import { pageOperations, readAudited, type AuditedOperation } from '../db/audit/operations.js'
+import { readOutcome } from '../protocols/outcomes.js'
+import { findOutcomeLog, isLogOf, isSpent } from './chainLogs.js'
+import { pagesOf } from './pages.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Difference } from './difference.js'
+import type { AuditTools } from './tools.js'
+
+/** Every operation's row against its chain: whether it was executed, where, and with which success. */
+export async function* auditOperations(
+  tools: AuditTools,
+  client: ChainClient,
+): AsyncGenerator<Difference> {
+  const { db, progress, againMs } = tools
+  const { chainId, name } = client.chain
+  const read = (page: { after: string; limit: number }) => pageOperations(db, chainId, page)
+  let count = 0
+  for await (const page of pagesOf(read, ({ id }) => id)) {
+    progress(`${name}: ${(count += page.length)} operations`)
+    const odd = await judgeAll(tools, client, page)
+    if (odd.length === 0) continue
+    await sleep(againMs)
+    const ids = odd.map(({ operation }) => operation.id)
+    const still = await judgeAll(tools, client, await readAudited(db, ids))
+    yield* still.map(({ difference }) => difference)
+  }
+}
+
+type Odd = { operation: AuditedOperation; difference: Difference }
+
+async function judgeAll({ db }: AuditTools, client: ChainClient, page: AuditedOperation[]) {
+  const booked = await readAuditedChain(db, client.chain.chainId, 0)
+  const judged = await Promise.all(
+    page.map(async (operation): Promise<Odd | undefined> => {
+      const difference = await judge(client, operation, booked)
+      return difference && { operation, difference }
+    }),
+  )
+  return judged.filter((odd) => odd !== undefined)
+}
+
+/** Rows that say that a log is in a block. */
+const isTold = ({ state }: AuditedOperation) => ['mined', 'confirmed', 'final'].includes(state)
+
+async function judge(
+  client: ChainClient,
+  operation: AuditedOperation,
+  booked: AuditedChain | undefined,
+): Promise<Difference | undefined> {
+  if (isTold(operation) && (await isAsTold(client, operation))) return undefined
+  const spent = await isSpent(client, operation)
+  if (!spent && !isTold(operation)) return undefined
+  const about = aboutOf(client, operation)
+  const row = describeRow(operation)
+  const facts = { check: 'operations', about, row } as const
+  if (!spent) {
+    const chain = 'no log, and its key is not spent'
+    const mend = 'It waits for its log again, and what was signed is sent again.'
+    return { ...facts, chain, mend, repair: { type: 'takeBack', operation } }
+  }
+  const log = await findOutcomeLog(client, operation)
+  if (!log) {
+    const mend = 'The node may have lost old logs: ask another one.'
+    return { ...facts, chain: 'its key is spent, and no log of it was found', mend }
+  }
+  const chain = describeLog(client, log)
+  if (!booked || log.blockNumber > booked.bookedBlock) {
+    return { ...facts, chain, mend: 'The lanes book it as soon as they run.' }
+  }
+  const repair = { type: 'book', operation, log } as const
+  return { ...facts, chain, mend: 'It is booked from its log.', repair }
+}
+
+/** True when the chain has the very log that the row speaks of. */
+async function isAsTold(client: ChainClient, operation: AuditedOperation): Promise<boolean> {
+  const { txHash, blockHash, logIndex, success } = operation
+  const receipt = await readReceipt(client, txHash ?? '0x')
+  if (receipt?.blockHash !== blockHash) return false
+  const log = receipt?.logs.find((candidate) => candidate.logIndex === logIndex)
+  if (!log || !isLogOf(client.chain, operation, log)) return false
+  return readOutcome(client.chain, log)?.success === success
+}
+
+export const aboutOf = (
+  { chain }: ChainClient,
+  { kind, sequence, intentId }: Pick<AuditedOperation, 'kind' | 'sequence' | 'intentId'>,
+) => `${kind} ${sequence} of ${intentId} on ${chain.name}`
+
+function describeRow({ state, success, blockNumber }: AuditedOperation): string {
+  if (blockNumber === null) return state
+  return `${state}, ${success ? 'a success' : 'a failure'} in block ${blockNumber}`
+}
+
+function describeLog({ chain }: ChainClient, log: Log): string {
+  const success = readOutcome(chain, log)?.success
+  return `${success ? 'a success' : 'a failure'} in block ${log.blockNumber}, ${log.transactionHash}`
+}

@@ -1,0 +1,48 @@
+import { bookOutcome, moveLane, reconsider, restart, takeBack } from '../db/audit/mends.js'
+import { insertExecuted } from '../db/audit/operations.js'
+import { matchOutcomes } from '../lanes/blockOutcomes.js'
+import { isSpent } from './chainLogs.js'
+import type { Difference, Repair } from './difference.js'
+import type { AuditTools } from './tools.js'
+
+/** Mends one difference in one transaction. False when nothing certain can be done, or it is done already. */
+export async function mend(tools: AuditTools, { repair }: Difference): Promise<boolean> {
+  if (!repair) return false
+  const { db } = tools
+  switch (repair.type) {
+    case 'book':
+      return book(tools, repair)
+    case 'order':
+      return insertExecuted(db, repair.operation)
+    case 'takeBack':
+      return retract(tools, repair)
+    case 'moveLane':
+      return moveLane(db, repair)
+    case 'reconsider':
+      return reconsider(db, repair.intentId)
+    case 'restart':
+      return restart(db, repair.intentId)
+  }
+}
+
+async function book(
+  { db, chains, log: report }: AuditTools,
+  { operation, log }: Extract<Repair, { type: 'book' }>,
+): Promise<boolean> {
+  const client = chains.byId(operation.chainId)
+  // A row that speaks of this very block counts as booked: what it says of it is wrong.
+  if (operation.blockHash === log.blockHash) await takeBack(db, operation)
+  const matched = await matchOutcomes({ db, client, log: report }, [log], [])
+  const mined = matched.find(({ id }) => id === operation.id)
+  return mined !== undefined && (await bookOutcome(db, client.chain, mined))
+}
+
+/** Only what every endpoint says is certain: one alone may be behind, or on a fork. */
+async function retract(
+  { db, chains }: AuditTools,
+  { operation }: Extract<Repair, { type: 'takeBack' }>,
+): Promise<boolean> {
+  const { endpoints } = chains.byId(operation.chainId)
+  const spent = await Promise.all(endpoints.map((endpoint) => isSpent(endpoint, operation)))
+  return spent.every((one) => !one) && takeBack(db, operation)
+}

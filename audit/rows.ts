@@ -1,0 +1,95 @@
+import { assetText } from '../domain/money.js'
+import { locateFunds } from '../domain/funds.js'
+import {
+  findOddAccounts,
+  findOddEvents,
+  findOddMints,
+  pageIntents,
+  type AuditedIntent,
+} from '../db/audit/rows.js'
+import { pagesOf } from './pages.js'
+import type { Effect } from '../domain/intent.js'
+import type { Difference } from './difference.js'
+import type { AuditTools } from './tools.js'
+
+const BY_HAND = 'Nothing does so by itself: find out who wrote it.'
+
+/** What rows alone tell: credits and their ledger, statuses and what was told of them, ends and their steps. */
+export async function* auditRows({ db, progress }: AuditTools): AsyncGenerator<Difference> {
+  progress('credits')
+  for (const { id, balance, told } of await findOddAccounts(db)) {
+    const row = `${balance} credits left`
+    const chain = `the ledger adds up to ${told}`
+    yield { check: 'credits', about: `account ${id}`, row, chain, mend: BY_HAND }
+  }
+  for (const { intentId, sequence, burned, minted } of await findOddMints(db)) {
+    const about = `step ${sequence} of intent ${intentId}`
+    const row = `${assetText(BigInt(burned))} went into the bridge`
+    const chain = `${assetText(BigInt(minted))} came out`
+    yield { check: 'money', about, row, chain, mend: BY_HAND }
+  }
+  let count = 0
+  for await (const intents of pagesOf(
+    (page) => pageIntents(db, page),
+    ({ id }) => id,
+  )) {
+    progress(`${(count += intents.length)} intents`)
+    yield* oddEvents(db, intents)
+    for (const intent of intents) yield* judgeEnd(intent)
+  }
+}
+
+async function* oddEvents(
+  db: AuditTools['db'],
+  intents: Pick<AuditedIntent, 'id' | 'status' | 'told'>[],
+): AsyncGenerator<Difference> {
+  const odd = await findOddEvents(db, intents.map(({ id }) => id)) // prettier-ignore
+  for (const { intentId, type, before, status } of odd) {
+    const row = `told as ${type}, from ${before ?? 'nothing'} to ${status}`
+    const chain = 'there is no such way'
+    yield { check: 'edges', about: `intent ${intentId}`, row, chain, mend: BY_HAND }
+  }
+  for (const { id, status, told } of intents.filter((one) => one.told !== one.status)) {
+    const chain = `told last as ${told ?? 'nothing'}`
+    yield { check: 'edges', about: `intent ${id}`, row: status, chain, mend: BY_HAND }
+  }
+}
+
+type Judged = Omit<AuditedIntent, 'effects'> & { effects: Effect[] }
+
+function* judgeEnd(intent: Judged): Generator<Difference> {
+  const { id, status, holds, retried } = intent
+  const about = `intent ${id}`
+  if (!holds) {
+    const chain =
+      status === 'completed'
+        ? 'not every step has a confirmed success'
+        : 'what failed has succeeded, or is open again'
+    if (retried) {
+      const mend = 'It was retried: look whether its money moved twice.'
+      yield { check: 'ends', about, row: status, chain, mend }
+    } else {
+      const mend = 'It is executing again, and its workflow is started anew.'
+      const repair = { type: 'reconsider', intentId: id } as const
+      yield { check: 'ends', about, row: status, chain, mend, repair }
+    }
+  }
+  const funds = holds && fundsOf(intent)
+  if (!funds) return
+  const [row, chain] = funds
+  yield { check: 'funds', about, row, chain, mend: BY_HAND }
+}
+
+/** Where a failed intent says that its money is, and where its logs do; undefined when they agree. */
+function fundsOf({ plan, error, effects }: Judged): [string, string] | undefined {
+  const step = plan?.steps.find(({ sequence }) => sequence === error?.step)
+  if (!plan || !step || !error?.funds || error.code === 'BRIDGE_TIMEOUT') return undefined
+  const [row, chain] = [error.funds, locateFunds(plan, step, effects)].map((funds) =>
+    funds
+      .map(({ amount, asset, chain, protocol }) => {
+        return `${amount} ${asset} on ${chain}${protocol ? ` in ${protocol}` : ''}`
+      })
+      .join(', '),
+  )
+  return row === chain ? undefined : [`funds: ${row}`, `funds: ${chain}`]
+}

@@ -1,0 +1,26 @@
+import type { Chains } from '../chains/connect.js'
+import type { Registry } from '../chains/registry.js'
+import type { Db } from '../db/connection/connect.js'
+import type { PartLog } from '../log.js'
+
+/** What runs at Temporal; absent when nobody can ask it. */
+export type Workflows = {
+  /** Those of the given ids, at most 100, that run. */
+  findRunning(ids: string[]): Promise<Set<string>>
+  /** The ids of all that run. */
+  listRunning(): AsyncIterable<string>
+}
+
+/** What an audit looks at. */
+export type AuditTools = {
+  /** The owner's connection. */
+  db: Db
+  chains: Chains
+  registry: Registry
+  workflows?: Workflows
+  log: PartLog
+  /** Until what differs is looked at once more, ms: processes that run may have been about to write it. */
+  againMs: number
+  /** What is being compared, and how far it is. */
+  progress(text: string): void
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pageOpen, readKnown } from '../db/audit/rows.js'
+import { PAGE, pagesOf } from './pages.js'
+import type { Difference } from './difference.js'
+import type { AuditTools, Workflows } from './tools.js'
+
+/** What was created within this time may be about to be started, or was just. */
+const YOUNG_MS = 60_000
+
+/** No open intent or funding without its workflow, and the reverse. */
+export async function* auditWorkflows(tools: AuditTools): AsyncGenerator<Difference> {
+  const { workflows, progress } = tools
+  if (!workflows) return
+  progress('workflows')
+  yield* findGone(tools, workflows)
+  yield* findIdle(tools, workflows)
+}
+
+async function* findGone({ db, againMs }: AuditTools, { findRunning }: Workflows) {
+  const read = (page: { after: string; limit: number }) => pageOpen(db, YOUNG_MS, page)
+  for await (const page of pagesOf(read, ({ id }) => id)) {
+    const running = await findRunning(page.map(({ id }) => id))
+    const gone = page.filter(({ id }) => !running.has(id))
+    if (gone.length === 0) continue
+    await sleep(againMs)
+    const ids = gone.map(({ id }) => id)
+    const known = await readKnown(db, ids)
+    const now = await findRunning(ids)
+    for (const { id, status } of gone) {
+      if (now.has(id) || !known.some((one) => one.id === id && one.open)) continue
+      yield toGone(id, status)
+    }
+  }
+}
+
+function toGone(id: string, status: string): Difference {
+  const chain = 'no workflow of it runs'
+  const mend = 'The sweeper starts it again, and it finds what is done.'
+  const facts = { check: 'workflows', row: status, chain, mend } as const
+  if (id.startsWith('fund_')) return { ...facts, about: `funding ${id}` }
+  return { ...facts, about: `intent ${id}`, repair: { type: 'restart', intentId: id } }
+}
+
+async function* findIdle({ db, againMs }: AuditTools, workflows: Workflows) {
+  let page: string[] = []
+  for await (const id of workflows.listRunning()) {
+    page.push(id)
+    if (page.length < PAGE) continue
+    yield* judgeIdle(db, workflows, { ids: page, againMs })
+    page = []
+  }
+  if (page.length > 0) yield* judgeIdle(db, workflows, { ids: page, againMs })
+}
+
+async function* judgeIdle(
+  db: AuditTools['db'],
+  { findRunning }: Workflows,
+  { ids, againMs }: { ids: string[]; againMs: number },
+): AsyncGenerator<Difference> {
+  const read = async (some: string[]) => {
+    const known = new Map((await readKnown(db, some)).map(({ id, open }) => [id, open]))
+    return some.filter((id) => known.get(id) !== true).map((id) => [id, known.has(id)] as const)
+  }
+  const idle = await read(ids)
+  if (idle.length === 0) return
+  await sleep(againMs)
+  const running = await findRunning(idle.map(([id]) => id))
+  for (const [id, isKnown] of await read(idle.map(([id]) => id))) {
+    if (!running.has(id)) continue
+    const row = isKnown ? 'it is over' : 'not there'
+    const mend = isKnown
+      ? 'It ends by itself.'
+      : 'Its row is lost with a backup: terminate it when nothing of it is on a chain.'
+    const about = `workflow ${id}`
+    yield { check: 'workflows', about, row, chain: 'its workflow runs', mend }
+  }
+}

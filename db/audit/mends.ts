@@ -1,0 +1,98 @@
+import {
+  confirmUpTo,
+  dropOutcomes,
+  findChainState,
+  readHeaders,
+  setMined,
+  type MinedOperation,
+} from '../lanes/booking.js'
+import { holdIntents, reconsiderIntents } from '../lanes/turned.js'
+import type { Db } from '../connection/connect.js'
+import type { AuditedOperation } from './operations.js'
+
+/**
+ * Books an outcome whose block was booked without it, and what follows from it for its intent.
+ *
+ * @returns False when that block was taken back meanwhile, or is not booked.
+ */
+export async function bookOutcome(
+  db: Db,
+  chain: { chainId: number; confirmations: number },
+  mined: MinedOperation,
+): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const told = await holdIntents(trx, [mined.id])
+    const state = await findChainState(trx, chain.chainId)
+    const { number, hash } = mined.block
+    const headers = await readHeaders(trx, chain.chainId)
+    const isKept = headers.some((kept) => kept.number === number && kept.hash === hash)
+    if (!state || (!isKept && number >= state.finalizedBlock)) return false
+    await setMined(trx, mined)
+    const depth = BigInt(chain.confirmations) - 1n
+    await confirmUpTo(trx, chain.chainId, state.booked.number - depth)
+    await reconsiderIntents(trx, told)
+    return true
+  })
+}
+
+/** Takes back an outcome that the chain does not have: signed, or queued, as before it was booked. */
+export async function takeBack(db: Db, { id, blockHash }: AuditedOperation): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const told = await holdIntents(trx, [id])
+    const row = await trx('operation')
+      .where({ id, block_hash: blockHash })
+      .forUpdate()
+      .first<{ intent_id: string; sequence: number; tx_id: bigint | null } | undefined>()
+    if (!row) return false
+    await dropOutcomes(trx, [id])
+    const { intent_id, sequence } = row
+    await trx('reservation')
+      .where({ intent_id, sequence })
+      .update({ spent_block: null, released_at: null })
+    await trx('reservation').where({ intent_id, fed_by: sequence }).update({ from_block: null })
+    if (row.tx_id !== null) {
+      await trx('chain_tx')
+        .where({ id: row.tx_id.toString(), block_hash: blockHash })
+        .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+    }
+    await reconsiderIntents(trx, told)
+    return true
+  })
+}
+
+type Move = { chainId: number; sender: string; from: bigint; to: bigint }
+
+/**
+ * Lets a lane go on behind nonces that it has used and that no row knows. They are kept as lost: used by
+ * transactions whose bytes are not here.
+ */
+export async function moveLane(db: Db, { chainId, sender, from, to }: Move): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const lane = { chain_id: chainId, sender }
+    const moved = await trx('lane')
+      .where({ ...lane, next_nonce: from.toString() })
+      .update({ next_nonce: to.toString() })
+    if (moved === 0) return false
+    await trx.raw(
+      `insert into chain_tx (chain_id, sender, nonce, state)
+       select ?, ?, nonce, 'lost' from generate_series(?::bigint, ?::bigint) nonce
+       on conflict (chain_id, sender, nonce) do nothing`,
+      [chainId, sender, from.toString(), (to - 1n).toString()],
+    )
+    return true
+  })
+}
+
+/** Reopens an intent whose end its rows do not bear. */
+export async function reconsider(db: Db, intentId: string): Promise<boolean> {
+  return db.transaction(async (trx) => (await reconsiderIntents(trx, [intentId])).length > 0)
+}
+
+/** Marks an open intent, so that the sweeper starts its workflow again. */
+export async function restart(db: Db, intentId: string): Promise<boolean> {
+  const marked = await db('intent')
+    .where({ id: intentId, recover_at: null })
+    .whereNotIn('status', ['completed', 'failed'])
+    .update({ recover_at: db.raw('clock_timestamp()'), swept_at: null })
+  return marked > 0
+}

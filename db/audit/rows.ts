@@ -1,0 +1,191 @@
+import type { Db } from '../connection/connect.js'
+import type { Effect, ExecutionPlan, IntentError } from '../../domain/intent.js'
+import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
+
+/** A page by id: the rows after it, at most so many. */
+export type Page = { after: string; limit: number }
+
+const rowsOf = async <Row>(db: Db, sql: string, bindings: object = {}): Promise<Row[]> =>
+  (await db.raw<{ rows: Row[] }>(sql, bindings as never)).rows
+
+export type OddAccount = { id: string; balance: string; told: string }
+
+/** Accounts whose credits are not what their ledger adds up to. */
+export const findOddAccounts = (db: Db) =>
+  rowsOf<OddAccount>(
+    db,
+    `select a.id, (a.granted + a.purchased)::text as balance, coalesce(sum(l.delta), 0)::text as told
+     from account a left join ledger l on l.account_id = a.id
+     group by a.id having a.granted + a.purchased <> coalesce(sum(l.delta), 0) order by a.id`,
+  )
+
+export type OddEvent = { intentId: string; type: string; before: string | null; status: string }
+
+/** Events of a page of intents that lead along no edge; `before` is where the one before had led. */
+export const findOddEvents = (db: Db, ids: string[]) =>
+  rowsOf<OddEvent>(
+    db,
+    `with told as (
+       select e.intent_id, e.id, e.type, e.data ->> 'status' as status,
+         lag(e.data ->> 'status') over (partition by e.intent_id order by e.id) as before
+       from intent_event e
+       where e.intent_id = any (:ids) and e.type in
+         ('created', 'planned', 'executing', 'completed', 'failed', 'cancelled', 'reopened'))
+     select t.intent_id as "intentId", t.type, t.before, t.status from told t
+     where t.type <> 'created' and not (t.type = 'planned' and t.before = 'planning')
+       and not exists (select from intent_edge g
+         where g.event = t.type and g.from_status = t.before and g.to_status = t.status)
+     order by t.id`,
+    { ids },
+  )
+
+export type AuditedIntent = {
+  id: string
+  status: string
+  /** The status that was told last; null when nothing was ever told. */
+  told: string | null
+  holds: boolean
+  retried: boolean
+  plan: ExecutionPlan | null
+  error: IntentError | null
+  effects: EffectRow[] | null
+}
+
+/** A page of intents with what their rows say of their end. */
+export async function pageIntents(db: Db, { after, limit }: Page) {
+  const rows = await rowsOf<AuditedIntent>(
+    db,
+    `select i.id, i.status, end_holds(i) as holds, i.plan, i.error, (${EFFECTS}) as effects,
+       exists (select from intent r where r.retry_of = i.id) as retried,
+       (select e.data ->> 'status' from intent_event e
+        where e.intent_id = i.id and e.data ->> 'status' is not null
+        order by e.id desc limit 1) as told
+     from intent i where i.id > :after order by i.id limit :limit`,
+    { after, limit },
+  )
+  return rows.map((row): Omit<AuditedIntent, 'effects'> & { effects: Effect[] } => ({
+    ...row,
+    effects: (row.effects ?? []).map(toEffect),
+  }))
+}
+
+export type OddMint = { intentId: string; sequence: number; burned: string; minted: string }
+
+/** Money that came out of the bridge and is more than what went in. */
+export const findOddMints = (db: Db) =>
+  rowsOf<OddMint>(
+    db,
+    `select m.intent_id as "intentId", m.sequence, b.units::text as burned, m.units::text as minted
+     from operation m join operation b
+       on b.intent_id = m.intent_id and b.sequence = m.sequence and b.kind = 'bridge'
+     where m.kind = 'mint' and m.success and b.success and m.units > b.units order by 1`,
+  )
+
+export type Spoken = {
+  walletId: string
+  wallet: string
+  token: string
+  units: string
+  block: string
+}
+
+/** What is reserved of each wallet's tokens on a chain, as it counts at the booked block. */
+export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
+  rowsOf<Spoken>(
+    db,
+    `select w.id as "walletId", w.address as wallet, r.token, sum(r.units)::text as units,
+       min(c.booked_hash) as block
+     from reservation r join wallet w on w.id = r.wallet_id join chain c on c.id = r.chain_id
+     where r.chain_id = :chainId and r.wallet_id > :after and r.from_block <= c.booked_block
+       and case when r.spent_block is null then r.released_at is null
+           else r.spent_block > c.booked_block end
+     group by w.id, w.address, r.token order by w.id limit :limit`,
+    { chainId, after, limit },
+  )
+
+/** Open intents and fundings whose workflow should have been there for so long, by id. */
+export const pageOpen = (db: Db, olderThanMs: number, { after, limit }: Page) =>
+  rowsOf<{ id: string; status: string }>(
+    db,
+    `select x.id, x.status from (
+       select id, status from intent
+       where status not in ('completed', 'failed')
+         and created_at < clock_timestamp() - :olderThanMs * interval '1 millisecond'
+       union all
+       select f.id, 'not paid' from funding f
+       where f.completed_at is null
+         and f.created_at < clock_timestamp() - :olderThanMs * interval '1 millisecond'
+         and not exists (select from operation o where o.intent_id = f.id and
+           (o.state in ('rejected', 'cancelled') or o.state in ('confirmed', 'final') and not o.success))
+     ) x where x.id > :after order by x.id limit :limit`,
+    { olderThanMs, after, limit },
+  )
+
+/** Of some workflows' ids: those that rows know, and those of them of which something is left to do. */
+export const readKnown = (db: Db, ids: string[]) =>
+  rowsOf<{ id: string; open: boolean }>(
+    db,
+    `select id, status not in ('completed', 'failed') or error ->> 'code' = 'BRIDGE_TIMEOUT' as open
+     from intent where id = any (:ids)
+     union all select id, completed_at is null from funding where id = any (:ids)`,
+    { ids },
+  )
+
+export type AuditedChain = {
+  bookedBlock: bigint
+  bookedHash: string
+  finalizedBlock: bigint
+  isSilent: boolean
+}
+
+/** What is booked of a chain; silent when nothing was for so long. */
+export async function readAuditedChain(
+  db: Db,
+  chainId: number,
+  silentMs: number,
+): Promise<AuditedChain | undefined> {
+  const [row] = await rowsOf<AuditedChain>(
+    db,
+    `select booked_block as "bookedBlock", booked_hash as "bookedHash",
+       finalized_block as "finalizedBlock",
+       booked_at < clock_timestamp() - :silentMs * interval '1 millisecond' as "isSilent"
+     from chain where id = :chainId`,
+    { chainId, silentMs },
+  )
+  return row
+}
+
+export type AuditedTx = {
+  id: bigint
+  sender: string
+  nonce: bigint
+  state: string
+  blockHash: string | null
+  hashes: string[]
+}
+
+/** A page of a chain's transactions with the hashes of all their sends, by id. */
+export const pageTransactions = (db: Db, chainId: number, { after, limit }: Page) =>
+  rowsOf<AuditedTx>(
+    db,
+    `select t.id, t.sender, t.nonce, t.state, t.block_hash as "blockHash",
+       array(select s.hash from chain_tx_send s where s.tx_id = t.id order by s.n) as hashes
+     from chain_tx t where t.chain_id = :chainId and t.id > :after::bigint
+     order by t.id limit :limit`,
+    { chainId, after: after || '0', limit },
+  )
+
+export type AuditedLane = { sender: string; nextNonce: bigint; gaps: string[] }
+
+/** Lanes of a chain with the first nonces below their next one that no row has. */
+export const readAuditedLanes = (db: Db, chainId: number) =>
+  rowsOf<AuditedLane>(
+    db,
+    `select l.sender, l.next_nonce as "nextNonce", array(
+       select n from generate_series(0, l.next_nonce - 1) n
+       where not exists (select from chain_tx t
+         where t.chain_id = l.chain_id and t.sender = l.sender and t.nonce = n)
+       order by n limit 5)::text[] as gaps
+     from lane l where l.chain_id = :chainId order by l.sender`,
+    { chainId },
+  )

@@ -1,0 +1,134 @@
+import { parseArgs } from 'node:util'
+import { audit, reconcile } from '../audit/audit.js'
+import { ServiceError } from '../domain/errors.js'
+import { connectTemporal, pingTemporal } from '../temporal/connect.js'
+import { findRunning, listRunning } from '../temporal/running.js'
+import { useDeployment } from './deployment.js'
+import { useOwnerDatabase } from './ownerDatabase.js'
+import { toTable } from './table.js'
+import type { Difference } from '../audit/difference.js'
+import type { AuditTools, Workflows } from '../audit/tools.js'
+
+export const USAGE = `Usage: npm run audit [-- --reconcile] [--json] [--without-temporal]
+
+  Compares the rows of the database with the chains and with Temporal, and names every difference: what it is
+  about, what the row says, what the chain says, and what would mend it. Writes nothing.
+
+  --reconcile         mends what is certain, each in a transaction, told line by line; what is left is named
+  --without-temporal  looks at no workflows
+
+After a backup was restored: run it with --reconcile before the signer is started again. It needs no keys. The
+settings are those of the service (NETWORK, RPC_URL_…, DEVNET_FILE, TEMPORAL_ADDRESS) with the DATABASE_URL of
+the database's owner, else those of a running npm start. Exit code: 0 without a difference, 1 with some, 2 when it
+could not look.`
+
+const options = {
+  reconcile: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'without-temporal': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const PING_MS = 5_000
+/** Processes that run write within this time what they were about to. */
+const AGAIN_MS = 3_000
+
+export type AuditReport = { text: string; exitCode: 0 | 1 }
+
+/**
+ * Audits the deployment that the settings describe.
+ *
+ * @param say - Hears how far it is, and of each mend.
+ * @returns Undefined when only help is asked for.
+ * @throws {ServiceError} INVALID_REQUEST for wrong arguments; MISCONFIGURED or RPC_ERROR, without a URL, when it
+ *   cannot look.
+ */
+export async function runAudit(
+  argv: string[],
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void = sayLine,
+): Promise<AuditReport | undefined> {
+  const asked = readOptions(argv)
+  if (asked.help) return undefined
+  return useDeployment(env, async ({ registry, chains, databaseUrl, temporal }) => {
+    const client = asked['without-temporal'] ? undefined : connectTemporal(...temporal)
+    let report: AuditReport | undefined
+    try {
+      if (client) await assertThere(() => pingTemporal(client, PING_MS))
+      const workflows: Workflows | undefined = client && {
+        findRunning: (ids) => findRunning(client, ids),
+        listRunning: () => listRunning(client),
+      }
+      await useOwnerDatabase({ DATABASE_URL: databaseUrl }, async (db) => {
+        const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+        const base = { db, chains, registry, log, againMs: AGAIN_MS, progress: say }
+        const tools: AuditTools = { ...base, ...(workflows && { workflows }) }
+        report = await look(tools, asked, say)
+      })
+    } finally {
+      await client?.connection.close()
+    }
+    return report
+  })
+}
+
+function readOptions(argv: string[]) {
+  try {
+    return parseArgs({ args: argv, options }).values
+  } catch (error) {
+    const [first = ''] = (error as Error).message.split(/(?<=\.)\s/)
+    throw new ServiceError('INVALID_REQUEST', `${first} Help: npm run audit -- --help`)
+  }
+}
+
+async function assertThere(ping: () => Promise<void>): Promise<void> {
+  await ping().catch((cause: unknown) => {
+    const message = 'Temporal does not answer. Without it: --without-temporal'
+    throw new ServiceError('MISCONFIGURED', message, {}, { cause })
+  })
+}
+
+async function look(
+  tools: AuditTools,
+  { reconcile: isMending = false, json = false }: { reconcile?: boolean; json?: boolean },
+  say: (line: string) => void,
+): Promise<AuditReport> {
+  const mended: Difference[] = []
+  const left: Difference[] = []
+  if (isMending) {
+    const rest = await reconcile(tools, (difference) => {
+      mended.push(difference)
+      say(`mended: ${difference.about}: ${difference.mend}`)
+    })
+    left.push(...rest)
+  } else {
+    for await (const difference of audit(tools)) left.push(difference)
+  }
+  const text = json
+    ? JSON.stringify({ differences: left.map(toJson), mended: mended.map(toJson) }, null, 2)
+    : toText(left, mended)
+  return { text, exitCode: left.length > 0 ? 1 : 0 }
+}
+
+/** What would be written is told in words; it holds what only programs of this version can read. */
+const toJson = ({ repair, ...difference }: Difference) => ({
+  ...difference,
+  mendable: repair !== undefined,
+})
+
+function toText(left: Difference[], mended: Difference[]): string {
+  const names = ['CHECK', 'ABOUT', 'ROW', 'CHAIN', 'MEND']
+  const rows = left.map(({ check, about, row, chain, mend, repair }) => [
+    ...[check, about, row, chain],
+    repair ? `${mend} (--reconcile)` : mend,
+  ])
+  const done = mended.length > 0 ? [`${mended.length} mended.`] : []
+  const verdict = left.length > 0 ? `${left.length} differences.` : 'No difference.'
+  return [toTable('', names, rows), '', ...done, verdict].join('\n').trimStart()
+}
+
+/** On a terminal one line that changes; else nothing but what was mended. */
+function sayLine(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
+  else if (line.startsWith('mended')) process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { differencesOf, expectNoDifferences, lineOf } from './auditing.js'
+import {
+  createSettled,
+  forgetNewest,
+  intentOf,
+  loseOperation,
+  operationOf,
+  unsigned,
+  type Settled,
+} from './settled.js'
+import type { Check } from '../../audit/difference.js'
+import type { Db } from '../../db/connection/connect.js'
+
+let settled: Settled
+
+beforeAll(async () => {
+  settled = await createSettled()
+})
+afterAll(() => settled?.world.stop())
+
+/** What differs after a change that is undone again. */
+async function afterPlanting(plant: (db: Db) => Promise<unknown>) {
+  const trx = await settled.world.db.transaction()
+  try {
+    await plant(trx)
+    return await differencesOf(settled.world, { db: trx })
+  } finally {
+    await trx.rollback()
+  }
+}
+
+describe('an audit', () => {
+  test('names nothing where all is well', async () => {
+    await expectNoDifferences(settled.world)
+  })
+
+  const kinds: [string, Check, string, (db: Db) => Promise<unknown>][] = [
+    [
+      'credits that no ledger has',
+      'credits',
+      'the ledger adds up to',
+      (db) => db('account').increment('purchased', 1),
+    ],
+    [
+      'a status that nobody told',
+      'edges',
+      'told last as failed',
+      (db) => intentOf(db, settled.failed).update({ status: 'executing', error: null }),
+    ],
+    [
+      'an event along no edge',
+      'edges',
+      'there is no such way',
+      (db) =>
+        db('intent_event').insert({
+          ...{
+            intent_id: settled.done.intentId,
+            account_id: settled.done.wallet.accountId,
+            type: 'planned',
+          },
+          data: { status: 'completed' },
+        }),
+    ],
+    [
+      'a completed intent without its success',
+      'ends',
+      'not every step has a confirmed success',
+      (db) => operationOf(db, settled.done).update({ success: false }),
+    ],
+    [
+      'a failed intent whose step has succeeded',
+      'ends',
+      'what failed has succeeded',
+      (db) => operationOf(db, settled.failed).update({ success: true }),
+    ],
+    [
+      'money that is not where the error says',
+      'funds',
+      'funds: 1 USDC on',
+      (db) =>
+        intentOf(db, settled.failed).update({
+          error: {
+            ...{ code: 'DEPOSIT_FAILED', message: 'x', step: 1 },
+            funds: [{ chain: 'base-sepolia', asset: 'USDC', amount: '1' }],
+          },
+        }),
+    ],
+    [
+      'more that is spoken for than there is',
+      'money',
+      'at the booked block',
+      (db) => db('reservation').where({ intent_id: settled.waiting }).update({ units: '1000001' }),
+    ],
+    [
+      'a booked block that is not canonical',
+      'booking',
+      'another block',
+      (db) => db('chain').update({ booked_hash: '0x01' }),
+    ],
+    [
+      'a booking that nobody goes on with',
+      'booking',
+      'its head is block',
+      async (db) => {
+        const header = await db('block_header')
+          .orderBy('number')
+          .first<{ number: bigint; hash: string }>()
+        const at = { booked_block: header.number.toString(), booked_hash: header.hash }
+        await db('chain').update({ ...at, booked_at: new Date(0) })
+      },
+    ],
+    [
+      'an outcome in a block that is not canonical',
+      'operations',
+      'a success in block',
+      (db) => operationOf(db, settled.done).update({ block_hash: '0x01' }),
+    ],
+    [
+      'an operation that was executed and is queued',
+      'operations',
+      'a success in block',
+      (db) => operationOf(db, settled.done).update({ ...unsigned, state: 'queued' }),
+    ],
+    [
+      'a success that was a failure',
+      'operations',
+      'a failure in block',
+      (db) => operationOf(db, settled.failed).update({ success: true }),
+    ],
+    [
+      'a funding that was paid and is queued',
+      'operations',
+      'a success in block',
+      (db) => operationOf(db, settled.funded).update({ ...unsigned, state: 'queued' }),
+    ],
+    [
+      'an operation whose row is gone',
+      'operations',
+      'its key is spent',
+      (db) => loseOperation(db, settled.failed),
+    ],
+    [
+      'an outcome that never was',
+      'operations',
+      'its key is not spent',
+      async (db) => {
+        const id = '0x01'
+        const row = await operationOf(db, settled.done).first<Record<string, unknown>>()
+        // What the database derives from the others.
+        const { for_intent: _intent, for_funding: _funding, resource: _resource, ...own } = row
+        const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2, input: { units: '1' } }
+        await db('operation').insert({ ...own, ...key })
+      },
+    ],
+    [
+      'a transaction that is not in its block',
+      'transactions',
+      'no stored hash',
+      (db) =>
+        db('chain_tx')
+          .whereIn('id', operationOf(db, settled.done).select('tx_id'))
+          .update({ block_hash: '0x01' }),
+    ],
+    [
+      'a nonce that no row has',
+      'lanes',
+      'no transaction is known',
+      async (db) => {
+        await db('lane').increment('next_nonce', 1)
+      },
+    ],
+    [
+      'a lane that has used more',
+      'lanes',
+      'it signs nothing',
+      (db) => forgetNewest(db, settled.failed),
+    ],
+  ]
+
+  test.each(kinds)('names %s', async (_what, check, words, plant) => {
+    const found = await afterPlanting(plant)
+    expect(found).toContainEqual(expect.objectContaining({ check }))
+    const told = found.filter((one) => one.check === check).map(lineOf)
+    expect(told.join('\n')).toContain(words)
+  })
+
+  test('names an open intent without workflow, and a workflow without intent', async () => {
+    await settled.world
+      .db('intent')
+      .where({ id: settled.waiting })
+      .update({ created_at: new Date(0) })
+    const running = (ids: string[]) => ({
+      findRunning: (asked: string[]) =>
+        Promise.resolve(new Set(asked.filter((id) => ids.includes(id)))),
+      async *listRunning() {
+        yield* ids
+        await Promise.resolve()
+      },
+    })
+    const stopped = await differencesOf(settled.world, {
+      workflows: running(['intent_gone', settled.done.intentId]),
+    })
+    const about = stopped
+      .filter(({ check }) => check === 'workflows')
+      .map((one) => [one.about, one.row])
+    const fund = [`funding ${settled.funded.intentId}`, 'not paid']
+    expect(about).toEqual(
+      expect.arrayContaining([
+        [`intent ${settled.waiting}`, 'planning'],
+        ['workflow intent_gone', 'not there'],
+        [`workflow ${settled.done.intentId}`, 'it is over'],
+      ]),
+    )
+    expect(about.filter((one) => one[0] !== fund[0])).toHaveLength(3)
+    await settled.world.db('funding').update({ completed_at: new Date() })
+    await expectNoDifferences(settled.world, { workflows: running([settled.waiting]) })
+  })
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { finalizeIntent } from '../../activities/status.js'
+import { usdcUnits, type Lend } from '../lanes/world/fixture.js'
+import { reconcileWorld } from './auditing.js'
+import {
+  createSettled,
+  forgetNewest,
+  intentOf,
+  loseOperation,
+  operationOf,
+  unsigned,
+  type Settled,
+} from './settled.js'
+import type { Db } from '../../db/connection/connect.js'
+
+let settled: Settled
+
+beforeAll(async () => {
+  settled = await createSettled()
+})
+afterAll(() => settled?.world.stop())
+
+/** What is mended and left after a change that is undone again. */
+async function afterMending(plant: (db: Db) => Promise<unknown>, lend = settled.done) {
+  const trx = await settled.world.db.transaction()
+  try {
+    await plant(trx)
+    const { mended, left } = await reconcileWorld(settled.world, { db: trx })
+    return { mended, left, row: await operationOf(trx, lend).first<Row>() }
+  } finally {
+    await trx.rollback()
+  }
+}
+type Row = { state: string; success: boolean | null; units: string | null }
+
+describe('reconcile', () => {
+  test.each<[string, () => Lend, Record<string, unknown>]>([
+    ['queued', () => settled.done, { ...unsigned, state: 'queued' }],
+    ['cancelled', () => settled.done, { ...unsigned, state: 'cancelled' }],
+    ['in another block', () => settled.done, { block_hash: '0x01' }],
+    ['a failure', () => settled.done, { success: false }],
+    ['queued', () => settled.funded, { ...unsigned, state: 'queued' }],
+  ])('books what was executed and is %s', async (_state, lend, values) => {
+    const plant = (db: Db) => operationOf(db, lend()).update(values)
+    const { left, mended, row } = await afterMending(plant, lend())
+    expect(left).toEqual([])
+    expect(mended.length).toBeGreaterThan(0)
+    expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
+  })
+
+  test('is safe to repeat, and writes nothing where all is well', async () => {
+    expect(await reconcileWorld(settled.world)).toEqual({ mended: [], left: [] })
+  })
+
+  test('writes the row of what was executed again, and books it', async () => {
+    const { left, mended } = await afterMending((db) => loseOperation(db, settled.failed))
+    expect(left).toEqual([])
+    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+  })
+
+  test('lets a lane go on behind final nonces that no row knows', async () => {
+    const { left, mended } = await afterMending((db) => forgetNewest(db, settled.failed))
+    expect(left).toEqual([])
+    expect(mended).toMatchObject([{ check: 'lanes' }])
+  })
+
+  test('reopens an intent whose end its rows do not bear', async () => {
+    const trx = await settled.world.db.transaction()
+    await intentOf(trx, settled.done).update({
+      status: 'failed',
+      completed_at: null,
+      error: { code: 'INTERNAL' },
+    })
+    await trx('intent_event').insert({
+      ...{
+        intent_id: settled.done.intentId,
+        account_id: settled.done.wallet.accountId,
+        type: 'failed',
+      },
+      data: { status: 'failed' },
+    })
+    const { mended } = await reconcileWorld(settled.world, { db: trx })
+    const row = await intentOf(trx, settled.done).first<object>()
+    await trx.rollback()
+    expect(mended).toMatchObject([{ check: 'ends', about: `intent ${settled.done.intentId}` }])
+    expect(row).toMatchObject({ status: 'executing', recover_at: expect.any(Date) })
+  })
+
+  test('waits while the nonces are not final: whoever has no bytes of theirs cannot send them again', async () => {
+    const lend = await settled.world.lend(await settled.world.createWallet(usdcUnits), usdcUnits)
+    await settled.world.round()
+    await finalizeIntent(settled.world.workerDb, { intentId: lend.intentId })
+    const { left } = await afterMending((db) => forgetNewest(db, lend))
+    const [, ...more] = left.filter(({ check }) => check === 'lanes')
+    expect(more).toEqual([])
+    expect(left.map(({ mend }) => mend).join()).toContain('when they are final')
+  })
+})

@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { finalizeIntent } from '../../activities/status.js'
+import { insertFunding } from '../../db/intents/fundings.js'
+import { demoFunding } from '../../domain/funding.js'
+import { createArrival, insertCrossing, submitBurn } from '../lanes/bridge/crossing.js'
+import { createWorld, finalityBlocks, usdcUnits, type World } from '../lanes/world/fixture.js'
+import { differencesOf, expectNoDifferences, lineOf, reconcileWorld } from './auditing.js'
+import { takeBackup } from './backup.js'
+import type { OperationOrder } from '../../lanes/operations.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
+
+/** More of them by hand: each with other moments of the backup. */
+const ROUNDS = Number(process.env.RESTORE_ROUNDS ?? 2)
+const SEED = Number(process.env.RESTORE_SEED ?? Date.now() % 1_000_000)
+/** Rounds of signer and driver after which everything is over. */
+const PATIENCE = 8
+
+/** What was asked for, in rows that every backup has. `handIn` does what its activities do at each attempt. */
+type Asked = {
+  what: string
+  wallet: Wallet
+  handIn(): Promise<unknown>
+  /** What became of its money, by the chain alone: lent, held. */
+  expected: [lent: bigint, held: bigint]
+  intentId: string
+}
+
+let world: World
+let backup: Awaited<ReturnType<typeof takeBackup>> | undefined
+
+beforeAll(async () => {
+  world = await createWorld({ lanes: 2 })
+})
+afterEach(async () => {
+  await backup?.drop()
+  backup = undefined
+})
+afterAll(() => world?.stop())
+
+/** mulberry32 */
+function createRandom(seed: number) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+async function askForLend(): Promise<Asked> {
+  const wallet = await world.createWallet(usdcUnits)
+  const intentId = await world.insertLend(wallet, usdcUnits)
+  const order = orderOf(wallet, intentId, 'deposit')
+  const handIn = () => world.submit(order)
+  return { what: 'lend', wallet, intentId, expected: [usdcUnits, 0n], handIn }
+}
+
+async function askForFunding(): Promise<Asked> {
+  const wallet = await world.createWallet(0n)
+  const { id: walletId, accountId } = wallet
+  const { units } = demoFunding
+  const funding = { accountId, walletId, chainId: world.chain.chainId, units }
+  const { id } = await insertFunding(world.db, funding)
+  const handIn = () => world.submit(orderOf(wallet, id, 'fund'))
+  return { what: 'fund', wallet, intentId: id, expected: [0n, units], handIn }
+}
+
+async function askForBurn(): Promise<Asked> {
+  const wallet = await world.createWallet(usdcUnits)
+  const crossing = await insertCrossing(world, wallet, usdcUnits, 'arbitrum-sepolia')
+  const handIn = () => submitBurn(world, crossing)
+  return { what: 'burn', wallet, intentId: crossing.intentId, expected: [0n, 0n], handIn }
+}
+
+async function askForMint(): Promise<Asked> {
+  const wallet = await world.createWallet(0n)
+  const { order, intentId } = await createArrival(world, wallet, usdcUnits)
+  // Its burn is on a chain that this world does not have.
+  const handIn = () => world.submit(order)
+  return { what: 'mint', wallet, intentId, expected: [0n, usdcUnits], handIn }
+}
+
+function orderOf(wallet: Wallet, intentId: string, kind: 'deposit' | 'fund'): OperationOrder {
+  const { id: walletId, accountId } = wallet
+  const { chainId } = world.chain
+  const input = { units: usdcUnits.toString() }
+  return { intentId, sequence: 1, kind, accountId, walletId, chainId, input }
+}
+
+async function broadcast(): Promise<void> {
+  world.driver().sentAt.clear()
+  await world.broadcast()
+}
+
+/** What a workflow does of an intent, as often as it is started: hand in, wait, write the end. */
+async function work(asked: Asked[]): Promise<void> {
+  await world
+    .db('operation')
+    .where({ state: 'deferred' })
+    .update({ retry_after: world.db.raw('clock_timestamp()') })
+  await world.db('operation').update({ taken_until: null })
+  for (const one of asked) await one.handIn().catch(() => undefined)
+}
+
+async function finish(asked: Asked[]): Promise<void> {
+  for (const { what, intentId } of asked) {
+    if (what === 'lend') await finalizeIntent(world.workerDb, { intentId })
+  }
+}
+
+/** Why the chain is not as it is after exactly one execution of each. */
+async function faultsOf(asked: Asked[]): Promise<string[]> {
+  const faults: string[] = []
+  for (const { what, wallet, expected } of asked) {
+    const [lent, held] = expected
+    const found = [await world.deposited(wallet.address), await world.usdcOf(wallet.address)]
+    if (found[0] !== lent || found[1] !== held) faults.push(`${what}: ${found.join()}`)
+  }
+  return faults
+}
+
+const told = async () => (await differencesOf(world)).map(lineOf)
+
+async function drill(seed: number): Promise<void> {
+  const random = createRandom(seed)
+  const maybe = async (step: () => Promise<unknown>) => random() < 0.5 && (await step())
+  const makers = [askForLend, askForLend, askForFunding, askForBurn, askForMint]
+  const asked: Asked[] = []
+  for (const make of [...makers, ...makers]) asked.push(await make())
+  asked.sort(() => random() - 0.5)
+
+  const early = asked.slice(0, Math.floor(random() * asked.length))
+  await work(early)
+  await maybe(() => world.sign())
+  await maybe(broadcast)
+  await maybe(() => world.mine())
+  await maybe(() => world.book())
+  backup = await takeBackup(world)
+  await world.restartDriver()
+
+  const lost = await askForLend()
+  const late = asked.filter(() => random() < 0.8)
+  await work([...late, lost])
+  for (let i = 0; i < 3; i++) {
+    await world.round()
+    await work([...late, lost])
+  }
+  await broadcast()
+  await world.mine()
+  await world.book()
+  await finish([...late, lost])
+  expect(await world.deposited(lost.wallet.address)).toBe(usdcUnits)
+
+  await backup.restore()
+  await world.restartDriver()
+  const before = await told()
+  expect(before.join('\n')).toContain('neither it nor the wallet has a row')
+  expect(before.join('\n')).toContain('it signs nothing')
+
+  await world.mine(finalityBlocks)
+  const { mended } = await reconcileWorld(world)
+  expect(mended.map(({ check }) => check)).toContain('lanes')
+  for (let i = 0; i < PATIENCE; i++) {
+    await world.book()
+    await work(asked)
+    await world.sign()
+    await broadcast()
+    await world.mine()
+  }
+  await world.book()
+  await finish(asked)
+  expect(await faultsOf([...asked, lost])).toEqual([])
+  await world.mine(finalityBlocks)
+  await world.book()
+  await reconcileWorld(world)
+  const intents = await world
+    .db('intent')
+    .whereIn('id', idsOf(asked, 'lend'))
+    .pluck<string[]>('status')
+  expect(new Set(intents)).toEqual(new Set(['completed']))
+  await expectNoDifferences(world)
+}
+
+const idsOf = (asked: Asked[], kind: string) =>
+  asked.filter(({ what }) => what === kind).map(({ intentId }) => intentId)
+
+describe(`a restored backup, from seed ${SEED}`, () => {
+  test.each(Array.from({ length: ROUNDS }, (_, i) => SEED + i))(
+    'with the chain ahead and all workflows lost: every effect once (%i)',
+    async (seed) => {
+      console.log(`RESTORE_SEED=${seed}`)
+      await drill(seed)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,62 @@
+import { finalizeIntent } from '../../activities/status.js'
+import {
+  createWorld,
+  finalityBlocks,
+  usdcUnits,
+  type Lend,
+  type World,
+} from '../lanes/world/fixture.js'
+import { setFrozen } from '../lanes/world/freeze.js'
+import type { Db } from '../../db/connection/connect.js'
+
+/** A world in which everything is final, and what is in it. `waiting`: an intent of which nothing is ordered yet. */
+export type Settled = { world: World; done: Lend; failed: Lend; funded: Lend; waiting: string }
+
+export async function createSettled(): Promise<Settled> {
+  const world = await createWorld({ lanes: 1 })
+  const done = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+  const funded = await world.fund(await world.createWallet(0n))
+  await world.round()
+  await finalizeIntent(world.workerDb, { intentId: done.intentId })
+  const failed = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+  await world.sign()
+  await setFrozen(world, true)
+  await world.broadcast()
+  await world.mine()
+  await setFrozen(world, false)
+  await world.book()
+  const failure = { code: 'DEPOSIT_FAILED', message: 'It failed.', step: 1 }
+  await finalizeIntent(world.workerDb, { intentId: failed.intentId, failure })
+  const waiting = await world.insertLend(await world.createWallet(usdcUnits), usdcUnits)
+  await world.mine(finalityBlocks)
+  await world.book()
+  return { world, done, failed, funded, waiting }
+}
+
+export const operationOf = (db: Db, { operationId }: Lend) =>
+  db('operation').where({ id: operationId })
+export const intentOf = (db: Db, { intentId }: Lend) => db('intent').where({ id: intentId })
+
+/** Loses an operation with what was signed for it, as an older backup does. */
+export async function loseOperation(db: Db, lend: Lend): Promise<void> {
+  await db('signature').where({ operation_id: lend.operationId }).delete()
+  await operationOf(db, lend).delete()
+}
+
+/** An operation as it is before it is signed. */
+export const unsigned = {
+  ...{ block_number: null, block_hash: null, log_index: null, tx_id: null },
+  ...{ success: null, tx_hash: null, units: null },
+}
+
+/** Forgets the newest transaction of the world's lane, as an older backup does. */
+export async function forgetNewest(db: Db, lend: Lend): Promise<void> {
+  await operationOf(db, lend).update({ tx_id: null })
+  const lane = await db('lane').first<{ next_nonce: bigint }>('next_nonce')
+  const nonce = (lane.next_nonce - 1n).toString()
+  const tx = db('chain_tx').where({ nonce })
+  await db('operation').whereIn('tx_id', tx.clone().select('id')).update({ tx_id: null })
+  await db('chain_tx_send').whereIn('tx_id', tx.clone().select('id')).delete()
+  await tx.delete()
+  await db('lane').update({ next_nonce: nonce })
+}

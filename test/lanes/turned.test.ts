@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { finalizeIntent } from '../../activities/status.js'
+import { takeReopened } from '../../db/intents/sweeping.js'
+import { setRecovered } from '../../db/intents/status.js'
+import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { setFrozen } from './world/freeze.js'
+import type { IntentError, IntentStatus } from '../../domain/intent.js'
+
+type Row = {
+  status: IntentStatus
+  error: IntentError | null
+  completed_at: Date | null
+  recover_at: Date | null
+}
+
+describe('a verdict that was told', () => {
+  let world: World
+  let lend: Lend
+
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  beforeEach(async () => {
+    lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+  })
+  afterAll(() => world?.stop())
+
+  const intentRow = () => world.db('intent').where({ id: lend.intentId }).first<Row | undefined>()
+  const typesTold = () =>
+    world
+      .db('intent_event')
+      .where({ intent_id: lend.intentId })
+      .orderBy('id')
+      .pluck<string[]>('type')
+  const failure = { code: 'DEPOSIT_FAILED', message: 'The call failed on chain.', step: 1 }
+  const end = (told?: typeof failure) =>
+    finalizeIntent(world.workerDb, { intentId: lend.intentId, ...(told && { failure: told }) })
+
+  /** Replaces the last blocks by empty ones. */
+  async function vanish(depth: number): Promise<void> {
+    await world.rpc('anvil_reorg', [depth, []])
+    await world.mine()
+    await world.book()
+  }
+  async function mineAgain(): Promise<void> {
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+  }
+  async function failOnChain(): Promise<void> {
+    await setFrozen(world, true)
+    await mineAgain()
+    await setFrozen(world, false)
+    await world.book()
+  }
+
+  test('completed is executing again when its block vanishes, and completed with the money once', async () => {
+    await world.round()
+    await world.mine(4)
+    await world.book()
+    expect(await end()).toEqual({ status: 'completed' })
+    await vanish(5)
+    const open = { status: 'executing', error: null, completed_at: null }
+    expect(await intentRow()).toMatchObject({ ...open, recover_at: expect.any(Date) })
+    const reservation = await world.reservation(lend.intentId)
+    expect(reservation).toMatchObject({ spent_block: null, released_at: null })
+    expect(
+      world.told.some(({ level, facts }) => {
+        const { intents } = facts as { intents?: string[] }
+        return level === 'error' && intents?.includes(lend.intentId)
+      }),
+    ).toBe(true)
+    // Not over: whoever asks too early waits for the step.
+    expect(await end()).toEqual({ status: 'executing' })
+
+    await mineAgain()
+    expect(await end()).toEqual({ status: 'completed' })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+    const told = (await typesTold()).slice(-6)
+    const steps = ['step_completed', 'completed', 'reopened', 'step_completed', 'completed']
+    expect(told.filter((type) => type !== 'step_reverted')).toEqual(steps)
+  })
+
+  test('completed becomes failed, with the funds in the wallet, when the call fails in another block', async () => {
+    await world.round()
+    await end()
+    await vanish(1)
+    await failOnChain()
+    // What the workflow finds: its step has failed.
+    expect(await end(failure)).toEqual({ status: 'failed' })
+    const chain = world.chain.name
+    const funds = [{ chain, asset: 'USDC', amount: '1' }]
+    expect((await intentRow())?.error).toMatchObject({ code: 'DEPOSIT_FAILED', step: 1, funds })
+    expect(await world.usdcOf(lend.wallet.address)).toBe(usdcUnits)
+  })
+
+  test('failed becomes completed when the call succeeds in another block', async () => {
+    await world.sign()
+    await failOnChain()
+    expect(await end(failure)).toEqual({ status: 'failed' })
+    await vanish(3)
+    expect(await intentRow()).toMatchObject({ status: 'executing', error: null })
+    await mineAgain()
+    expect(await end(failure)).toEqual({ status: 'completed' })
+    expect(await world.deposited(lend.wallet.address)).toBe(usdcUnits)
+  })
+
+  test('failed though nothing was known as signed becomes completed by a log that comes late', async () => {
+    await world.sign()
+    const payload = { payload: null, tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR' }
+    await world.db('operation').where({ id: lend.operationId }).update(payload)
+    expect(await end({ ...failure, code: 'NETWORK_ERROR' })).toEqual({ status: 'failed' })
+    expect(await world.reservation(lend.intentId)).toMatchObject({ released_at: expect.any(Date) })
+    await mineAgain()
+    const open = { status: 'executing', recover_at: expect.any(Date) }
+    expect(await intentRow()).toMatchObject(open)
+    expect(await world.reservation(lend.intentId)).toMatchObject({ released_at: null })
+    expect(await end()).toEqual({ status: 'completed' })
+  })
+
+  test('stays as it is when a reorg brings the same', async () => {
+    await world.round()
+    await world.mine()
+    await world.book()
+    await end()
+    const other = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await world.round()
+    await vanish(1)
+    expect(await intentRow()).toMatchObject({ status: 'completed', recover_at: null })
+    await mineAgain()
+    expect(await world.row(other.operationId)).toMatchObject({ state: 'confirmed' })
+  })
+
+  test('of an intent that was retried is not taken back: its retry has the goal', async () => {
+    await world.sign()
+    await failOnChain()
+    await end(failure)
+    const retry = await world.insertLend(lend.wallet, usdcUnits)
+    await world.db('intent').where({ id: retry }).update({ retry_of: lend.intentId })
+    await vanish(3)
+    expect(await intentRow()).toMatchObject({ status: 'failed', recover_at: null })
+    await mineAgain()
+  })
+
+  test('never changes once it is final', async () => {
+    await world.sign()
+    await failOnChain()
+    await end(failure)
+    await world.mine(finalityBlocks)
+    await world.book()
+    await vanish(finalityBlocks - 3)
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'final', success: false })
+    expect(await intentRow()).toMatchObject({ status: 'failed', recover_at: null })
+  })
+
+  test('keeps its mark when it is turned once more while its workflow is started', async () => {
+    await world.round()
+    await end()
+    await vanish(1)
+    await world.db('intent').update({ swept_at: null })
+    const taken = (await takeReopened(world.workerDb)).find(
+      ({ intent }) => intent.id === lend.intentId,
+    )
+    await mineAgain()
+    await end()
+    await vanish(1)
+    await setRecovered(world.workerDb, lend.intentId, taken?.recoverAt ?? '')
+    expect(await intentRow()).toMatchObject({ recover_at: expect.any(Date) })
+    await mineAgain()
+  })
+})

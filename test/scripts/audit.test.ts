@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rpcVariable, type ChainName } from '../../chains/registry.js'
+import { runAudit } from '../../scripts/auditCommand.js'
+import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
+import { startChains, type TestChains } from '../planning/chains.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+
+let world: TestChains
+let database: TestDatabase
+let folder: string
+let env: NodeJS.ProcessEnv
+let wallet: TestWallet
+
+beforeAll(async () => {
+  ;[world, database] = await Promise.all([startChains(), createDatabase()])
+  folder = mkdtempSync(join(tmpdir(), 'steward-audit-'))
+  const file = join(folder, 'devnet.json')
+  writeFileSync(file, JSON.stringify(world.contracts))
+  const nodes = Object.entries(world.urls).map(([name, url]) => {
+    return [rpcVariable(name as ChainName), url]
+  })
+  env = {
+    ...{ NETWORK: 'devnet', DEVNET_FILE: file, DATABASE_URL: database.url },
+    ...(Object.fromEntries(nodes) as NodeJS.ProcessEnv),
+  }
+  wallet = await insertTestWallet(database.db, '0x00000000000000000000000000000000DeaDBeef')
+  const { accountId: account_id } = wallet
+  const { balance } = await database
+    .db('account')
+    .where({ id: account_id })
+    .first<{ balance: bigint }>(database.db.raw('granted + purchased as balance'))
+  if (balance > 0n) {
+    const grant = { account_id, request_id: 'req_grant', reason: 'grant:test' }
+    const told = await database.db('ledger').where({ account_id }).sum<{ sum: string }[]>('delta')
+    const missing = balance - BigInt(told[0]?.sum ?? 0)
+    if (missing !== 0n) await database.db('ledger').insert({ ...grant, delta: String(missing) })
+  }
+})
+afterAll(async () => {
+  if (folder) rmSync(folder, { recursive: true, force: true })
+  await world?.stop()
+  await database?.drop()
+})
+
+const said: string[] = []
+const run = (...argv: string[]) =>
+  runAudit([...argv, '--without-temporal'], env, (line) => void said.push(line))
+
+describe('npm run audit', () => {
+  test('says that nothing differs, with the exit code 0, and how far it is', async () => {
+    expect(await run()).toEqual({ text: 'No difference.', exitCode: 0 })
+    expect(said).toEqual(expect.arrayContaining(['credits', 'base-sepolia: lanes']))
+  })
+
+  test('names what differs as a table and as JSON, with the exit code 1, and writes nothing', async () => {
+    const id = await insertTestIntent(database.db, wallet, 'completed')
+    const { text, exitCode } = (await run()) ?? {}
+    expect(exitCode).toBe(1)
+    expect(text).toMatch(/CHECK +ABOUT +ROW +CHAIN +MEND/)
+    expect(text).toContain(`intent ${id}`)
+    const told = JSON.parse((await run('--json'))?.text ?? '') as { differences: object[] }
+    expect(told.differences).toMatchObject([{ check: 'ends', row: 'completed', mendable: true }])
+    const row = await database.db('intent').where({ id }).first<{ status: string }>('status')
+    expect(row).toEqual({ status: 'completed' })
+  })
+
+  test('--reconcile mends it, tells so, and has nothing to do the second time', async () => {
+    const { text, exitCode } = (await run('--reconcile')) ?? {}
+    expect([exitCode, text]).toEqual([0, '1 mended.\nNo difference.'])
+    expect(said.filter((line) => line.startsWith('mended: intent '))).toHaveLength(1)
+    expect(await run('--reconcile')).toEqual({ text: 'No difference.', exitCode: 0 })
+  })
+
+  test('explains itself on demand', async () => {
+    expect(await runAudit(['--help'], {})).toBeUndefined()
+  })
+
+  test.each([
+    ['an option that it does not know', ['--mend'], {}, 'INVALID_REQUEST'],
+    ['no settings', [], { STEWARD_HOME: '/nowhere' }, 'MISCONFIGURED'],
+  ])('error: %s', async (_what, argv, settings, code) => {
+    await expect(runAudit(argv, settings)).rejects.toMatchObject({ code })
+  })
+
+  test('error: it cannot look when a chain, Temporal or the owner is not there, and tells no URL', async () => {
+    const nowhere = 'http://127.0.0.1:9/secret-key'
+    const silent = { ...env, [rpcVariable('base-sepolia')]: nowhere }
+    const asWorker = { ...env, DATABASE_URL: database.urlAs('steward_worker') }
+    const without = ['--without-temporal']
+    await database.db('chain').insert({
+      ...{ id: 84_532, name: 'base-sepolia', booked_block: 1, booked_hash: '0x' },
+      finalized_block: 0,
+    })
+    const errors = await Promise.all(
+      [
+        runAudit(without, silent),
+        runAudit([], { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' }),
+        runAudit(without, asWorker),
+      ].map((report) => report.catch((error: unknown) => error as Error & { code: string })),
+    )
+    const codes = errors.map((error) => (error instanceof Error ? error.code : undefined))
+    expect(codes).toEqual(['RPC_ERROR', 'MISCONFIGURED', 'MISCONFIGURED'])
+    expect(errors.map((error) => (error as Error).message).join()).not.toContain('secret')
+  })
+})
