@@ -8,7 +8,7 @@ import {
 } from './chains/registry.js'
 import { ServiceError } from './domain/errors.js'
 import { defaultLimits, type PriceLimits } from './domain/limits.js'
-import { assetUnits, toUnits } from './domain/money.js'
+import { assetUnits } from './domain/money.js'
 import type { FundingLimits } from './domain/funding.js'
 import type { RefillLimits } from './domain/refill.js'
 
@@ -24,7 +24,10 @@ const wholeNumber = (min: number, max: number, preset: number) =>
 const ether = z
   .string()
   .regex(/^\d{1,6}(\.\d{1,18})?$/, 'must be ETH in decimal text, such as 0.05')
-  .transform((amount) => toUnits(amount, 18))
+  .transform((text) => {
+    const [whole = '', fraction = ''] = text.split('.')
+    return BigInt(whole + fraction.padEnd(18, '0'))
+  })
 const url = (scheme: RegExp) => z.url({ protocol: scheme })
 const webUrl = url(/^https?$/)
 const databaseUrl = url(/^postgres(ql)?$/)

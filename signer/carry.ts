@@ -1,6 +1,6 @@
 import { toQuantity } from 'ethers'
 import { isRevert } from '../chains/connect.js'
-import { DELEGATED_CODE } from '../chains/registry.js'
+import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { FAILURES_BEFORE_QUARANTINE, returnUncarried } from '../db/lanes/carrying.js'
 import { findSignature } from '../db/lanes/signatures.js'
 import { returnOperation } from '../db/lanes/signing.js'
@@ -42,12 +42,15 @@ export async function carryAgain(
     await lookUp(tools, round, operation)
     return
   }
-  const reason = await findRefusal(round, signed)
+  // What would fail inside spends its key for nothing. But nothing waits for ever: at last it ends by its own log.
+  const isPatient = operation.carryFailures < FAILURES_BEFORE_QUARANTINE
+  const reason =
+    (await findRefusal(round, signed)) ?? (isPatient && (await findFailure(round, signed)))
   // Told once: whatever comes of this try, there is one failure more, or none.
   if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
     log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
   }
-  if (reason !== undefined) {
+  if (reason) {
     const message = `It cannot be carried now: ${reason}`
     log.warn({ ...facts, reason }, 'not carried again')
     await returnUncarried(tools.db, takenBy(tools, operation), { message })
@@ -97,14 +100,27 @@ async function findGenuine(
 }
 
 /** Why the chain would revert the transaction; undefined when it would not. */
-async function findRefusal(
-  { client, lane, head }: Round,
-  { wallet, payload }: Signed,
-): Promise<string | undefined> {
+function findRefusal(round: Round, { wallet, payload }: Signed): Promise<string | undefined> {
+  const { lane } = round
   const call = { from: lane.sender, ...callOf(lane, [{ payload }]) }
-  const delegated = payload.authorization ? [{ [wallet]: { code: DELEGATED_CODE } }] : []
+  return simulate(round, call, payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {})
+}
+
+/** Why the call of the wallet inside would fail, which the EntryPoint does not tell; undefined when it would not. */
+async function findFailure(round: Round, { wallet, payload }: Signed): Promise<string | undefined> {
+  const data = payload.userOperation?.callData
+  if (!data) return undefined
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
+  return simulate(round, call, { [wallet]: { code: DELEGATED_CODE } })
+}
+
+async function simulate(
+  { client, head }: Round,
+  call: object,
+  overrides: Record<string, { code: string }>,
+): Promise<string | undefined> {
   try {
-    await client.send('eth_call', [call, toQuantity(head), ...delegated])
+    await client.send('eth_call', [call, toQuantity(head), overrides])
     return undefined
   } catch (error) {
     if (!isRevert(error)) throw error

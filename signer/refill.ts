@@ -12,6 +12,7 @@ import {
   type RefilledLane,
 } from '../db/lanes/gas.js'
 import { lockNextNonce } from '../db/lanes/signing.js'
+import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { fromUnits } from '../domain/money.js'
 import { gasLimitOf } from '../protocols/userOperation.js'
 import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
@@ -148,7 +149,8 @@ async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse
 type Refill =
   | { kind: 'sent'; nonce: bigint; hash: string; valueWei: bigint }
   | { kind: 'refused'; reason: string }
-  | { kind: 'done elsewhere' }
+  /** Another signer has done it, or an operator has paused the chain. */
+  | { kind: 'not now' }
 
 /** Stores a transfer to a lane, or tells why there is none. */
 async function refill(
@@ -160,8 +162,10 @@ async function refill(
   const { request, l1FeeWei } = planTransfer(client, prices, lane.sender)
   const round = { client, lane: treasury, ...prices, ...treasury }
   return db.transaction(async (trx) => {
+    await holdStops(trx)
+    if (await isPaused(trx, client.chain.chainId)) return { kind: 'not now' }
     await lockNextNonce(trx, treasury)
-    if ((await lockRefill(trx, lane)) !== lane.refillTx) return { kind: 'done elsewhere' }
+    if ((await lockRefill(trx, lane)) !== lane.refillTx) return { kind: 'not now' }
     const underWay = await sumCosts(trx, treasury, treasury.usedNonces)
     const cost = request.gasLimit * prices.fees.maxWei + l1FeeWei
     const left = treasury.balanceWei - limits.reserveWei - underWay - cost

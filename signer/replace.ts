@@ -14,6 +14,7 @@ import {
   tellCarried,
   type StuckTransaction,
 } from '../db/lanes/replacing.js'
+import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import { divideUp } from '../domain/money.js'
@@ -81,7 +82,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
     if (disabledBecause(client, 'chain')) return
     const stuck = await findStuck(db, chainId, stuckAfter)
     for (const id of told.keys()) if (!stuck.some(({ txId }) => txId === id)) told.delete(id)
-    if (stuck.length === 0) return
+    if (stuck.length === 0 || (await isPaused(db, chainId))) return
     const lanes = await readSenders(db, chainId)
     // One lane that cannot be served holds up no other.
     const results = await Promise.allSettled(
@@ -208,6 +209,8 @@ async function signAndAppend(
 ): Promise<string | undefined> {
   const { txId, n } = stuck
   return db.transaction(async (trx) => {
+    await holdStops(trx)
+    if (await isPaused(trx, Number(lane.chainId))) return undefined
     if (isEmpty) await lockCarried(trx, txId)
     await lockNextNonce(trx, lane)
     const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))

@@ -26,6 +26,15 @@ const concerns = `(s.scope = 'deployment'
 /** No operator has stopped the operation `op`. */
 export const isNotStopped = `not exists (select from stop s where s.until is null and ${concerns})`
 
+/** True while an operator has paused the chain or everything: nothing is signed there, whatever it is for. */
+export async function isPaused(db: Db, chainId: number): Promise<boolean> {
+  const pause = await db('stop')
+    .whereNull('until')
+    .whereRaw(`(scope = 'deployment' or scope = 'chain' and subject = ?)`, [chainId.toString()])
+    .first<object | undefined>('id')
+  return pause !== undefined
+}
+
 /** Waits for a stop that is just being made, and has the next one wait until the transaction ends. */
 export async function holdStops(trx: Db): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock_shared(${STOP_LOCK})`)

@@ -148,9 +148,9 @@ describe('an audit', () => {
         const id = '0x01'
         const row = await operationOf(db, settled.done).first<Record<string, unknown>>()
         // What the database derives from the others.
-        const { for_intent: _intent, for_funding: _funding, resource: _resource, ...own } = row
+        for (const name of ['for_intent', 'for_funding', 'resource']) delete row[name]
         const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2, input: { units: '1' } }
-        await db('operation').insert({ ...own, ...key })
+        await db('operation').insert({ ...row, ...key })
       },
     ],
     [

@@ -1,4 +1,5 @@
 import { finalizeIntent } from '../../activities/status.js'
+import { forgetOperations } from '../lanes/world/forget.js'
 import {
   createWorld,
   finalityBlocks,
@@ -39,8 +40,7 @@ export const intentOf = (db: Db, { intentId }: Lend) => db('intent').where({ id:
 
 /** Loses an operation with what was signed for it, as an older backup does. */
 export async function loseOperation(db: Db, lend: Lend): Promise<void> {
-  await db('signature').where({ operation_id: lend.operationId }).delete()
-  await operationOf(db, lend).delete()
+  await forgetOperations(db, [lend.operationId])
 }
 
 /** An operation as it is before it is signed. */

@@ -31,7 +31,7 @@ afterAll(async () => {
 const arm = (point: CrashPoint) => writeFileSync(file, point)
 const untilCrashed = () =>
   until(
-    async () => existsSync(file),
+    () => Promise.resolve(existsSync(file)),
     (isArmed) => !isArmed,
   )
 

@@ -18,7 +18,7 @@ import { startStormyChains, type Shakes, type StormyChains } from './chains.js'
 import { createPatientClient, useWallet, type Notes, type Wallet } from './clients.js'
 import { drawsOf } from './draws.js'
 import { killOn, type Kills } from './killing.js'
-import { judge, type Verdict } from './verdict.js'
+import { judge, type OpenIntent, type Verdict } from './verdict.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
 const OWNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -182,8 +182,6 @@ async function cutOffAgainAndAgain(
     if (!signal.aborted) await chains.cutOff(draws, signal)
   }
 }
-
-export type OpenIntent = { id: string; status: string; age: string }
 
 /** The intents that are still open at the deadline. */
 async function waitUntilOver(db: Db, deadline: number): Promise<OpenIntent[]> {

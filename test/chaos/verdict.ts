@@ -4,7 +4,6 @@ import type { Db } from '../../db/connection/connect.js'
 import { balanceOf, readAccount } from '../e2e/holdings.js'
 import type { Node } from '../e2e/world.js'
 import type { Notes, Wallet } from './clients.js'
-import type { OpenIntent } from './run.js'
 
 /** What must not be, each with those that it holds for. All are empty after a good run. */
 export type Verdict = {
@@ -17,6 +16,8 @@ export type Verdict = {
   nonces: string[]
   faults: string[]
 }
+
+export type OpenIntent = { id: string; status: string; age: string }
 
 type Evidence = {
   db: Db

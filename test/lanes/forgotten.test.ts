@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { findSpentOperations } from '../../db/lanes/booking.js'
 import { bookOutcomesIn, bookSpentKeys } from '../../lanes/missed.js'
+import { forgetOperations } from './world/forget.js'
 import {
   countExecutions,
   createFullWorld,
@@ -40,11 +41,11 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-const forget = async () => {
-  const ids = known.map(({ id }) => id)
-  await world.db('burn').whereIn('operation_id', ids).delete()
-  await world.db('operation').whereIn('id', ids).delete()
-}
+const forget = () =>
+  forgetOperations(
+    world.db,
+    known.map(({ id }) => id),
+  )
 
 describe('operations that the database has forgotten', () => {
   test('are booked from their logs, each once, and nothing is signed anew', async () => {

@@ -3,6 +3,7 @@ import { hexlify, keccak256, randomBytes, toQuantity, Transaction } from 'ethers
 import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH } from '../../chains/registry.js'
 import { bookChain } from '../../lanes/book.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
+import { forgetOperations } from './world/forget.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 type Header = { number: string; hash: string }
@@ -52,7 +53,8 @@ describe('a first boot', () => {
 
   const clearOperations = async () => {
     await world().db('operation').update({ tx_id: null })
-    for (const table of ['chain_tx_send', 'chain_tx', 'reservation', 'operation']) {
+    await forgetOperations(world().db, await world().db('operation').pluck<string[]>('id'))
+    for (const table of ['chain_tx_send', 'chain_tx', 'reservation']) {
       await world().db(table).delete()
     }
   }

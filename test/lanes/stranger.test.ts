@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { forgetOperations } from './world/forget.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { executeFirst, spendSameKey } from './world/stranger.js'
 
@@ -99,7 +100,7 @@ describe('a funding', () => {
     const headers = await world.db('block_header').select()
     await world.round()
     const { hash } = (await world.sends()).at(-1) ?? { hash: '' }
-    await world.db('operation').where({ id: funding.operationId }).delete()
+    await forgetOperations(world.db, [funding.operationId])
     await world.submit(funding.order)
 
     const before = (await world.transactions()).length

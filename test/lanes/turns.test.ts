@@ -77,6 +77,13 @@ async function moveThePrice(from: string, to: string, units: bigint): Promise<vo
   await world.book()
 }
 
+/** Until what the pool tells of its price on average knows nothing of how it was moved. */
+async function letPricesSettle(): Promise<void> {
+  await world.rpc('evm_increaseTime', [3_600])
+  await world.mine(2)
+  await world.book()
+}
+
 async function signTwice(): Promise<void> {
   await Promise.all([world.sign(), world.sign(world.createSigner('other'))])
 }
@@ -134,6 +141,7 @@ describe('swaps of one pair', () => {
     const late = rows.find((row) => row?.state === 'deferred')
     expect(late).toMatchObject({ code: 'SWAP_FAILED', payload: null })
     await moveThePrice(world.chain.usdc.address, dollar, MUCH)
+    await letPricesSettle()
     for (const one of all) await world.retryNow(one)
     await signTwice()
     await carry()
@@ -141,6 +149,7 @@ describe('swaps of one pair', () => {
   })
 
   test('that a reorg brings back together are booked on, each executed once', async () => {
+    await letPricesSettle()
     const wallets = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
     const all: Submitted[] = []
     for (const wallet of wallets) {

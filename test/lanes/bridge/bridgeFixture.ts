@@ -38,7 +38,7 @@ import { startFront } from './attestationFront.js'
 import type { Faults } from '../../../devnet/iris/attestation.js'
 import type { Intent } from '../../../db/intents/intents.js'
 import type { OperationKind } from '../../../domain/operation.js'
-import type { Row } from '../world/fixture.js'
+import type { Row } from '../world/rows.js'
 
 export const dollar = 1_000_000n
 const dayMs = 86_400_000

@@ -29,6 +29,7 @@ import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
 import { startPlainNode, startRollupNode } from './node.js'
+import type { Reservation, Row, Send, Tx } from './rows.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
 export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -302,35 +303,6 @@ export async function createWorld(
     return wallet
   }
 }
-
-/** Columns of an operation's row that tests look at. */
-export type Row = {
-  id: string
-  chain_key: string
-  state: string
-  code: string | null
-  message: string | null
-  refused_block: bigint | null
-  taken_by: string | null
-  carry_failures: number
-  spent_since: bigint | null
-  payload: unknown
-  tx_id: bigint | null
-  success: boolean | null
-  tx_hash: string | null
-  block_number: bigint | null
-  block_hash: string | null
-  gas_used: string | null
-  units: string | null
-}
-export type Reservation = {
-  units: string
-  from_block: bigint | null
-  spent_block: bigint | null
-  released_at: Date | null
-}
-export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
-export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
 
 function depositOf(
   intentId: string,

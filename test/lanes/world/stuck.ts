@@ -4,7 +4,8 @@ import { openAccount } from '../../../custody/open.js'
 import { readLanes } from '../../../db/lanes/signing.js'
 import { laneContext } from '../../../signer/store.js'
 import { createReplacer } from '../../../signer/replace.js'
-import { usdcUnits, type Lend, type Send, type World } from './fixture.js'
+import { usdcUnits, type Lend, type World } from './fixture.js'
+import type { Send } from './rows.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 
 /** Mines blocks, each at this base fee, wei. */

@@ -1,0 +1,29 @@
+/** Columns of an operation's row that tests look at. */
+export type Row = {
+  id: string
+  chain_key: string
+  state: string
+  code: string | null
+  message: string | null
+  refused_block: bigint | null
+  taken_by: string | null
+  carry_failures: number
+  spent_since: bigint | null
+  payload: unknown
+  tx_id: bigint | null
+  success: boolean | null
+  tx_hash: string | null
+  block_number: bigint | null
+  block_hash: string | null
+  gas_used: string | null
+  units: string | null
+}
+
+export type Reservation = {
+  units: string
+  from_block: bigint | null
+  spent_block: bigint | null
+  released_at: Date | null
+}
+export type Tx = { id: bigint; sender: string; nonce: bigint; state: string }
+export type Send = { tx_id: bigint; n: number; hash: string; raw: string }
