@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { attest } from './bridge/crossing.js'
+import { attest, letTravelTogether } from './bridge/crossing.js'
 import { createAttestingWorld, source, type AttestingWorld, type Burn } from './bridge/attesting.js'
 import { finalityBlocks, usdcUnits } from './world/fixture.js'
 
@@ -55,6 +55,7 @@ describe('a burn', () => {
   test('alike another one in the same bundle gets a message of its own', async () => {
     const wallet = await world.createWallet(2n * usdcUnits)
     const [one, two] = [await world.openBurn(wallet), await world.openBurn(wallet)]
+    await letTravelTogether(world.db)
     await world.round()
     const first = await world.tell(one)
     await world.waitUntil(async () =>

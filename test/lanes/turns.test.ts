@@ -149,6 +149,7 @@ describe('swaps of one pair', () => {
   })
 
   test('that a reorg brings back together are booked on, each executed once', async () => {
+    await moveThePrice(world.chain.usdc.address, dollar, MUCH)
     await letPricesSettle()
     const wallets = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
     const all: Submitted[] = []

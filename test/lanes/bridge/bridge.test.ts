@@ -14,6 +14,7 @@ import {
   mintByStranger,
   source,
 } from './bridging.js'
+import { letTravelTogether } from './crossing.js'
 import { finalityBlocks, owner } from '../world/fixture.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { Site } from '../world/site.js'
@@ -87,6 +88,7 @@ describe('a burn', () => {
       await world.intend(wallet, bridgeRequest),
     ] as const
     for (const intent of intents) await world.submit(intent, 1, 'bridge')
+    await letTravelTogether(world.db)
     await from.round()
     const rows = await Promise.all(intents.map((intent) => world.row(intent, 1, 'bridge')))
     expect(rows[0]?.tx_hash).toBe(rows[1]?.tx_hash)
@@ -104,6 +106,7 @@ describe('a burn', () => {
       await world.intend(wallet, bridgeRequest),
     ] as const
     for (const intent of intents) await world.submit(intent, 1, 'bridge')
+    await letTravelTogether(world.db)
     await from.round()
     const nonces = async () =>
       Promise.all(intents.map(async (intent) => (await world.burn(intent))?.eventNonce))

@@ -7,6 +7,7 @@ import { insertReservation } from '../../../db/lanes/reservations.js'
 import { deriveAttesterKey } from '../../../devnet/cctp.js'
 import { encodeMint } from '../../../protocols/bridges/cctp/contracts.js'
 import { owner, usdcUnits, type Submitted, type World } from '../world/fixture.js'
+import type { Db } from '../../../db/connection/connect.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { BridgeStep, ExecutionPlan } from '../../../domain/intent.js'
 import type { OperationOrder, MintOrder } from '../../../lanes/operations.js'
@@ -175,4 +176,9 @@ export async function setBridgeFee(world: World, fee: bigint): Promise<void> {
   const to = world.chain.cctp.tokenMessenger
   await world.rpc('eth_sendTransaction', [{ from: owner, to, data }])
   await world.mine()
+}
+
+/** Burns of one wallet go one after the other because they contend for it. Without that they share a bundle. */
+export async function letTravelTogether(db: Db): Promise<void> {
+  await db('operation').where({ kind: 'bridge', state: 'queued' }).update({ resource: null })
 }
