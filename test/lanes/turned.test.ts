@@ -107,8 +107,9 @@ describe('a verdict that was told', () => {
 
   test('failed though nothing was known as signed becomes completed by a log that comes late', async () => {
     await world.sign()
-    const payload = { payload: null, tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR' }
-    await world.db('operation').where({ id: lend.operationId }).update(payload)
+    await world.db('signature').where({ operation_id: lend.operationId }).delete()
+    const unsigned = { tx_id: null, state: 'cancelled', code: 'NETWORK_ERROR' }
+    await world.db('operation').where({ id: lend.operationId }).update(unsigned)
     expect(await end({ ...failure, code: 'NETWORK_ERROR' })).toEqual({ status: 'failed' })
     expect(await world.reservation(lend.intentId)).toMatchObject({ released_at: expect.any(Date) })
     await mineAgain()

@@ -129,11 +129,14 @@ describe('a signer that has nothing to do', () => {
   })
   afterAll(() => world?.stop())
 
-  test('asks the database one question each time it looks', async () => {
+  test('asks the database one question each time it looks for work', async () => {
     const stopping = new AbortController()
     let questions = 0
     let looks = 0
-    world.signerDb.on('query', () => questions++)
+    // What is stuck is looked for beside it, at a pace of its own.
+    world.signerDb.on('query', ({ sql }: { sql: string }) => {
+      if (!sql.includes('chain_tx_send')) questions++
+    })
     const nextWork = () => {
       if (++looks === 10) stopping.abort()
       return Promise.resolve()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Interface, MaxUint256, Transaction } from 'ethers'
 import { readBalance } from '../../chains/read.js'
 import { devnetTerms } from '../../devnet/chains.js'
-import { assetUnits } from '../../domain/money.js'
+import { assetUnits, divideUp } from '../../domain/money.js'
 import { entryPoint } from '../../protocols/userOperation.js'
 import { createWorld, owner, usdcUnits, type World } from '../lanes/world/fixture.js'
 import { lendIn, planWithdrawal, submitStep } from '../lanes/world/planned.js'
@@ -75,8 +75,9 @@ async function signSwap(intent: Parameters<typeof submitStep>[1], units: bigint)
   return { operationId, amountIn, amountOutMinimum }
 }
 
+/** Never less than its part. */
 const scaled = ({ minimum, amount }: SwapStep, units: bigint) =>
-  (assetUnits(minimum) * units) / assetUnits(amount)
+  divideUp(assetUnits(minimum) * units, assetUnits(amount))
 
 describe('a swap', () => {
   test('of what was planned asks for what was planned', async () => {
