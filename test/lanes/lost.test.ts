@@ -44,13 +44,11 @@ describe('a nonce that something else has used', () => {
     await lent.expectDone()
   }
 
-  test('is not lost while the receipts of its own sends cannot be read', async () => {
+  test('is not lost at a node that has pruned the state of its final block', async () => {
     await world.mine(finalityBlocks)
     await world.book()
-    const error = { code: -32_000, message: 'transaction indexing is in progress' }
-    world.proxy.set(({ method }) =>
-      method === 'eth_getTransactionReceipt' ? { error } : undefined,
-    )
+    const error = { code: -32_000, message: 'missing trie node' }
+    world.proxy.set(({ method }) => (method === 'eth_getTransactionCount' ? { error } : undefined))
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'open' })
     world.proxy.set(undefined)
@@ -59,11 +57,13 @@ describe('a nonce that something else has used', () => {
     await expectCarriedOnce()
   })
 
-  test('is not lost at a node that has pruned the state of its final block', async () => {
+  test('is not lost while the receipts of its own sends cannot be read', async () => {
     await world.mine(finalityBlocks)
     await world.book()
-    const error = { code: -32_000, message: 'missing trie node' }
-    world.proxy.set(({ method }) => (method === 'eth_getTransactionCount' ? { error } : undefined))
+    const error = { code: -32_000, message: 'transaction indexing is in progress' }
+    world.proxy.set(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { error } : undefined,
+    )
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'open' })
     world.proxy.set(undefined)
