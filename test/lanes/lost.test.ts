@@ -44,21 +44,16 @@ describe('a nonce that something else has used', () => {
     await lent.expectDone()
   }
 
-  test('is lost when that is final and not before, and what it carried is executed once', async () => {
-    const before = alarms().length
-    await world.mine(finalityBlocks - 2)
+  test('is not lost at a node that has pruned the state of its final block', async () => {
+    await world.mine(finalityBlocks)
     await world.book()
+    const error = { code: -32_000, message: 'missing trie node' }
+    world.proxy.set(({ method }) => (method === 'eth_getTransactionCount' ? { error } : undefined))
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'open' })
-    expect((await lent.row())?.tx_id).not.toBeNull()
-
-    await world.mine(2)
-    await world.book()
-    await sendAgain()
+    world.proxy.set(undefined)
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'lost' })
-    expect(await lent.row()).toMatchObject({ state: 'signed', tx_id: null })
-    expect(alarms()).toHaveLength(before + 1)
     await expectCarriedOnce()
   })
 
@@ -77,16 +72,21 @@ describe('a nonce that something else has used', () => {
     await expectCarriedOnce()
   })
 
-  test('is not lost at a node that has pruned the state of its final block', async () => {
-    await world.mine(finalityBlocks)
+  test('is lost when that is final and not before, and what it carried is executed once', async () => {
+    const before = alarms().length
+    await world.mine(finalityBlocks - 2)
     await world.book()
-    const error = { code: -32_000, message: 'missing trie node' }
-    world.proxy.set(({ method }) => (method === 'eth_getTransactionCount' ? { error } : undefined))
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'open' })
-    world.proxy.set(undefined)
+    expect((await lent.row())?.tx_id).not.toBeNull()
+
+    await world.mine(2)
+    await world.book()
+    await sendAgain()
     await sendAgain()
     expect(await lent.transaction()).toMatchObject({ state: 'lost' })
+    expect(await lent.row()).toMatchObject({ state: 'signed', tx_id: null })
+    expect(alarms()).toHaveLength(before + 1)
     await expectCarriedOnce()
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
+import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { ensureRefills } from '../../signer/keys.js'
 import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
@@ -87,6 +88,21 @@ describe('a lane that runs low', () => {
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
     await sendAndBook()
     for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
+  })
+
+  test('gets nothing while its chain is paused, and one transfer afterwards', async () => {
+    const [lane = ''] = world.senders
+    const target = { scope: 'chain', subject: String(world.chain.chainId) } as const
+    const order = { by: 'alice', why: 'a key may have leaked' }
+    await drain(lane)
+    const tools = createRefiller()
+    await stopWork(world.db, target, order)
+    expect(await look(tools)).toBe(false)
+    expect(await transfers()).toEqual([])
+    await resumeWork(world.db, target, order)
+    expect(await look(tools)).toBe(false)
+    expect(await transfers()).toHaveLength(1)
+    expect(alarms()).toEqual([])
   })
 
   test('is left alone while it has more than a quarter of what it may have', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Transaction, Wallet } from 'ethers'
 import { appendSend } from '../../db/lanes/replacing.js'
+import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { createReplacer } from '../../signer/replace.js'
 import { forgetSent, mineAt, replaceStuck, useLend } from './world/stuck.js'
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
@@ -124,6 +125,29 @@ describe('a transaction whose fee is too low', () => {
     const [, second] = (await lent.sends()).map((send) => Transaction.from(send.raw))
     expect(second?.maxFeePerGas).toBe(5n * usual)
     expect(await lent.row()).toMatchObject({ message: null })
+    await world.broadcast()
+    await mineAt(world, 4n * usual)
+    await world.book()
+    await lent.expectDone({ minedSend: 2 })
+  })
+
+  test('is replaced by nobody while its chain is paused, nor by one who had begun', async () => {
+    const target = { scope: 'chain', subject: String(world.chain.chainId) } as const
+    const order = { by: 'alice', why: 'a key may have leaked' }
+    await spike()
+    let pausing: Promise<void> | undefined
+    world.proxy.set(async ({ method }) => {
+      if (method === 'eth_getBalance') await (pausing ??= stopWork(world.db, target, order))
+      return undefined
+    })
+    await replaceStuck(world)
+    expect(pausing).toBeDefined()
+    world.proxy.set(undefined)
+    await replaceStuck(world)
+    const sends = await lent.sends()
+    await resumeWork(world.db, target, order)
+    expect(sends).toHaveLength(1)
+    await replaceStuck(world)
     await world.broadcast()
     await mineAt(world, 4n * usual)
     await world.book()

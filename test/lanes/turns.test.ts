@@ -180,11 +180,11 @@ describe('swaps of one pair', () => {
   })
 
   test('one that nothing carries holds up nobody', async () => {
-    const [stuck, other] = [
-      await submitSwap(await walletWithDollars(usdcUnits), usdcUnits),
-      await submitSwap(await walletWithDollars(usdcUnits), usdcUnits),
-    ]
+    const [one, two] = [await walletWithDollars(usdcUnits), await walletWithDollars(usdcUnits)]
+    const stuck = await submitSwap(one, usdcUnits)
     await world.sign()
+    // Of two that wait, either lane may be first.
+    const other = await submitSwap(two, usdcUnits)
     const later = new Date(Date.now() + 3_600_000)
     const carried = world.db('operation').where({ id: stuck.operationId })
     expect(await statesOf([stuck])).toEqual(['signed'])

@@ -10,6 +10,7 @@ import {
   type Lend,
   type World,
 } from '../lanes/world/fixture.js'
+import { forgetOperations } from '../lanes/world/forget.js'
 import type { Decide } from '../support/faultProxy.js'
 import type { SignerTools } from '../../signer/round.js'
 
@@ -159,15 +160,11 @@ describe('a refusal', () => {
 })
 
 describe('what the chain has executed already', () => {
-  /** The row as a backup has it that is older than the signature. */
-  const forget = ({ operationId }: Lend) =>
-    world
-      .db('operation')
-      .where({ id: operationId })
-      .update({
-        ...{ state: 'queued', success: null, tx_id: null, tx_hash: null },
-        ...{ block_number: null, block_hash: null, log_index: null, units: null },
-      })
+  /** What a backup knows that is older than the operation, which is ordered anew. */
+  const forget = async ({ operationId, order }: Lend) => {
+    await forgetOperations(world.db, [operationId])
+    await world.submit(order)
+  }
   const signers: [string, () => Promise<Lend>][] = [
     ['user operation', createLend],
     ['funding', async () => world.fund(await world.createWallet(0n))],

@@ -139,6 +139,7 @@ test('a stop concerns nobody else', async () => {
   await world.round()
   expect(await world.row(operationId)).toMatchObject({ state: 'confirmed' })
   expect(await signed(held.operationId)).toBe(false)
+  expect(await world.row(held.operationId)).toMatchObject({ state: 'queued', taken_by: null })
   await resume({ scope: 'wallet', subject })
   await resume({ scope: 'chain', subject: '1' })
   await world.round()

@@ -176,6 +176,18 @@ describe('the status of an intent', () => {
     }
   })
 
+  test('a writer who waited for the end of another one is refused', async () => {
+    const id = await insert('executing')
+    const completing = await worker.transaction()
+    await setCompleted(completing, id)
+    const refused = expect(setFailed(worker, id, error)).rejects.toThrow('"failed" is refused')
+    await waitUntilBlocked()
+    await completing.commit()
+    await refused
+    expect(await readRow(id)).toMatchObject({ status: 'completed', error: null })
+    expect(await toldOf(id)).toHaveLength(1)
+  })
+
   test('a writer who waited for another one decides about what that one has left', async () => {
     const id = await insert('pending')
     const planning = await worker.transaction()
