@@ -19,17 +19,17 @@ const OUTAGE_MS = 6_000
 
 /** Chances per request, and per call in it. */
 const perRequest: [Fault, number][] = [
-  ['http500', 0.01],
-  [{ status: 503, retryAfter: '1' }, 0.003],
-  [{ status: 429, retryAfter: '1' }, 0.004],
-  ['reset', 0.01],
-  ['garbage', 0.003],
-  [{ delayMs: 400 }, 0.02],
-  ['silence', 0.002],
+  ['http500', 0.02],
+  [{ status: 503, retryAfter: '1' }, 0.006],
+  [{ status: 429, retryAfter: '1' }, 0.008],
+  ['reset', 0.02],
+  ['garbage', 0.006],
+  [{ delayMs: 400 }, 0.03],
+  ['silence', 0.003],
 ]
 const perCall: [Fault, number][] = [
-  ['stale', 0.004],
-  [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.001],
+  ['stale', 0.008],
+  [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
 ]
 const LOST_REPLY = 0.1
 const WIDEST_RANGE = 30

@@ -9,10 +9,12 @@ import {
   type DevnetContracts,
 } from '../../chains/registry.js'
 import { connect, type Db } from '../../db/connection/connect.js'
+import { grantCredits } from '../../db/tenants/accounts.js'
 import { deployChain } from '../../devnet/deploy.js'
 import { startIris } from '../../devnet/iris/iris.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
+import { runAudit } from '../../scripts/auditCommand.js'
 import { startAttestationProxy } from './attesting.js'
 import { startStormyChains, type Shakes, type StormyChains } from './chains.js'
 import { createPatientClient, useWallet, type Notes, type Wallet } from './clients.js'
@@ -48,7 +50,8 @@ export type Report = {
   kills: Kills
   shakes: Shakes
   faults: Record<string, number>
-  verdict: Verdict
+  /** `audit`: every difference between rows, chains and Temporal. */
+  verdict: Verdict & { audit: string[] }
 }
 
 /** Runs a whole stack through a storm, and judges what it has done to the money. */
@@ -96,7 +99,8 @@ async function rage(storm: Storm, scene: Scene): Promise<Report> {
   const { chains, attestations, stack, db } = scene
   const notes: Notes = { ordered: [], refused: [], faults: [], tries: 0 }
   const call = createPatientClient(stack.facts, notes)
-  await db('account').update({ rpm: 1_000_000, purchased: 1_000_000 })
+  const accounts = await db('account').update({ rpm: 1_000_000 }).returning<{ id: string }[]>('id')
+  for (const { id } of accounts) await grantCredits(db, id, { credits: 1_000_000 })
   const wallets = await createWallets(storm.wallets, call, scene)
   await chains.settle()
   say(`${wallets.length} wallets have money; the storm begins`)
@@ -122,7 +126,9 @@ async function rage(storm: Storm, scene: Scene): Promise<Report> {
   const open = await waitUntilOver(db, Date.now() + calmMs)
   say(`${open.length} intents are open`)
   await chains.settle()
-  const verdict = await judge({ db, nodes: readNodes(scene), wallets, notes, open })
+  const seen = await judge({ db, nodes: readNodes(scene), wallets, notes, open })
+  say('rows, chains and Temporal are compared')
+  const verdict = { ...seen, audit: await auditAll(scene) }
   const intents = { ordered: notes.ordered.length, byStatus: await countByStatus(db) }
   const faults = { ...chains.countFaults(), ...named('attestation', attestations.counts) }
   return { seed, intents, kills, shakes: chains.shakes, faults, verdict }
@@ -181,6 +187,18 @@ async function cutOffAgainAndAgain(
     await sleep(outageEveryMs * (0.5 + draws.next()), undefined, { signal }).catch(() => undefined)
     if (!signal.aborted) await chains.cutOff(draws, signal)
   }
+}
+
+/** What `npm run audit` finds, by the way to the chains that never fails. */
+async function auditAll({ home, chains, stack }: Scene): Promise<string[]> {
+  const { databaseUrl, temporalAddress } = stack.facts
+  const urls = chains.list.map(({ name, nodeUrl }) => [rpcVariable(name), nodeUrl])
+  const { text, exitCode } = (await runAudit([], {
+    ...(Object.fromEntries(urls) as NodeJS.ProcessEnv),
+    ...{ NETWORK: 'devnet', DEVNET_FILE: join(home, 'devnet.json') },
+    ...{ DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress },
+  })) ?? { text: '', exitCode: 0 }
+  return exitCode === 0 ? [] : text.split('\n')
 }
 
 /** The intents that are still open at the deadline. */
