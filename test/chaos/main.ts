@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { runStorm, type Report } from './run.js'
 
-const USAGE = `Usage: npm run chaos -- [--minutes 5] [--seed N] [--wallets 48] [--report file.json]
+const USAGE = `Usage: npm run chaos -- [--minutes 5] [--seed N] [--wallets 64] [--report file.json]
 
 Starts a whole stack on chains of its own, lets clients lend, withdraw and bridge, and meanwhile kills every
 process again and again, crashes Postgres and Temporal, shakes the chains, and has their endpoints and the
@@ -13,7 +13,7 @@ or told wrongly. The same seed makes the same storm.`
 const options = {
   minutes: { type: 'string', default: '5' },
   seed: { type: 'string', default: randomBytes(4).toString('hex') },
-  wallets: { type: 'string', default: '48' },
+  wallets: { type: 'string', default: '64' },
   report: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
     stormMs: minutes * 60_000,
     calmMs: 60_000,
     wallets: Math.floor(wallets),
-    killEveryMs: 2_300,
+    killEveryMs: 2_600,
     outageEveryMs: 20_000,
     say: (line) =>
       console.log(`${((Date.now() - started) / 1_000).toFixed(0).padStart(4)} s  ${line}`),
