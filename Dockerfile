@@ -12,12 +12,14 @@ ENTRYPOINT ["tini", "--"]
 
 FROM base AS build
 COPY package.json package-lock.json .npmrc ./
+COPY web/package.json ./web/
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
+COPY web/package.json ./web/
 # Without the development chain, and without the native parts for other platforms.
 RUN npm ci --omit=dev --ignore-scripts \
   && npm cache clean --force \
@@ -37,6 +39,7 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 COPY package.json ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/web/dist ./web/dist
 # Bundles the workflows now, so that workers start quicker and write nothing.
 RUN node --input-type=module --eval "import { loadWorkflowBundle } from '/app/dist/worker/workflowBundle.js'; \
   import { DefaultLogger } from '@temporalio/worker'; \

@@ -14,6 +14,7 @@ import { enter, toVisit, wasJudged, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
+import { pageRoutes } from './pages.js'
 import { endpoints } from './routes.js'
 import type { Log } from '../log.js'
 import type { Route } from './http/route.js'
@@ -33,6 +34,7 @@ export function createApp(services: Services): Express {
   app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
+  app.use(pageRoutes(services.dashboardFolder ?? 'web/dist'))
   app.use(docsRoutes(endpoints))
   app.use(beside(services))
   app.use(answerNotFound)

@@ -9,6 +9,7 @@ import { deployChain, fundOperators } from '../devnet/deploy.js'
 import { startIris } from '../devnet/iris/iris.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
 import { compileServices } from './parts/compile.js'
+import { buildDashboard } from './parts/dashboard.js'
 import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
 import { writeJson } from './state/jsonFile.js'
 import {
@@ -56,6 +57,7 @@ export async function bringUp(context: Context): Promise<Facts> {
     bringUpTemporal(context),
     bringUpChains(context),
     compileServices(),
+    bringUpDashboard(context),
   ])
   const hostUrl = `http://127.0.0.1:${ports.api}`
   const facts = { apiBaseUrl: `${hostUrl}/v1`, hostUrl, ...database, ...temporal, ...chains.facts }
@@ -92,6 +94,13 @@ async function checkListening(variable: string, url: string, standardPort: numbe
 }
 
 type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey'>
+
+/** In a process of its own: it uses all the time that a core has. Nothing else needs it. */
+async function bringUpDashboard(context: Context): Promise<void> {
+  const begun = Date.now()
+  const built = await buildDashboard().catch((error: unknown) => sayFailure(error))
+  if (built === true) tell(context, 'Dashboard', 'built', Date.now() - begun)
+}
 
 async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   const { env, home, set, supervisor } = context

@@ -19,16 +19,15 @@ const links: [path: string, text: string][] = [
   [home.health, 'Health of this process'],
 ]
 
-export const homePage = htmlPage(
+/** In place of the dashboard while there is none: what makes it, and where one may go meanwhile. */
+export const unbuiltPage = htmlPage(
   home.name,
   `<h1>${home.name}</h1>
-<p>Wallet, yield and DeFi intent service.</p>
+<p>The dashboard is not built. Build it with <code>npm run build:web</code>, then load this page again.</p>
 <ul>${links.map(([path, text]) => `<li><a href="${path}">${path}</a>: ${text}</li>`).join('')}</ul>`,
 )
 
-/** The root of the deployment: JSON, or a page for whoever asks for HTML, such as a browser. */
-export const answerHome: RequestHandler = (request, response, next) => {
-  response.vary('Accept')
-  if (request.accepts(['json', 'html']) === 'html') next()
-  else response.json(home)
+/** The root of the deployment for a program; a browser was led to the dashboard. */
+export const answerHome: RequestHandler = (_request, response) => {
+  response.json(home)
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { Router, type RequestHandler } from 'express'
 import { createOpenApi, toJson, type Endpoints } from './openapi.js'
 import { createErrorsPage } from './errors.js'
-import { answerHome, homePage } from './home.js'
+import { answerHome } from './home.js'
 import { createLlmsText } from './llms.js'
 import { ERRORS_PAGE } from '../http/errors.js'
 
@@ -62,7 +62,7 @@ const SCRIPT = `window.ui = SwaggerUIBundle({
 export function docsRoutes(endpoints: Endpoints): Router {
   const router = Router()
   const document = createOpenApi(endpoints)
-  router.get('/', answerHome, answer('html', homePage))
+  router.get('/', answerHome)
   router.get('/openapi.json', answer('json', toJson(document)))
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
   router.get('/docs', answer('html', PAGE))

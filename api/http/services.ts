@@ -24,5 +24,7 @@ export type Services = {
   fundingLimits: FundingLimits
   /** Counts requests without a valid key. */
   shield: Shield
+  /** The files of the dashboard; absent: where `npm run build` puts them. */
+  dashboardFolder?: string
   log: Log
 }

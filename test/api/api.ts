@@ -55,10 +55,12 @@ export type TestApi = {
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client; fundingLimits?: FundingLimits } & Pick<
-  TestChains,
-  'chains' | 'registry'
->
+type Parts = {
+  db: Db
+  temporal: Client
+  fundingLimits?: FundingLimits
+  dashboardFolder?: string
+} & Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { Router, type Request, type Response } from 'express'
+import { unbuiltPage } from './docs/home.js'
+import { answerNotFound } from './http/errors.js'
+
+/** Everything comes from this origin. Styles are files too: what scripts set on elements needs no leave. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The name of an asset is its content's: it never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** Kept, and asked for each time whether it is still good. */
+const ASK_AGAIN = 'no-cache'
+
+/** A file of the build: nothing of another folder, no hidden one. */
+const fileName = /^\w[\w-]*(\.[\w-]+)+$/
+
+/** Made by the build beside each text, the smaller one first. */
+const encodings = { br: '.br', gzip: '.gz' } as const
+
+/**
+ * The dashboard as a browser asks for it, before the API's paths of the same names: `GET /dashboard/credits`
+ * with a key, or for JSON, stays the endpoint.
+ *
+ * @param folder - What the workspace `web` was built to; it may come later, or never.
+ */
+export function pageRoutes(folder: string): Router {
+  const router = Router()
+  router.get('/', (request, response, next) => {
+    response.vary('Accept')
+    if (wantsPage(request)) response.redirect('/dashboard')
+    else next()
+  })
+  router.get('/dashboard/assets/:name', (request, response, next) => {
+    const { name } = request.params
+    const file = path.join('assets', name)
+    if (!isFile(folder, name, file)) answerNotFound(request, response, next)
+    else sendFile({ request, response, folder, file, cache: IMMUTABLE })
+  })
+  router.get(['/dashboard', '/dashboard/*page'], (request, response, next) => {
+    const name = request.path.slice('/dashboard/'.length)
+    if (isFile(folder, name, name)) {
+      sendFile({ request, response, folder, file: name, cache: ASK_AGAIN })
+      return
+    }
+    response.vary('Accept')
+    if (request.path.startsWith('/dashboard/api/') || !wantsPage(request)) next()
+    else sendPage(request, response, folder)
+  })
+  return router
+}
+
+/** A browser says so; a program that takes anything gets what the document names. */
+function wantsPage(request: Request): boolean {
+  return !request.headers.authorization && request.accepts(['json', 'html']) === 'html'
+}
+
+const isFile = (folder: string, name: string, file: string) =>
+  fileName.test(name) && existsSync(path.join(folder, file))
+
+function sendPage(request: Request, response: Response, folder: string): void {
+  response.set('Content-Security-Policy', PAGE_POLICY)
+  const file = 'index.html'
+  if (existsSync(path.join(folder, file))) {
+    sendFile({ request, response, folder, file, cache: ASK_AGAIN })
+    return
+  }
+  response.removeHeader('Content-Security-Policy')
+  response.status(503).set('Cache-Control', 'no-store').type('html').send(unbuiltPage)
+}
+
+type Sending = {
+  request: Request
+  response: Response
+  folder: string
+  /** Relative to the folder. */
+  file: string
+  cache: string
+}
+
+function sendFile({ request, response, folder, file, cache }: Sending): void {
+  const encoding = encodingOf(request, path.join(folder, file))
+  response.set('Cache-Control', cache).vary('Accept-Encoding').type(path.extname(file))
+  if (encoding) response.set('Content-Encoding', encoding)
+  const stored = encoding ? file + encodings[encoding] : file
+  response.sendFile(stored, { root: path.resolve(folder), cacheControl: false }, (error) => {
+    // Gone since it was seen: a build has replaced the folder.
+    if (error && !response.headersSent) response.status(404).end()
+  })
+}
+
+/** How the file may be sent packed, if it was packed. */
+function encodingOf(request: Request, file: string): keyof typeof encodings | undefined {
+  const known = (['br', 'gzip'] as const).filter((name) => existsSync(file + encodings[name]))
+  if (known.length === 0) return undefined
+  const accepted = request.acceptsEncodings([...known, 'identity'])
+  return known.find((name) => name === accepted)
+}

@@ -1,0 +1,102 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { get, type Query } from './call.js'
+import type {
+  Balances,
+  Credits,
+  Intent,
+  KeyEntry,
+  MemberEntry,
+  Page,
+  Positions,
+  Session,
+  SessionEntry,
+  Wallet,
+  Yields,
+  YieldSnapshot,
+} from './types.js'
+
+/** What pages ask for. The first word of a key is the resource: events of it make the rest stale. */
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => get<Session>('/session'),
+  staleTime: 60_000,
+  retry: false,
+})
+
+/** A list, page by page. */
+export const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
+  infiniteQueryOptions({
+    queryKey: [resource, 'list', path, query],
+    queryFn: ({ pageParam }) =>
+      get<Page<T>>(path, { ...query, ...(pageParam && { cursor: pageParam }) }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+
+export const intentsQuery = (query: Query) => listQuery<Intent>('intents', '/intents', query)
+export const walletsQuery = (query: Query) => listQuery<Wallet>('wallets', '/wallets', query)
+
+export const intentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['intents', 'one', id],
+    queryFn: () => get<Intent>(`/intents/${encodeURIComponent(id)}`),
+  })
+
+/** By the caller's own id of the user. */
+export const walletOfUserQuery = (userId: string) =>
+  queryOptions({
+    queryKey: ['wallets', 'user', userId],
+    queryFn: () => get<Wallet>(`/wallets/${encodeURIComponent(userId)}`),
+  })
+
+export const balancesQuery = (walletId: string) =>
+  queryOptions({
+    queryKey: ['balances', walletId],
+    queryFn: () => get<Balances>(`/balances/${encodeURIComponent(walletId)}`),
+  })
+
+export const positionsQuery = (walletId: string) =>
+  queryOptions({
+    queryKey: ['positions', walletId],
+    queryFn: () => get<Positions>(`/positions/${encodeURIComponent(walletId)}`),
+  })
+
+export const yieldsQuery = queryOptions({
+  queryKey: ['yields', 'now'],
+  queryFn: () => get<Yields>('/yields'),
+  refetchInterval: 30_000,
+})
+
+export const creditsQuery = queryOptions({
+  queryKey: ['credits'],
+  queryFn: () => get<Credits>('/credits'),
+})
+
+export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
+export const membersQuery = listQuery<MemberEntry>('members', '/members')
+export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
+
+const PAGE_LIMIT = 100
+/** More is not drawn: a chart of a week has fewer points than that. */
+const MAX_PAGES = 20
+
+/** What markets have paid since a moment, the newest first. */
+export const yieldHistoryQuery = (from: string) =>
+  queryOptions({
+    queryKey: ['yields', 'history', from],
+    queryFn: () => readAll<YieldSnapshot>('/yields/history', { from, limit: PAGE_LIMIT }),
+    staleTime: 60_000,
+  })
+
+async function readAll<T>(path: string, query: Query): Promise<T[]> {
+  const rows: T[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const page: Page<T> = await get(path, { ...query, cursor })
+    rows.push(...page.data)
+    if (!page.nextCursor) break
+    cursor = page.nextCursor
+  }
+  return rows
+}

@@ -1,0 +1,100 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState, type FormEvent } from 'react'
+import { get, post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import type { Invitation as Told } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Failure } from '../../ui/Failure.js'
+import { TextField } from '../../ui/Field.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { Frame } from './Frame.js'
+
+/** What a link of an invitation opens: who invites to what, and how one joins. */
+export function Invitation() {
+  const { token } = useParams({ from: '/invitations/$token' })
+  const { data, error, refetch } = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => get<Told>(`/invitations/${encodeURIComponent(token)}`),
+    retry: false,
+  })
+  useEffect(() => {
+    document.title = 'Invitation · Steward'
+  }, [])
+  if (data) return <Join token={token} invitation={data} />
+  return (
+    <Frame title="Invitation">
+      {error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={4} />}
+    </Frame>
+  )
+}
+
+function Join({ token, invitation }: { token: string; invitation: Told }) {
+  const { isKnown } = invitation
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState(invitation.email ?? '')
+  const [password, setPassword] = useState('')
+  const navigate = useNavigate()
+  const accept = useMutation({
+    mutationFn: () =>
+      post(`/invitations/${encodeURIComponent(token)}/accept`, {
+        password,
+        ...(!isKnown && { name }),
+        ...(!invitation.email && { email }),
+      }),
+    onSuccess: async () => {
+      queryClient.clear()
+      await navigate({ to: '/', replace: true })
+    },
+  })
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    accept.mutate()
+  }
+  return (
+    <Frame title={`Join ${invitation.account.name}`}>
+      <p className="mb-6 text-sm text-ink-2">
+        You are invited as <strong>{invitation.role}</strong>. The link works once.
+      </p>
+      <form onSubmit={onSubmit} className="space-y-3">
+        {!isKnown && (
+          <TextField
+            label="Name"
+            autoComplete="name"
+            required
+            autoFocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          readOnly={Boolean(invitation.email)}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete={isKnown ? 'current-password' : 'new-password'}
+          required
+          minLength={isKnown ? 1 : 12}
+          hint={
+            isKnown
+              ? 'The one that you sign in with already.'
+              : 'At least 12 characters. A sentence is good.'
+          }
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {accept.error && <Failure error={accept.error} />}
+        <Button type="submit" look="primary" className="w-full" isBusy={accept.isPending}>
+          Join
+        </Button>
+      </form>
+    </Frame>
+  )
+}

@@ -1,0 +1,63 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState, type FormEvent } from 'react'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { Button } from '../../ui/Button.js'
+import { Failure } from '../../ui/Failure.js'
+import { TextField } from '../../ui/Field.js'
+import { Frame } from './Frame.js'
+
+/** E-mail and password; then on to where one wanted to go. */
+export function SignIn() {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const { next } = useSearch({ from: '/sign-in' })
+  const navigate = useNavigate()
+  const signIn = useMutation({
+    mutationFn: () => post('/session', { email, password }),
+    onSuccess: async () => {
+      queryClient.clear()
+      // Only an address of this dashboard: anything else would lead away.
+      await navigate({ to: next?.startsWith('/') && !next.startsWith('//') ? next : '/' })
+    },
+  })
+  useEffect(() => {
+    document.title = 'Sign in · Steward'
+  }, [])
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate()
+  }
+  return (
+    <Frame title="Sign in">
+      <form onSubmit={onSubmit} className="space-y-3">
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {signIn.error && <Failure error={signIn.error} />}
+        <Button type="submit" look="primary" className="w-full" isBusy={signIn.isPending}>
+          Sign in
+        </Button>
+      </form>
+      <p className="mt-6 text-xs text-ink-3">
+        No account yet? An owner of yours invites you, or whoever runs this service makes a link
+        with <code>npm run account -- invite</code>.
+      </p>
+    </Frame>
+  )
+}

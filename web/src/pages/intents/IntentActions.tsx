@@ -1,0 +1,73 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { intentQuery, sessionQuery } from '../../api/queries.js'
+import type { Intent } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Dialog } from '../../ui/Dialog.js'
+import { Failure } from '../../ui/Failure.js'
+
+/** What may still be done about an intent, by those who may write. */
+export function IntentActions({ intent }: { intent: Intent }) {
+  const { data: session } = useQuery(sessionQuery)
+  if (!session || session.role === 'viewer') return null
+  const { status, error, retriedBy } = intent
+  if (status === 'completed') return null
+  if (status !== 'failed') return <Cancel intent={intent} />
+  return error?.code === 'CANCELLED' || retriedBy ? null : <Retry intent={intent} />
+}
+
+function Cancel({ intent: { id } }: { intent: Intent }) {
+  const [isAsking, setAsking] = useState(false)
+  const cancel = useMutation({
+    mutationFn: () => post<Intent>(`/intents/${id}/cancel`),
+    onSuccess: (intent) => {
+      queryClient.setQueryData(intentQuery(id).queryKey, intent)
+      setAsking(false)
+    },
+  })
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsking(true)}>
+        Cancel intent
+      </Button>
+      {isAsking && (
+        <Dialog title="Cancel this intent" onClose={() => setAsking(false)}>
+          <div className="space-y-4 text-sm">
+            <p>
+              Nothing that is not signed yet will be sent, and the money stays where it is. A step
+              that is on its way cannot be called back: then the intent goes on.
+            </p>
+            {cancel.error && <Failure error={cancel.error} />}
+            <div className="flex justify-end gap-2">
+              <Button onClick={() => setAsking(false)}>Keep it</Button>
+              <Button look="danger" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
+                Cancel intent
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Retry({ intent: { id } }: { intent: Intent }) {
+  const navigate = useNavigate()
+  const retry = useMutation({
+    mutationFn: () => post<Intent>(`/intents/${id}/retry`),
+    onSuccess: async (created) => {
+      await navigate({ to: '/intents/$intentId', params: { intentId: created.id } })
+    },
+  })
+  return (
+    <div className="flex max-w-md flex-col items-end gap-2">
+      <Button look="primary" isBusy={retry.isPending} onClick={() => retry.mutate()}>
+        Retry from where the money is
+      </Button>
+      {retry.error && <Failure error={retry.error} />}
+    </div>
+  )
+}

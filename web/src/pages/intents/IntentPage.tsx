@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { intentQuery } from '../../api/queries.js'
+import type { Intent } from '../../api/types.js'
+import { Failure } from '../../ui/Failure.js'
+import { Id } from '../../ui/Id.js'
+import { Json } from '../../ui/Json.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { State } from '../../ui/State.js'
+import { Timeline } from '../../ui/Timeline.js'
+import { amountText } from '../../text/amount.js'
+import { IntentActions } from './IntentActions.js'
+import { IntentFacts } from './IntentFacts.js'
+import { fundsText, sentenceOf } from './sentence.js'
+import { timelineOf } from './timeline.js'
+import { faceOf, verbOf } from './words.js'
+
+/** Should an event be missed: what still runs is asked for now and then. */
+const POLL_MS = 5_000
+
+const isOver = (intent: Intent | undefined) =>
+  intent?.status === 'completed' || intent?.status === 'failed'
+
+/** One intent: what became of it, step by step, while it happens. */
+export function IntentPage() {
+  const { intentId } = useParams({ from: '/inside/intents/$intentId' })
+  const { data, error, refetch } = useQuery({
+    ...intentQuery(intentId),
+    refetchInterval: ({ state }) => (isOver(state.data) ? false : POLL_MS),
+  })
+  if (data) return <Whole intent={data} />
+  return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={8} />
+}
+
+function Whole({ intent }: { intent: Intent }) {
+  const { state, word } = faceOf(intent)
+  const rows = timelineOf(intent)
+  return (
+    <>
+      <PageHead
+        title={`${verbOf(intent)} ${amountText(intent.amount)} ${intent.asset}`}
+        action={<IntentActions intent={intent} />}
+      >
+        <Id id={intent.id} label="intent id" isWhole />
+      </PageHead>
+      <div className="mb-8 border-y border-line py-4">
+        <State state={state}>{word}</State>
+        <p className="mt-1 max-w-3xl text-lg">{sentenceOf(intent)}</p>
+        <Where intent={intent} />
+      </div>
+      <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div>
+          <Section title="Steps">
+            {rows.length > 0 ? (
+              <Timeline rows={rows} />
+            ) : (
+              <p className="text-sm text-ink-2">There is no plan yet.</p>
+            )}
+          </Section>
+          {intent.executionPlan && (
+            <Section title="Why this plan">
+              <p className="max-w-2xl text-sm text-ink-2">{intent.executionPlan.reasoning}</p>
+            </Section>
+          )}
+        </div>
+        <div>
+          <Section title="Facts">
+            <IntentFacts intent={intent} />
+          </Section>
+        </div>
+      </div>
+      <Json value={intent} />
+    </>
+  )
+}
+
+/** Where the money is, as far as it has moved; what a failure means is explained where codes are. */
+function Where({ intent: { funds, error, delay, retriedBy } }: { intent: Intent }) {
+  const places = error?.funds ?? delay?.funds ?? funds ?? []
+  return (
+    <div className="mt-2 space-y-1 text-sm text-ink-2">
+      {places.map((place) => (
+        <p key={`${place.chain} ${place.protocol} ${place.asset}`}>{fundsText(place)}.</p>
+      ))}
+      {error && (
+        <p>
+          <a href={`/docs/errors#${error.code}`} className="text-accent hover:underline">
+            What {error.code} means and what to do
+          </a>
+        </p>
+      )}
+      {retriedBy && (
+        <p>
+          It goes on as{' '}
+          <Link
+            to="/intents/$intentId"
+            params={{ intentId: retriedBy }}
+            className="text-accent hover:underline"
+          >
+            its retry
+          </Link>
+          .
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { intentsQuery } from '../../api/queries.js'
+import { buttonClass } from '../../ui/Button.js'
+import { Chips } from '../../ui/Chips.js'
+import { Empty } from '../../ui/Empty.js'
+import { List } from '../../ui/List.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { intentColumns } from './intentColumns.js'
+
+const statuses = [
+  { value: 'pending', label: 'Pending' },
+  { value: 'executing', label: 'Executing' },
+  { value: 'completed', label: 'Completed' },
+  { value: 'failed', label: 'Failed' },
+]
+const actions = [
+  { value: 'lend', label: 'Lend' },
+  { value: 'withdraw', label: 'Withdraw' },
+  { value: 'bridge', label: 'Bridge' },
+]
+
+const FIRST_CALL = `curl -s $API/intents -H "$AUTH" -H "$JSON" \\
+  -d '{"walletId":"svc_wallet_…","action":"lend","amount":1}'`
+
+/** All intents of the account, the newest first. */
+export function Intents() {
+  const search = useSearch({ from: '/inside/intents' })
+  const navigate = useNavigate()
+  const query = useInfiniteQuery(intentsQuery(search))
+  const filter = (name: string) => (value: string | undefined) =>
+    void navigate({ to: '/intents', search: { ...search, [name]: value }, replace: true })
+  const isFiltered = Object.keys(search).length > 0
+  return (
+    <>
+      <PageHead
+        title="Intents"
+        action={
+          <Link to="/intents/new" search={{}} className={buttonClass('primary')}>
+            New intent
+          </Link>
+        }
+      />
+      <div className="mb-3 flex flex-wrap gap-x-4 gap-y-2">
+        <Chips label="State" choices={statuses} value={search.status} onChange={filter('status')} />
+        <Chips label="Action" choices={actions} value={search.action} onChange={filter('action')} />
+      </div>
+      <List
+        label="Intents"
+        query={query}
+        columns={intentColumns}
+        keyOf={({ id }) => id}
+        empty={isFiltered ? <NothingMatches /> : <NoneYet />}
+      />
+    </>
+  )
+}
+
+function NothingMatches() {
+  return (
+    <Empty title="No intent matches">
+      <Link to="/intents" search={{}} className="font-medium text-accent hover:underline">
+        Show all intents
+      </Link>
+    </Empty>
+  )
+}
+
+function NoneYet() {
+  return (
+    <Empty title="No intents yet" call={FIRST_CALL}>
+      An intent says what you want, such as lending where it pays most. Steward plans it, signs it,
+      and sees it through. Each one appears here as it happens.
+    </Empty>
+  )
+}

@@ -1,0 +1,72 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState, type FormEvent } from 'react'
+import { post } from '../../api/call.js'
+import type { Intent } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Failure } from '../../ui/Failure.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { IntentFields } from './IntentFields.js'
+import { Preview, usePreview } from './Preview.js'
+import { promiseOf, requestOf, type Draft } from './request.js'
+
+const actions = ['lend', 'withdraw', 'bridge'] as const
+
+/** A form, and beside it what the same call would do now. */
+export function NewIntent() {
+  const search = useSearch({ from: '/inside/intents/new' })
+  const [draft, setDraft] = useState<Draft>({
+    walletId: search.walletId ?? '',
+    action: actions.find((action) => action === search.action) ?? 'lend',
+    amount: search.amount ?? '',
+    chain: search.chain ?? '',
+    fromChain: '',
+    toChain: '',
+  })
+  const request = useMemo(() => requestOf(draft), [draft])
+  const preview = usePreview(request)
+  const navigate = useNavigate()
+  // One wish has one name, however often it is sent: a click too many moves nothing twice.
+  const key = useMemo(() => (request ? crypto.randomUUID() : ''), [request])
+  const create = useMutation({
+    mutationFn: () => post<Intent>('/intents', request, key),
+    onSuccess: async ({ id }) => {
+      await navigate({ to: '/intents/$intentId', params: { intentId: id } })
+    },
+  })
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (request) create.mutate()
+  }
+  const target = preview.data?.executionPlan.targetChain
+  return (
+    <>
+      <PageHead title="New intent">
+        What you ask for on the left, what would happen on the right.
+      </PageHead>
+      <div className="grid gap-x-12 gap-y-8 lg:grid-cols-[22rem_minmax(0,1fr)]">
+        <form onSubmit={onSubmit} className="space-y-3">
+          <IntentFields
+            draft={draft}
+            onChange={(change) => {
+              create.reset()
+              setDraft({ ...draft, ...change })
+            }}
+          />
+          {create.error && <Failure error={create.error} />}
+          <Button
+            type="submit"
+            look="primary"
+            className="w-full"
+            disabled={!request || create.isPending || create.isSuccess}
+            aria-busy={create.isPending}
+          >
+            {promiseOf(draft, target)}
+          </Button>
+          <p className="text-xs text-ink-3">It costs five credits, as the same call by key does.</p>
+        </form>
+        <Preview request={request} preview={preview} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { post } from '../../api/call.js'
+import type { DryRun } from '../../api/types.js'
+import { percentText, usdText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { Facts } from '../../ui/Facts.js'
+import { Failure } from '../../ui/Failure.js'
+import { Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { stepText } from './timeline.js'
+
+/** Whoever types is done when he has paused for so long. */
+const PAUSE_MS = 350
+
+/** What the request would do now, asked for when one has stopped typing. */
+export function usePreview(request: Record<string, string> | undefined) {
+  const [settled, setSettled] = useState(request)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(request), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [request])
+  return useQuery({
+    queryKey: ['dryRun', settled],
+    queryFn: () => post<DryRun>('/intents?dryRun=true', settled),
+    enabled: settled !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+}
+
+type Props = { request: Record<string, string> | undefined; preview: UseQueryResult<DryRun> }
+
+/** The plan of a dry run: steps, costs and reasons. */
+export function Preview({ request, preview: { data, error, isFetching, refetch } }: Props) {
+  if (!request) {
+    return (
+      <div className="border-y border-line py-10 text-sm text-ink-3">
+        The plan appears here as soon as wallet, amount and chain are chosen. Nothing is sent or
+        charged before you press the button.
+      </div>
+    )
+  }
+  if (error) return <Failure error={error} retry={() => void refetch()} />
+  if (!data) return <Skeleton lines={6} />
+  return (
+    <div className={`transition-opacity ${isFetching ? 'opacity-60' : ''}`} aria-busy={isFetching}>
+      <Plan plan={data.executionPlan} />
+    </div>
+  )
+}
+
+function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
+  const { steps, targetChain, targetProtocol, expectedApy, reasoning, warnings } = plan
+  return (
+    <>
+      {warnings?.map(({ code, message }) => (
+        <p key={code} className="mb-3 rounded-md bg-waiting-soft px-3 py-2 text-sm text-waiting">
+          {message}
+        </p>
+      ))}
+      <Section title="What would happen">
+        <ol className="text-sm">
+          {steps.map((step) => (
+            <li
+              key={step.sequence}
+              className="flex min-h-10 items-center gap-3 border-b border-line py-2"
+            >
+              <span className="w-4 text-right text-ink-3">{step.sequence}</span>
+              <span className="flex-1">{stepText(step)}</span>
+              <span className="text-ink-3">{chainText(step.chain ?? step.from ?? '')}</span>
+            </li>
+          ))}
+        </ol>
+      </Section>
+      <Section title="What it brings and costs">
+        <Facts
+          of={[
+            ['Ends on', chainText(targetChain)],
+            ['Market', targetProtocol && protocolText(targetProtocol)],
+            ['Rate now', expectedApy !== undefined && percentText(expectedApy)],
+            ['Gas, paid by the service', `about ${usdText(plan.estimatedGasUsd)}`],
+            ['Takes', plan.estimatedTime],
+          ]}
+        />
+      </Section>
+      <Section title="Why">
+        <p className="max-w-2xl text-sm text-ink-2">{reasoning}</p>
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,26 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { walletsQuery } from '../../api/queries.js'
+import { shorten } from '../../text/shorten.js'
+import { SelectField } from '../../ui/Field.js'
+
+type Props = { value: string; onChange: (walletId: string) => void }
+
+/** The wallets that were made last; another one is chosen on its own page. */
+export function WalletField({ value, onChange }: Props) {
+  const { data } = useInfiniteQuery(walletsQuery({ limit: 100 }))
+  const wallets = data?.pages.flatMap((page) => page.data) ?? []
+  const isListed = value === '' || wallets.some(({ id }) => id === value)
+  const choices = [
+    { value: '', label: 'Choose a wallet' },
+    ...(isListed ? [] : [{ value, label: shorten(value) }]),
+    ...wallets.map(({ id, userId }) => ({ value: id, label: `${userId} (${shorten(id)})` })),
+  ]
+  return (
+    <SelectField
+      label="Wallet"
+      choices={choices}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}

@@ -1,0 +1,53 @@
+import { Link } from '@tanstack/react-router'
+import type { Intent } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { Amount } from '../../ui/Amount.js'
+import { State } from '../../ui/State.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+import { faceOf, routeOf, verbOf } from './words.js'
+
+/** An intent as a row, wherever intents are listed. */
+export const intentColumns: Column<Intent>[] = [
+  {
+    name: 'State',
+    width: 'w-32 max-sm:w-28',
+    cell: (intent) => {
+      const { state, word } = faceOf(intent)
+      return <State state={state}>{word}</State>
+    },
+  },
+  {
+    name: 'Intent',
+    width: 'w-52',
+    from: 'sm',
+    cell: ({ id }) => (
+      <span title={id} className="font-mono text-xs text-ink-2">
+        {shorten(id)}
+      </span>
+    ),
+  },
+  {
+    name: 'What',
+    cell: (intent) => (
+      <Link to="/intents/$intentId" params={{ intentId: intent.id }} {...rowLink}>
+        {verbOf(intent)} <Amount amount={intent.amount} asset={intent.asset} />
+      </Link>
+    ),
+  },
+  {
+    name: 'Where',
+    from: 'md',
+    cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
+  },
+  {
+    name: 'Created',
+    width: 'w-28 max-sm:w-24',
+    align: 'right',
+    cell: ({ createdAt }) => (
+      <span className="text-ink-3">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+]

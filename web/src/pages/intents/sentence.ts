@@ -1,0 +1,53 @@
+import type { Funds, Intent } from '../../api/types.js'
+import { amountText, percentText, usdText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { durationText } from '../../text/time.js'
+import { stepText } from './timeline.js'
+
+const past: Record<Intent['action'], string> = {
+  lend: 'Lent',
+  withdraw: 'Withdrew',
+  bridge: 'Bridged',
+}
+
+/** All that matters of an intent as one sentence for a person. */
+export function sentenceOf(intent: Intent): string {
+  const { status, error, waitingFor, executionPlan } = intent
+  switch (status) {
+    case 'completed':
+      return completedSentence(intent)
+    case 'failed':
+      return error?.message ?? 'It failed.'
+    case 'pending':
+      return waitingFor?.message ?? 'Stored; it is planned as soon as the chains answer.'
+    case 'planning':
+      return 'Planned; its first step is about to begin.'
+    case 'executing': {
+      const steps = executionPlan?.steps ?? []
+      const step = steps.find(({ sequence }) => sequence === intent.currentStep)
+      const place = step ? `Step ${step.sequence} of ${steps.length}: ${stepText(step)}. ` : ''
+      return `${place}${waitingFor?.message ?? ''}`.trim() || 'It is being executed.'
+    }
+  }
+}
+
+function completedSentence(intent: Intent): string {
+  const { action, results, asset, executionPlan, createdAt, completedAt } = intent
+  const amount = amountText(results?.finalAmount ?? intent.amount)
+  const target = executionPlan ? ` on ${chainText(executionPlan.targetChain)}` : ''
+  const rate =
+    action === 'lend' && results?.apy !== undefined ? ` at ${percentText(results.apy)}` : ''
+  const took = completedAt
+    ? ` in ${durationText(Date.parse(completedAt) - Date.parse(createdAt))}`
+    : ''
+  const gas = results ? `, for ${usdText(results.totalGasCostUsd)} of gas` : ''
+  return `${past[action]} ${amount} ${asset}${target}${rate}${took}${gas}.`
+}
+
+/** Where money is, in words: `0.9999 USDC in the wallet on Base Sepolia`. */
+export function fundsText({ chain, asset, amount, protocol }: Funds[number]): string {
+  const sum = `${amountText(amount)} ${asset}`
+  if (chain === 'bridge') return `${sum} in the bridge, between two chains`
+  const holder = protocol ? `lent to ${protocolText(protocol)}` : 'in the wallet'
+  return `${sum} ${holder} on ${chainText(chain)}`
+}

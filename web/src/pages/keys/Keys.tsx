@@ -1,0 +1,110 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { keysQuery, sessionQuery } from '../../api/queries.js'
+import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Empty } from '../../ui/Empty.js'
+import { List } from '../../ui/List.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { State } from '../../ui/State.js'
+import { Time } from '../../ui/Time.js'
+import type { Column } from '../../ui/Table.js'
+import { KeyMenu } from './KeyMenu.js'
+import { NewKey } from './NewKey.js'
+import { ShownKey } from './ShownKey.js'
+
+const isOver = ({ revokedAt, expiresAt }: KeyEntry) =>
+  revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+
+function KeyState({ entry }: { entry: KeyEntry }) {
+  const { revokedAt, expiresAt } = entry
+  if (revokedAt) return <State state="stopped">Revoked</State>
+  if (isOver(entry)) return <State state="stopped">Expired</State>
+  if (expiresAt) return <State state="waiting">Expires</State>
+  return <State state="done">Active</State>
+}
+
+function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Column<KeyEntry>[] {
+  return [
+    { name: 'Name', cell: ({ name }) => <span title={name}>{name}</span> },
+    {
+      name: 'Key',
+      width: 'w-36',
+      cell: ({ prefix, lastFour }) => (
+        <code className="text-ink-2">
+          {prefix}…{lastFour}
+        </code>
+      ),
+    },
+    { name: 'May', width: 'w-28', from: 'md', cell: ({ scopes }) => scopes.join(', ') },
+    { name: 'State', width: 'w-28', from: 'sm', cell: (entry) => <KeyState entry={entry} /> },
+    {
+      name: 'Last used',
+      width: 'w-28',
+      align: 'right',
+      from: 'sm',
+      cell: ({ lastUsedAt }) => (
+        <span className="text-ink-3">{lastUsedAt ? <Time at={lastUsedAt} /> : 'never'}</span>
+      ),
+    },
+    {
+      name: 'Expires',
+      width: 'w-28',
+      align: 'right',
+      from: 'lg',
+      cell: ({ expiresAt }) => (
+        <span className="text-ink-3">{expiresAt ? <Time at={expiresAt} /> : 'never'}</span>
+      ),
+    },
+    {
+      name: '',
+      width: 'w-12',
+      align: 'right',
+      cell: (entry) => mayWrite && !isOver(entry) && <KeyMenu entry={entry} onShow={onShow} />,
+    },
+  ]
+}
+
+/** The account's keys; a new one is shown once. */
+export function Keys() {
+  const { data: session } = useQuery(sessionQuery)
+  const query = useInfiniteQuery(keysQuery)
+  const [isMaking, setMaking] = useState(false)
+  const [shown, setShown] = useState<NewKeyAnswer>()
+  const mayWrite = session !== undefined && session.role !== 'viewer'
+  const action = mayWrite && (
+    <Button look="primary" onClick={() => setMaking(true)}>
+      New key
+    </Button>
+  )
+  return (
+    <>
+      <PageHead title="API keys" action={action}>
+        Programs send a key with each call. It is shown when it is made, and never again.
+      </PageHead>
+      <List
+        label="API keys"
+        query={query}
+        columns={columnsFor(mayWrite, setShown)}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No keys yet">
+            {mayWrite
+              ? 'Make one to call the API.'
+              : 'A developer or an owner of this account makes them.'}
+          </Empty>
+        }
+      />
+      {isMaking && (
+        <NewKey
+          onClose={() => setMaking(false)}
+          onMade={(made) => {
+            setMaking(false)
+            setShown(made)
+          }}
+        />
+      )}
+      {shown && <ShownKey made={shown} onClose={() => setShown(undefined)} />}
+    </>
+  )
+}

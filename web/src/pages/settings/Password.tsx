@@ -1,0 +1,59 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { Button } from '../../ui/Button.js'
+import { Failure } from '../../ui/Failure.js'
+import { TextField } from '../../ui/Field.js'
+import { Section } from '../../ui/PageHead.js'
+
+/** A new password ends all other sign-ins. */
+export function Password() {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const change = useMutation({
+    mutationFn: () => post('/password', { current, next }),
+    onSuccess: () => {
+      setCurrent('')
+      setNext('')
+      void queryClient.invalidateQueries({ queryKey: ['sessions'] })
+    },
+  })
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  return (
+    <Section title="Password">
+      <form onSubmit={onSubmit} className="max-w-sm space-y-3 border-t border-line pt-4">
+        <TextField
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={current}
+          onChange={(event) => setCurrent(event.target.value)}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={12}
+          hint="At least 12 characters. Other places where you are signed in are signed out."
+          value={next}
+          onChange={(event) => setNext(event.target.value)}
+        />
+        {change.error && <Failure error={change.error} />}
+        {change.isSuccess && (
+          <p role="status" className="text-sm text-done">
+            Changed.
+          </p>
+        )}
+        <Button type="submit" isBusy={change.isPending}>
+          Change password
+        </Button>
+      </form>
+    </Section>
+  )
+}

@@ -1,0 +1,74 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { sessionsQuery } from '../../api/queries.js'
+import type { SessionEntry } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { List } from '../../ui/List.js'
+import { Section } from '../../ui/PageHead.js'
+import type { Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+
+/** Where one is signed in, and an end to it. */
+export function Sessions() {
+  const query = useInfiniteQuery(sessionsQuery)
+  const navigate = useNavigate()
+  const endAll = async () => {
+    await post('/session/end-all')
+    queryClient.clear()
+    await navigate({ to: '/sign-in', search: {} })
+  }
+  return (
+    <Section
+      title="Signed in"
+      action={<Button onClick={() => void endAll()}>Sign out everywhere</Button>}
+    >
+      <List label="Sessions" query={query} columns={columns} keyOf={({ id }) => id} empty={null} />
+    </Section>
+  )
+}
+
+const columns: Column<SessionEntry>[] = [
+  {
+    name: 'Browser',
+    cell: ({ agent, isCurrent }) => (
+      <span title={agent}>{isCurrent ? 'This browser' : browserOf(agent)}</span>
+    ),
+  },
+  { name: 'Address', width: 'w-36', from: 'sm', cell: ({ address }) => address },
+  {
+    name: 'Last seen',
+    width: 'w-28',
+    align: 'right',
+    cell: ({ lastSeenAt }) => (
+      <span className="text-ink-3">
+        <Time at={lastSeenAt} />
+      </span>
+    ),
+  },
+  {
+    name: '',
+    width: 'w-24',
+    align: 'right',
+    cell: (entry) => !entry.isCurrent && <End id={entry.id} />,
+  },
+]
+
+const browsers = ['Edg', 'Firefox', 'Chrome', 'Safari', 'curl'] as const
+
+/** A name that a reader knows, out of what the browser says of itself. */
+const browserOf = (agent: string) =>
+  browsers.find((name) => agent.includes(name))?.replace('Edg', 'Edge') ?? 'Another program'
+
+function End({ id }: { id: string }) {
+  const end = useMutation({
+    mutationFn: () => post(`/sessions/${id}/end`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+  })
+  return (
+    <Button look="quiet" isBusy={end.isPending} onClick={() => end.mutate()}>
+      Sign out
+    </Button>
+  )
+}

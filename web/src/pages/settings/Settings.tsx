@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/queries.js'
+import { Facts } from '../../ui/Facts.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { Members } from './Members.js'
+import { Password } from './Password.js'
+import { Sessions } from './Sessions.js'
+
+/** The account, its members, and one's own sign-ins. */
+export function Settings() {
+  const { data: session } = useQuery(sessionQuery)
+  if (!session) return null
+  const { account, user, role, network } = session
+  return (
+    <>
+      <PageHead title="Settings" />
+      <div className="max-w-3xl">
+        <Section title="Account">
+          <Facts
+            of={[
+              ['Name', account.name],
+              ['Plan', account.plan],
+              ['Network', network],
+              ['You', `${user.name}, ${user.email}`],
+              ['Your role', role],
+            ]}
+          />
+        </Section>
+        <Members role={role} userId={user.id} />
+        <Password />
+        <Sessions />
+      </div>
+    </>
+  )
+}

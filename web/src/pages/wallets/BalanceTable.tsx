@@ -1,0 +1,48 @@
+import type { Balances } from '../../api/types.js'
+import { usdText } from '../../text/amount.js'
+import { chainText } from '../../text/shorten.js'
+import { Amount } from '../../ui/Amount.js'
+import { Table, type Column } from '../../ui/Table.js'
+
+type Row = { chain: string; asset: string; amount: string; usd: number }
+
+const columns: Column<Row>[] = [
+  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  {
+    name: 'Balance',
+    align: 'right',
+    cell: ({ amount, asset }) => <Amount amount={amount} asset={asset} />,
+  },
+  { name: 'Value', align: 'right', width: 'w-32', from: 'sm', cell: ({ usd }) => usdText(usd) },
+]
+
+/** What lies in a wallet, token by token; chains that did not answer are named. */
+export function BalanceTable({ balances }: { balances: Balances }) {
+  const { chains, unavailable } = balances
+  const rows = chains.flatMap(({ chain, tokens }) =>
+    tokens.map(({ asset, balanceFormatted, valueUsd }) => ({
+      ...{ chain, asset, amount: balanceFormatted, usd: valueUsd },
+    })),
+  )
+  return (
+    <>
+      {rows.length > 0 ? (
+        <Table
+          label="Balances"
+          columns={columns}
+          rows={rows}
+          keyOf={({ chain, asset }) => `${chain} ${asset}`}
+        />
+      ) : (
+        <p className="border-y border-line py-4 text-sm text-ink-3">
+          Nothing on {chains.map(({ chain }) => chainText(chain)).join(', ')}.
+        </p>
+      )}
+      {unavailable && (
+        <p role="status" className="mt-2 text-sm text-waiting">
+          No answer now from {unavailable.map(chainText).join(', ')}: what lies there is not shown.
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { balancesQuery, sessionQuery } from '../../api/queries.js'
+import type { Funding } from '../../api/types.js'
+import { chainText } from '../../text/shorten.js'
+import { Button } from '../../ui/Button.js'
+import { Notice } from '../../ui/Notice.js'
+
+/** A funding arrives with one of the next blocks: until then the balance is looked at. */
+const LOOKS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
+
+/** Sends test money to a wallet, where money is not real. */
+export function Fund({ walletId }: { walletId: string }) {
+  const { data: session } = useQuery(sessionQuery)
+  const fund = useMutation({
+    mutationFn: () => post<Funding>('/demo/fund', { walletId }),
+    onSuccess: () => {
+      const { queryKey } = balancesQuery(walletId)
+      for (const delay of LOOKS_MS) {
+        setTimeout(() => void queryClient.invalidateQueries({ queryKey }), delay)
+      }
+    },
+  })
+  if (!session || session.role === 'viewer' || session.environment === 'mainnet') return null
+  return (
+    <>
+      <Button isBusy={fund.isPending} onClick={() => fund.mutate()}>
+        Send test money
+      </Button>
+      {fund.data && (
+        <Notice>
+          {fund.data.amount} {fund.data.asset} is on its way to {chainText(fund.data.chain)}.
+        </Notice>
+      )}
+      {fund.error && <Notice isBad>{fund.error.message}</Notice>}
+    </>
+  )
+}

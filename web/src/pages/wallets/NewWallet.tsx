@@ -1,0 +1,64 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import { sessionQuery } from '../../api/queries.js'
+import type { Wallet } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Dialog } from '../../ui/Dialog.js'
+import { Failure } from '../../ui/Failure.js'
+import { TextField } from '../../ui/Field.js'
+
+/** The button that makes a wallet, for those who may. */
+export function NewWallet() {
+  const { data: session } = useQuery(sessionQuery)
+  const [isOpen, setOpen] = useState(false)
+  if (!session || session.role === 'viewer') return null
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        New wallet
+      </Button>
+      {isOpen && <Form onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function Form({ onClose }: { onClose: () => void }) {
+  const [userId, setUserId] = useState('')
+  const navigate = useNavigate()
+  const create = useMutation({
+    mutationFn: () => post<Wallet>('/wallets', { userId }),
+    onSuccess: async ({ id }) => {
+      void queryClient.invalidateQueries({ queryKey: ['wallets'] })
+      await navigate({ to: '/wallets/$walletId', params: { walletId: id } })
+    },
+  })
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate()
+  }
+  return (
+    <Dialog title="New wallet" onClose={onClose}>
+      <form onSubmit={onSubmit} className="space-y-4">
+        <TextField
+          label="Id of the user"
+          required
+          autoFocus
+          autoComplete="off"
+          maxLength={128}
+          hint="As you name him yourself. Who has a wallet already keeps it."
+          value={userId}
+          onChange={(event) => setUserId(event.target.value)}
+        />
+        {create.error && <Failure error={create.error} />}
+        <div className="flex justify-end">
+          <Button type="submit" look="primary" isBusy={create.isPending}>
+            Create wallet
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

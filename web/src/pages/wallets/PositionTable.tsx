@@ -1,0 +1,65 @@
+import type { Positions } from '../../api/types.js'
+import { percentText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { Amount } from '../../ui/Amount.js'
+import { Table, type Column } from '../../ui/Table.js'
+
+type Row = Positions['positions'][number]
+
+const columns: Column<Row>[] = [
+  {
+    name: 'Market',
+    cell: ({ protocol, chain }) => (
+      <>
+        {protocolText(protocol)} <span className="text-ink-3">{chainText(chain)}</span>
+      </>
+    ),
+  },
+  { name: 'Rate', align: 'right', width: 'w-24', from: 'sm', cell: ({ apy }) => percentText(apy) },
+  {
+    name: 'Deposited',
+    align: 'right',
+    from: 'md',
+    cell: ({ deposited, asset }) => <Amount amount={deposited} asset={asset} />,
+  },
+  {
+    name: 'Earned',
+    align: 'right',
+    from: 'sm',
+    cell: ({ earned, asset }) => (
+      <Amount
+        amount={earned}
+        asset={asset}
+        className={earned.startsWith('-') ? 'text-failed' : 'text-done'}
+      />
+    ),
+  },
+  {
+    name: 'Worth now',
+    align: 'right',
+    cell: ({ currentValue, asset }) => <Amount amount={currentValue} asset={asset} />,
+  },
+]
+
+/** What a wallet has lent, and what that has brought. */
+export function PositionTable({ positions: { positions, unavailable } }: { positions: Positions }) {
+  return (
+    <>
+      {positions.length > 0 ? (
+        <Table
+          label="Positions"
+          columns={columns}
+          rows={positions}
+          keyOf={({ chain, protocol, asset }) => `${chain} ${protocol} ${asset}`}
+        />
+      ) : (
+        <p className="border-y border-line py-4 text-sm text-ink-3">Nothing is lent.</p>
+      )}
+      {unavailable && (
+        <p role="status" className="mt-2 text-sm text-waiting">
+          No answer now from {unavailable.map(chainText).join(', ')}.
+        </p>
+      )}
+    </>
+  )
+}

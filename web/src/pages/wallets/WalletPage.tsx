@@ -1,0 +1,75 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { balancesQuery, intentsQuery, positionsQuery } from '../../api/queries.js'
+import { usdText } from '../../text/amount.js'
+import { shorten } from '../../text/shorten.js'
+import { buttonClass } from '../../ui/Button.js'
+import { Empty } from '../../ui/Empty.js'
+import { Failure } from '../../ui/Failure.js'
+import { Id } from '../../ui/Id.js'
+import { List } from '../../ui/List.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { intentColumns } from '../intents/intentColumns.js'
+import { BalanceTable } from './BalanceTable.js'
+import { Fund } from './Fund.js'
+import { PositionTable } from './PositionTable.js'
+
+/** One wallet: every cent by chain and market, and what was done with it. */
+export function WalletPage() {
+  const { walletId } = useParams({ from: '/inside/wallets/$walletId' })
+  const balances = useQuery(balancesQuery(walletId))
+  const positions = useQuery(positionsQuery(walletId))
+  const history = useInfiniteQuery(intentsQuery({ walletId }))
+  if (balances.error && !balances.data) {
+    return <Failure error={balances.error} retry={() => void balances.refetch()} />
+  }
+  return (
+    <>
+      <PageHead
+        title={`Wallet ${shorten(walletId)}`}
+        action={
+          <>
+            <Fund walletId={walletId} />
+            <Link to="/intents/new" search={{ walletId }} className={buttonClass('primary')}>
+              New intent
+            </Link>
+          </>
+        }
+      >
+        <div className="flex flex-wrap gap-x-6">
+          <Id id={walletId} label="wallet id" />
+          {balances.data && <Id id={balances.data.address} label="address" isWhole />}
+        </div>
+      </PageHead>
+      <Section title="In the wallet" action={<Total balances={balances.data} />}>
+        {balances.data ? <BalanceTable balances={balances.data} /> : <Skeleton lines={3} />}
+      </Section>
+      <Section title="Lent">
+        {positions.data ? (
+          <PositionTable positions={positions.data} />
+        ) : positions.error ? (
+          <Failure error={positions.error} retry={() => void positions.refetch()} />
+        ) : (
+          <Skeleton lines={2} />
+        )}
+      </Section>
+      <Section title="Intents">
+        <List
+          label="Intents of this wallet"
+          query={history}
+          columns={intentColumns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="None yet">What is done with the money of this wallet appears here.</Empty>
+          }
+        />
+      </Section>
+    </>
+  )
+}
+
+function Total({ balances }: { balances: { totalValueUsd: number } | undefined }) {
+  if (!balances) return null
+  return <span className="text-sm text-ink-2">{usdText(balances.totalValueUsd)}</span>
+}

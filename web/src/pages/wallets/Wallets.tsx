@@ -1,0 +1,117 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type FormEvent } from 'react'
+import { walletsQuery } from '../../api/queries.js'
+import type { Wallet } from '../../api/types.js'
+import { Empty } from '../../ui/Empty.js'
+import { Id } from '../../ui/Id.js'
+import { List } from '../../ui/List.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+import { NewWallet } from './NewWallet.js'
+
+const columns: Column<Wallet>[] = [
+  {
+    name: 'User',
+    cell: ({ id, userId }) => (
+      <Link to="/wallets/$walletId" params={{ walletId: id }} title={userId} {...rowLink}>
+        {userId}
+      </Link>
+    ),
+  },
+  {
+    name: 'Address',
+    width: 'w-48',
+    cell: ({ address }) => (
+      <span className="relative z-10">
+        <Id id={address} label="address" />
+      </span>
+    ),
+  },
+  {
+    name: 'Wallet',
+    width: 'w-64',
+    from: 'md',
+    cell: ({ id }) => (
+      <span className="relative z-10">
+        <Id id={id} label="wallet id" />
+      </span>
+    ),
+  },
+  {
+    name: 'Created',
+    width: 'w-28',
+    align: 'right',
+    from: 'sm',
+    cell: ({ createdAt }) => (
+      <span className="text-ink-3">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+const FIRST_CALL = `curl -s $API/wallets -H "$AUTH" -H "$JSON" \\
+  -d '{"userId":"alice"}'`
+
+/** All wallets of the account, the newest first. */
+export function Wallets() {
+  const { userId } = useSearch({ from: '/inside/wallets' })
+  const query = useInfiniteQuery(walletsQuery({ userId }))
+  return (
+    <>
+      <PageHead title="Wallets" action={<NewWallet />}>
+        One wallet for each of your users, with the same address on every chain.
+      </PageHead>
+      <UserFilter key={userId} userId={userId} />
+      <List
+        label="Wallets"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={userId ? <NoSuchUser userId={userId} /> : <NoneYet />}
+      />
+    </>
+  )
+}
+
+function UserFilter({ userId = '' }: { userId: string | undefined }) {
+  const [text, setText] = useState(userId)
+  const navigate = useNavigate()
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    const wanted = text.trim()
+    void navigate({ to: '/wallets', search: wanted ? { userId: wanted } : {} })
+  }
+  return (
+    <form role="search" onSubmit={onSubmit} className="mb-3">
+      <input
+        aria-label="Find a wallet by the id of its user"
+        placeholder="Id of a user"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        className="h-8 w-full max-w-72 rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3"
+      />
+    </form>
+  )
+}
+
+function NoSuchUser({ userId }: { userId: string }) {
+  return (
+    <Empty title={`No wallet of ${userId}`}>
+      <Link to="/wallets" search={{}} className="font-medium text-accent hover:underline">
+        Show all wallets
+      </Link>
+    </Empty>
+  )
+}
+
+function NoneYet() {
+  return (
+    <Empty title="No wallets yet" call={FIRST_CALL}>
+      A wallet belongs to one user of yours, whom you name as you like. Its key is made and kept
+      here; it needs no ETH of its own.
+    </Empty>
+  )
+}

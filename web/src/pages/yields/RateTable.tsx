@@ -1,0 +1,68 @@
+import type { Yields } from '../../api/types.js'
+import { percentText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { Sparkline } from '../../ui/Sparkline.js'
+import { Table, type Column } from '../../ui/Table.js'
+import { marketKey, sparkPath, type Series } from './series.js'
+
+type Row = Yields['rates'][number] & { isBest: boolean; path: string | undefined }
+
+const columns: Column<Row>[] = [
+  {
+    name: 'Market',
+    cell: ({ protocol, isBest }) => (
+      <>
+        {protocolText(protocol)}
+        {isBest && <span className="ml-2 text-xs font-medium text-done">best</span>}
+      </>
+    ),
+  },
+  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  { name: 'Asset', width: 'w-24', from: 'sm', cell: ({ asset }) => asset },
+  {
+    name: '7 days',
+    width: 'w-32',
+    from: 'md',
+    cell: ({ path, protocol, chain }) =>
+      path && <Sparkline path={path} label={`${protocolText(protocol)} on ${chainText(chain)}`} />,
+  },
+  {
+    name: 'Rate',
+    align: 'right',
+    width: 'w-24',
+    cell: ({ apy }) => <span title={`${apy} %`}>{percentText(apy)}</span>,
+  },
+]
+
+/** Rates, the best one first; what cannot be used now is named below with its reason. */
+export function RateTable({ yields, series }: { yields: Yields; series: Series | undefined }) {
+  const { rates, best, disabled, unavailable } = yields
+  const rows = rates
+    .map((rate) => {
+      const line = series?.values.get(marketKey(rate))
+      const path = line && line.length > 1 ? sparkPath(line, 96, 24) : undefined
+      return { ...rate, path, isBest: isSame(rate, best) }
+    })
+    .sort((one, other) => other.apy - one.apy)
+  return (
+    <>
+      <Table label="Rates" columns={columns} rows={rows} keyOf={marketKey} />
+      {unavailable && (
+        <p role="status" className="mt-2 text-sm text-waiting">
+          No answer now from {unavailable.map(chainText).join(', ')}.
+        </p>
+      )}
+      {disabled?.map(({ chain, protocol, asset, reason }) => (
+        <p key={`${chain} ${protocol} ${asset}`} className="mt-2 text-sm text-ink-2">
+          Not offered: {protocolText(protocol)} on {chainText(chain)}, {reason}.
+        </p>
+      ))}
+    </>
+  )
+}
+
+const isSame = (rate: Yields['rates'][number], best: Yields['best']) =>
+  best !== null &&
+  best.chain === rate.chain &&
+  best.protocol === rate.protocol &&
+  best.asset === rate.asset

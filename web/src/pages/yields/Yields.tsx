@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useMemo } from 'react'
+import { yieldHistoryQuery, yieldsQuery } from '../../api/queries.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { Failure } from '../../ui/Failure.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { RateTable } from './RateTable.js'
+import { seriesOf } from './series.js'
+
+const Chart = lazy(() => import('../../ui/Chart.js').then(({ Chart: it }) => ({ default: it })))
+
+const DAYS = 7
+const DAY_MS = 86_400_000
+
+/** What markets pay now, and what they have paid. */
+export function Yields() {
+  const now = useQuery(yieldsQuery)
+  // To the hour, so that the page asks for the same thing while it is looked at.
+  const from = useMemo(() => {
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000
+    return new Date(hour - DAYS * DAY_MS).toISOString()
+  }, [])
+  const history = useQuery(yieldHistoryQuery(from))
+  const series = useMemo(() => history.data && seriesOf(history.data), [history.data])
+  return (
+    <>
+      <PageHead title="Yields">{now.data?.best?.reasoning}</PageHead>
+      <Section title="Now">
+        {now.data ? (
+          <RateTable yields={now.data} series={series} />
+        ) : now.error ? (
+          <Failure error={now.error} retry={() => void now.refetch()} />
+        ) : (
+          <Skeleton lines={5} />
+        )}
+      </Section>
+      <Section title={`Last ${DAYS} days`}>
+        {history.error && !series ? (
+          <Failure error={history.error} retry={() => void history.refetch()} />
+        ) : series && series.times.length > 1 ? (
+          <Suspense fallback={<Skeleton lines={1} className="h-80" />}>
+            <Chart
+              times={series.times}
+              lines={[...series.values].map(([key, values]) => ({ name: nameOf(key), values }))}
+              unit="%"
+            />
+          </Suspense>
+        ) : series ? (
+          <p className="border-y border-line py-4 text-sm text-ink-3">
+            Rates are kept every minute. The chart begins with the second of them.
+          </p>
+        ) : (
+          <Skeleton lines={1} className="h-80" />
+        )}
+      </Section>
+    </>
+  )
+}
+
+function nameOf(key: string): string {
+  const [chain = '', protocol = '', asset = ''] = key.split(' ')
+  return `${protocolText(protocol)}, ${chainText(chain)}, ${asset}`
+}

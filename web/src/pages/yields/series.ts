@@ -1,0 +1,52 @@
+import type { YieldSnapshot } from '../../api/types.js'
+
+type Market = Pick<YieldSnapshot, 'chain' | 'protocol' | 'asset'>
+
+export const marketKey = ({ chain, protocol, asset }: Market) => `${chain} ${protocol} ${asset}`
+
+export type Series = {
+  /** Unix seconds, oldest first. */
+  times: number[]
+  /** By market; null where nothing was read: a gap stays a gap. */
+  values: Map<string, (number | null)[]>
+}
+
+/** Snapshots of all markets on one axis of time. */
+export function seriesOf(snapshots: readonly YieldSnapshot[]): Series {
+  const seconds = snapshots.map(({ takenAt }) => Math.floor(Date.parse(takenAt) / 1_000))
+  const times = [...new Set(seconds)].sort((a, b) => a - b)
+  const places = new Map(times.map((time, place) => [time, place]))
+  const values = new Map<string, (number | null)[]>()
+  snapshots.forEach((snapshot, index) => {
+    const key = marketKey(snapshot)
+    const line = values.get(key) ?? times.map(() => null)
+    line[places.get(seconds[index] ?? 0) ?? 0] = snapshot.apy
+    values.set(key, line)
+  })
+  return { times, values }
+}
+
+/**
+ * The path of a small line, for an SVG of so many units in each direction.
+ *
+ * @returns `M` and `L` commands; a gap begins anew.
+ */
+export function sparkPath(line: readonly (number | null)[], width: number, height: number): string {
+  const known = line.filter((value) => value !== null)
+  const low = Math.min(...known)
+  const span = Math.max(...known) - low || 1
+  const stepX = width / Math.max(line.length - 1, 1)
+  let isPen = false
+  return line
+    .flatMap((value, index) => {
+      if (value === null) {
+        isPen = false
+        return []
+      }
+      const command = isPen ? 'L' : 'M'
+      isPen = true
+      const y = height - ((value - low) / span) * height
+      return [`${command}${(index * stepX).toFixed(1)} ${y.toFixed(1)}`]
+    })
+    .join('')
+}

@@ -1,0 +1,128 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  Outlet,
+} from '@tanstack/react-router'
+import { queryClient } from './api/client.js'
+import { isFailure } from './api/call.js'
+import { sessionQuery } from './api/queries.js'
+import { Shell } from './shell/Shell.js'
+import { NotFound, Unforeseen } from './shell/Unforeseen.js'
+
+/** Every page, by its address below `/dashboard`. Each is loaded when it is first visited. */
+
+/** The filters of a list, as they stand in its address: texts that are there. */
+type Filters = Record<string, string | undefined>
+const filters =
+  (...names: string[]) =>
+  (search: Record<string, unknown>): Filters =>
+    Object.fromEntries(
+      names.flatMap((name) => (search[name] ? [[name, String(search[name] as string)]] : [])),
+    )
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: filters('next'),
+  component: lazyRouteComponent(() => import('./pages/account/SignIn.js'), 'SignIn'),
+})
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations/$token',
+  component: lazyRouteComponent(() => import('./pages/account/Invitation.js'), 'Invitation'),
+})
+
+/** Whoever is not signed in is led to the sign-in, and from there to where he wanted to go. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad: async ({ location }) => {
+    await queryClient.ensureQueryData(sessionQuery).catch((error: unknown) => {
+      if (!isFailure(error, 'UNAUTHORIZED')) throw error
+      const next = location.href === '/' ? undefined : location.href
+      throw redirect({ to: '/sign-in', search: next ? { next } : {} })
+    })
+  },
+  component: Shell,
+})
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview/Overview.js'), 'Overview'),
+})
+const intents = createRoute({
+  getParentRoute: () => inside,
+  path: '/intents',
+  validateSearch: filters('status', 'action', 'walletId'),
+  component: lazyRouteComponent(() => import('./pages/intents/Intents.js'), 'Intents'),
+})
+const newIntent = createRoute({
+  getParentRoute: () => inside,
+  path: '/intents/new',
+  validateSearch: filters('walletId', 'action', 'amount', 'chain'),
+  component: lazyRouteComponent(() => import('./pages/intents/NewIntent.js'), 'NewIntent'),
+})
+const intent = createRoute({
+  getParentRoute: () => inside,
+  path: '/intents/$intentId',
+  component: lazyRouteComponent(() => import('./pages/intents/IntentPage.js'), 'IntentPage'),
+})
+const wallets = createRoute({
+  getParentRoute: () => inside,
+  path: '/wallets',
+  validateSearch: filters('userId'),
+  component: lazyRouteComponent(() => import('./pages/wallets/Wallets.js'), 'Wallets'),
+})
+const wallet = createRoute({
+  getParentRoute: () => inside,
+  path: '/wallets/$walletId',
+  component: lazyRouteComponent(() => import('./pages/wallets/WalletPage.js'), 'WalletPage'),
+})
+const yields = createRoute({
+  getParentRoute: () => inside,
+  path: '/yields',
+  component: lazyRouteComponent(() => import('./pages/yields/Yields.js'), 'Yields'),
+})
+const keys = createRoute({
+  getParentRoute: () => inside,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/keys/Keys.js'), 'Keys'),
+})
+const credits = createRoute({
+  getParentRoute: () => inside,
+  path: '/credits',
+  component: lazyRouteComponent(() => import('./pages/usage/Usage.js'), 'Usage'),
+})
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/Settings.js'), 'Settings'),
+})
+
+const routeTree = root.addChildren([
+  ...[signIn, invitation],
+  inside.addChildren([
+    ...[overview, intents, newIntent, intent, wallets, wallet],
+    ...[yields, keys, credits, settings],
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/dashboard',
+  defaultPreload: 'intent',
+  defaultErrorComponent: Unforeseen,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

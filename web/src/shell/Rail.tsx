@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router'
+import {
+  ArrowLeftRight,
+  BookOpen,
+  CircleGauge,
+  Coins,
+  KeyRound,
+  LineChart,
+  Settings,
+  Wallet,
+  type LucideIcon,
+} from 'lucide-react'
+import type { Session } from '../api/types.js'
+
+type Item = { to: string; name: string; icon: LucideIcon }
+
+const items: Item[] = [
+  { to: '/', name: 'Overview', icon: CircleGauge },
+  { to: '/intents', name: 'Intents', icon: ArrowLeftRight },
+  { to: '/wallets', name: 'Wallets', icon: Wallet },
+  { to: '/yields', name: 'Yields', icon: LineChart },
+  { to: '/keys', name: 'API keys', icon: KeyRound },
+  { to: '/credits', name: 'Usage & credits', icon: Coins },
+  { to: '/settings', name: 'Settings', icon: Settings },
+]
+
+const shape = 'flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors'
+const quiet = 'text-ink-2 hover:bg-hover hover:text-ink'
+
+/** The way to every page. */
+export function Rail({ session }: { session: Session }) {
+  return (
+    <nav aria-label="Pages" className="space-y-0.5">
+      {items.map(({ to, name, icon: Icon }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: to === '/' }}
+          className={shape}
+          activeProps={{ className: 'bg-accent-soft font-medium text-accent' }}
+          inactiveProps={{ className: quiet }}
+        >
+          <Icon aria-hidden className="size-4" strokeWidth={1.8} />
+          {name}
+        </Link>
+      ))}
+      <div className="my-2 border-t border-line" />
+      <a href="/docs" className={`${shape} ${quiet}`}>
+        <BookOpen aria-hidden className="size-4" strokeWidth={1.8} />
+        API reference
+      </a>
+      {session.user.isOperator && session.temporalUi && (
+        <a href={session.temporalUi} className={`${shape} ${quiet}`}>
+          <ArrowLeftRight aria-hidden className="size-4" strokeWidth={1.8} />
+          Temporal UI
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useNavigate, useLocation } from '@tanstack/react-router'
+import { Menu as MenuIcon, Search as SearchIcon, X } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { sessionQuery } from '../api/queries.js'
+import { useIsCut, useLive } from '../live.js'
+import { Account } from './Account.js'
+import { Environment } from './Environment.js'
+import { Rail } from './Rail.js'
+import { Search, useSearchKeys } from './Search.js'
+
+/** What an event of an intent is called. Each has a listener of its own on the stream. */
+const eventTypes = [
+  ...['created', 'planned', 'executing', 'completed', 'reopened', 'failed', 'cancelled'],
+  ...['delayed', 'delay_over', 'recovered'],
+  ...['step_started', 'step_progressed', 'step_completed', 'step_failed', 'step_reverted'],
+] as const
+
+/** What stands around every page of somebody who is signed in. */
+export function Shell() {
+  const { data: session, error } = useQuery(sessionQuery)
+  const [isOpen, setOpen] = useState(false)
+  const [isSearching, setSearching] = useState(false)
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  useLive(eventTypes)
+  useSearchKeys(() => setSearching(true))
+  useEffect(() => setOpen(false), [pathname])
+  useEffect(() => {
+    if (error) void navigate({ to: '/sign-in', search: { next: pathname } })
+  }, [error, navigate, pathname])
+  if (!session) return null
+  return (
+    <div className="md:grid md:min-h-dvh md:grid-cols-[13.5rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-raised focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <aside className="border-line bg-rail max-md:border-b md:border-r">
+        <div className="flex flex-col gap-3 p-3 md:sticky md:top-0 md:h-dvh md:gap-4 md:p-4">
+          <div className="flex items-center gap-2">
+            <div className="min-w-0 flex-1">
+              <Account session={session} />
+            </div>
+            <Environment environment={session.environment} />
+            <ShellButton
+              label={isOpen ? 'Close the menu' : 'Open the menu'}
+              isOpen={isOpen}
+              onClick={() => setOpen(!isOpen)}
+            />
+          </div>
+          <div className={`${isOpen ? 'block' : 'hidden'} md:block`}>
+            <SearchButton onClick={() => setSearching(true)} />
+            <Rail session={session} />
+          </div>
+        </div>
+      </aside>
+      <div className="min-w-0">
+        <CutNotice />
+        <main
+          id="main"
+          tabIndex={-1}
+          className="mx-auto max-w-[1168px] p-4 outline-none md:p-6 lg:py-8"
+        >
+          <Outlet />
+        </main>
+      </div>
+      {isSearching && <Search onClose={() => setSearching(false)} />}
+    </div>
+  )
+}
+
+function ShellButton({
+  label,
+  isOpen,
+  onClick,
+}: {
+  label: string
+  isOpen: boolean
+  onClick: () => void
+}) {
+  const Icon = isOpen ? X : MenuIcon
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      aria-expanded={isOpen}
+      className="inline-flex size-8 items-center justify-center rounded-md text-ink-2 hover:bg-hover md:hidden"
+      onClick={onClick}
+    >
+      <Icon aria-hidden className="size-5" />
+    </button>
+  )
+}
+
+function SearchButton({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      className="mb-3 flex h-8 w-full items-center gap-2 rounded-md border border-line bg-raised px-2 text-sm text-ink-3 transition-colors hover:border-line-strong"
+      onClick={onClick}
+    >
+      <SearchIcon aria-hidden className="size-3.5" />
+      <span className="flex-1 text-left">Find any id</span>
+      <kbd className="rounded-sm border border-line px-1 text-xs">/</kbd>
+    </button>
+  )
+}
+
+/** Says that what is shown may be old. Nothing of it goes away. */
+function CutNotice() {
+  if (!useIsCut()) return null
+  return (
+    <p role="status" className="bg-waiting-soft px-4 py-1.5 text-center text-sm text-waiting">
+      Live updates are interrupted. What you see may be old; it goes on by itself.
+    </p>
+  )
+}

@@ -1,0 +1,25 @@
+import { Link, useRouter } from '@tanstack/react-router'
+import { Failure } from '../ui/Failure.js'
+
+/** A page that could not be shown at all. */
+export function Unforeseen({ error }: { error: unknown }) {
+  const router = useRouter()
+  return (
+    <div className="mx-auto max-w-xl p-6 md:p-12">
+      <Failure error={error} retry={() => void router.invalidate()} />
+    </div>
+  )
+}
+
+/** An address that leads nowhere. */
+export function NotFound() {
+  return (
+    <div className="mx-auto max-w-xl space-y-3 p-6 md:p-12">
+      <h1 className="text-xl">There is no such page</h1>
+      <p className="text-sm text-ink-2">The address may be incomplete, or from another version.</p>
+      <Link to="/" className="text-sm font-medium text-accent hover:underline">
+        Go to the overview
+      </Link>
+    </div>
+  )
+}

@@ -1,0 +1,58 @@
+/** How moments and spans are shown. */
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A span for reading: `240 ms`, `2.5 s`, `48 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. */
+export function durationText(ms: number): string {
+  const span = Math.max(0, ms)
+  if (span < SECOND) return `${Math.round(span)} ms`
+  if (span < 10 * SECOND) return `${(Math.floor(span / 100) / 10).toFixed(1)} s`
+  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`
+  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`
+  if (span < DAY) return joinUnits(span, [HOUR, 'h'], [MINUTE, 'min'])
+  return joinUnits(span, [DAY, 'd'], [HOUR, 'h'])
+}
+
+type Unit = [ms: number, name: string]
+
+function joinUnits(span: number, [large, largeName]: Unit, [small, smallName]: Unit): string {
+  const rest = Math.floor((span % large) / small)
+  const first = `${Math.floor(span / large)} ${largeName}`
+  return rest ? `${first} ${rest} ${smallName}` : first
+}
+
+/** How long ago, or how far ahead: `now`, `12 s ago`, `in 3 h`; from a week on the date. */
+export function agoText(at: Date, now: Date, locale?: string): string {
+  const span = now.getTime() - at.getTime()
+  const size = Math.abs(span)
+  if (size < 5 * SECOND) return 'now'
+  if (size >= 7 * DAY) return dateText(at, now, locale)
+  const text = coarseText(size)
+  return span > 0 ? `${text} ago` : `in ${text}`
+}
+
+function coarseText(span: number): string {
+  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`
+  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`
+  if (span < DAY) return `${Math.floor(span / HOUR)} h`
+  return `${Math.floor(span / DAY)} d`
+}
+
+function dateText(at: Date, now: Date, locale?: string): string {
+  const year = at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
+  return at.toLocaleDateString(locale, { day: 'numeric', month: 'short', ...year })
+}
+
+/** The exact moment in the reader's zone, to the second, with the zone's name. */
+export const exactText = (at: Date, locale?: string) =>
+  at.toLocaleString(locale, {
+    ...{ year: 'numeric', month: 'short', day: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  })
+
+/** The clock alone, for a row below a date. */
+export const clockText = (at: Date, locale?: string) =>
+  at.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })

@@ -1,0 +1,32 @@
+import { useEffect, type ReactNode } from 'react'
+
+type Props = { title: string; action?: ReactNode; children?: ReactNode }
+
+/** The top of a page: its name, which the window has too, and its one primary action. */
+export function PageHead({ title, action, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Steward`
+  }, [title])
+  return (
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <div className="min-w-0">
+        <h1 className="text-xl">{title}</h1>
+        {children && <div className="mt-1 max-w-2xl text-sm text-ink-2">{children}</div>}
+      </div>
+      {action && <div className="flex items-center gap-2">{action}</div>}
+    </header>
+  )
+}
+
+/** A part of a page with a name of its own. */
+export function Section({ title, action, children }: Props) {
+  return (
+    <section className="mb-10">
+      <div className="mb-2 flex min-h-8 items-center justify-between gap-4">
+        <h2 className="text-base">{title}</h2>
+        {action}
+      </div>
+      {children}
+    </section>
+  )
+}
