@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
 import pg from 'pg'
 import { createApiServer } from '../api/server.js'
+import { createPasswords } from '../api/http/passwords.js'
 import { createShield } from '../api/http/shield.js'
 import { keyDigest } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
@@ -36,6 +37,7 @@ function steward(): Server {
     ...nodes,
     prober,
     shield: createShield(),
+    dashboard: { passwords: createPasswords() },
   }
   const readProgress = () => Promise.resolve(undefined)
   return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
