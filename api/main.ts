@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
 import { createShield } from './http/shield.js'
+import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
 import { fundingLimitsOf, loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
+import { listenToEvents } from '../db/connection/listen.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, summarize, watchDeployment } from '../probe/watch.js'
@@ -31,11 +33,13 @@ const prober = createProber({ chains, registry, db })
 const { limits } = config
 const fundingLimits = fundingLimitsOf(config)
 const planning = { db, chains, registry, limits }
-const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, log }
+const streams = createStreams(db, log)
+listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
+const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, streams, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
-onStop(() => drain(server))
+onStop(() => drain(server, streams))
 const watch = watchDeployment(prober, log, stopping)
 onStop(() => watch.ended)
 ready({ address: server.address() })

@@ -2,6 +2,7 @@ import { balanceRoutes } from './endpoints/balances.js'
 import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { dashboardRoutes } from './endpoints/credits.js'
 import { demoRoutes } from './endpoints/demo.js'
+import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
 import { readinessRoutes } from './endpoints/readiness.js'
 import { retryRoutes } from './endpoints/retryIntent.js'
@@ -21,6 +22,7 @@ export const endpoints: Endpoints = {
     ...intentRoutes,
     ...cancelRoutes,
     ...retryRoutes,
+    ...eventRoutes,
     ...positionRoutes,
     ...demoRoutes,
   ],

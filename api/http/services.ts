@@ -6,6 +6,7 @@ import type { PriceLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/funding.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
+import type { Streams } from './stream.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
 
@@ -24,5 +25,7 @@ export type Services = {
   fundingLimits: FundingLimits
   /** Counts requests without a valid key. */
   shield: Shield
+  /** Who is told events as they happen. */
+  streams: Streams
   log: Log
 }

@@ -2,9 +2,11 @@ import { Writable } from 'node:stream'
 import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
-import { createApiServer } from '../../api/server.js'
+import { createApiServer, drain } from '../../api/server.js'
 import { createShield } from '../../api/http/shield.js'
+import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
+import { listenToEvents } from '../../db/connection/listen.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createLog } from '../../log.js'
 import { createProber } from '../../probe/watch.js'
@@ -49,16 +51,22 @@ export type TestApi = {
   call: Call
   /** All lines of the log so far. */
   logText(): string
+  /** As a process ends that was told to. */
+  drain(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client; fundingLimits?: FundingLimits } & Pick<
-  TestChains,
-  'chains' | 'registry'
->
+type Parts = {
+  db: Db
+  temporal: Client
+  fundingLimits?: FundingLimits
+  /** Where events are announced; absent: what is new is found by the poll. */
+  listenUrl?: string
+  streamLimits?: Partial<StreamLimits>
+} & Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -74,7 +82,10 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
-  const own = { prober, readProgress, fundingLimits, shield: createShield(), log }
+  const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
+  const listening = new AbortController()
+  if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
+  const own = { prober, readProgress, fundingLimits, shield: createShield(), streams, log }
   const server = createApiServer({ ...parts, ...own })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -90,7 +101,10 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       return answer
     },
     logText: () => lines.join(''),
+    drain: () => drain(server, streams).finally(() => listening.abort()),
     async stop() {
+      listening.abort()
+      streams.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -129,7 +143,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: { fundingLimits?: FundingLimits } = {},
+  settings: Pick<Parts, 'fundingLimits' | 'streamLimits'> = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()
@@ -137,7 +151,8 @@ export async function startWorld(
   await database.db('kek').insert(row)
   const db = connect(database.urlAs('steward_api'), 10)
   const temporal = standInTemporal()
-  const api = await startApi({ db, temporal: temporal.client, ...chains, ...settings })
+  const listenUrl = database.urlAs('steward_api')
+  const api = await startApi({ db, listenUrl, temporal: temporal.client, ...chains, ...settings })
   return {
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {

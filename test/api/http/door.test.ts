@@ -9,6 +9,7 @@ import { handleErrors } from '../../../api/http/errors.js'
 import { noParams, noQuery } from '../../../api/http/input.js'
 import { readRoute, writeRoute, type Docs } from '../../../api/http/route.js'
 import { createShield } from '../../../api/http/shield.js'
+import { createStreams } from '../../../api/http/stream.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { newId } from '../../../db/connection/ids.js'
 import { findActiveKek } from '../../../db/keys.js'
@@ -104,7 +105,8 @@ beforeAll(async () => {
   const nodes = silentChains()
   const prober = createProber(nodes)
   const fundingLimits = { perWallet: 0, perAccount: 0 }
-  const parts = { ...nodes, prober, temporal, readProgress, fundingLimits, shield, log }
+  const streams = createStreams(world.db, log)
+  const parts = { ...nodes, prober, temporal, readProgress, fundingLimits, shield, streams, log }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')
 })
