@@ -10,6 +10,7 @@ import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
 import { apiKey } from './http/apiKey.js'
+import { liftDeadline, setDeadline } from './http/deadline.js'
 import { enter, toVisit, wasJudged, type Door, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
@@ -137,12 +138,12 @@ function openRequest(log: Log, answerError: ErrorRequestHandler): RequestHandler
     response.setHeader('X-Request-Id', requestId)
     // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
     // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
-    const timer = setTimeout(() => {
+    setDeadline(response, ANSWER_MS, () => {
       const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
       void answerError(late, request, response, () => undefined)
-    }, ANSWER_MS)
+    })
     response.on('close', () => {
-      clearTimeout(timer)
+      liftDeadline(response)
       if (!response.writableFinished) return
       const { method } = request
       // The pattern, not the URL: a caller's identifiers do not belong in a log.

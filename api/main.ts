@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
 import { createPasswords } from './http/passwords.js'
 import { createShield } from './http/shield.js'
+import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
 import { fundingLimitsOf, loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
+import { listenToEvents } from '../db/connection/listen.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, summarize, watchDeployment } from '../probe/watch.js'
@@ -38,11 +40,14 @@ const dashboard = {
   trustedProxies: config.TRUSTED_PROXIES,
   temporalUi: config.TEMPORAL_UI_URL,
 }
-const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, log, dashboard }
+const streams = createStreams(db, log)
+listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
+const guards = { fundingLimits, shield, streams, log, dashboard }
+const parts = { ...planning, prober, temporal, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')
-onStop(() => drain(server))
+onStop(() => drain(server, streams))
 const watch = watchDeployment(prober, log, stopping)
 onStop(() => watch.ended)
 ready({ address: server.address() })

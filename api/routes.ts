@@ -4,6 +4,7 @@ import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { demoRoutes } from './endpoints/demo.js'
+import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
 import { readinessRoutes } from './endpoints/readiness.js'
 import { retryRoutes } from './endpoints/retryIntent.js'
@@ -24,6 +25,7 @@ export const endpoints: Endpoints = {
     ...intentRoutes,
     ...cancelRoutes,
     ...retryRoutes,
+    ...eventRoutes,
     ...positionRoutes,
     ...demoRoutes,
   ],

@@ -8,6 +8,7 @@ import { errorBody } from './http/errors.js'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Services } from './http/services.js'
+import type { Streams } from './http/stream.js'
 
 /** Slow clients are cut off: a request is small and its answer takes a second at most. */
 const timeouts = {
@@ -25,10 +26,11 @@ export function createApiServer(services: Services): Server {
   return createServer(timeouts, createApp(services)).on('clientError', answerUnreadable(services))
 }
 
-/** Takes no more requests, and returns when those that had come are answered. */
-export async function drain(server: Server): Promise<void> {
+/** Takes no more requests, ends the streams, and returns when what had come besides is answered. */
+export async function drain(server: Server, streams: Pick<Streams, 'close'>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
+  streams.close()
   const timer = setInterval(() => {
     server.closeIdleConnections()
   }, DRAIN_MS)

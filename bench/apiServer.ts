@@ -7,6 +7,7 @@ import pg from 'pg'
 import { createApiServer } from '../api/server.js'
 import { createPasswords } from '../api/http/passwords.js'
 import { createShield } from '../api/http/shield.js'
+import { createStreams } from '../api/http/stream.js'
 import { keyDigest } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
 import { newId } from '../db/connection/ids.js'
@@ -40,7 +41,9 @@ function steward(): Server {
     dashboard: { passwords: createPasswords() },
   }
   const readProgress = () => Promise.resolve(undefined)
-  return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
+  const log = createLog('api', 'info')
+  const streams = createStreams(db, log)
+  return createApiServer({ ...parts, readProgress, streams, log })
 }
 
 const COLUMNS = `id, account_id as "accountId", user_id as "userId", address, metadata,

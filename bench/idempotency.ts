@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import { createPasswords } from '../api/http/passwords.js'
 import { createShield } from '../api/http/shield.js'
+import { createStreams } from '../api/http/stream.js'
 import { createApiServer } from '../api/server.js'
 import { createApiKey } from '../db/tenants/accounts.js'
 import { connect, migrate, type Db } from '../db/connection/connect.js'
@@ -88,7 +89,9 @@ async function startServer() {
   const guards = { shield: createShield(), dashboard: { passwords: createPasswords() } }
   const parts = { db, fundingLimits, temporal, ...nodes, prober, ...guards }
   const readProgress = () => Promise.resolve(undefined)
-  const server = createApiServer({ ...parts, readProgress, log: createLog('api', 'silent') })
+  const log = createLog('api', 'silent')
+  const streams = createStreams(db, log)
+  const server = createApiServer({ ...parts, readProgress, streams, log })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

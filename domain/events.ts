@@ -1,3 +1,4 @@
+import { isTerminal } from './intent.js'
 import type { Action, Delay, IntentError, IntentStatus } from './intent.js'
 import type { OperationKind } from './operation.js'
 
@@ -5,7 +6,13 @@ import type { OperationKind } from './operation.js'
  * Something that has happened to an intent. `id` names it for ever. What is read later than another one may
  * have the lower id: of two transactions that ran at the same time either may come first.
  */
-export type IntentEvent = { id: bigint; intentId: string; at: Date } & Happening
+export type IntentEvent = {
+  id: bigint
+  intentId: string
+  /** Null only of what no intent is left of. */
+  walletId: string | null
+  at: Date
+} & Happening
 
 /**
  * What happened, with what a reader needs to tell it. `status` is the intent's from then on, `step` the
@@ -34,3 +41,49 @@ export type Happening =
   | { type: 'step_reverted'; data: StepFacts & { txHash: string } }
 
 type StepFacts = { step: number; kind: Exclude<OperationKind, 'fund'>; chain: string }
+
+export type EventType = Happening['type']
+
+/** The name by which callers know a type. */
+export const toPublicType = (type: EventType) => `intent.${type}` as const
+export type PublicEventType = ReturnType<typeof toPublicType>
+
+/** Every type, in the order in which an intent meets them. */
+export const eventTypes = [
+  ...(['created', 'planned', 'executing'] as const),
+  ...(['step_started', 'step_progressed', 'step_completed', 'step_failed'] as const),
+  ...(['step_reverted', 'delayed', 'delay_over'] as const),
+  ...(['completed', 'failed', 'cancelled', 'recovered', 'reopened'] as const),
+] as const satisfies readonly EventType[]
+
+/**
+ * True when nothing more is to be expected of an intent after this event, false when there is, undefined when
+ * the event leaves it as it was. Who failed with BRIDGE_TIMEOUT waits for its recovery; an end that a reorg
+ * turned round is none.
+ */
+export function settles(event: Happening): boolean | undefined {
+  switch (event.type) {
+    case 'completed':
+    case 'cancelled':
+    case 'recovered':
+      return true
+    case 'failed':
+      return !isAwaited(event.data.error)
+    case 'reopened':
+      return false
+    default:
+      return undefined
+  }
+}
+
+/** The types by which `settles` decides. */
+export const settlingTypes = [
+  ...(['completed', 'cancelled', 'recovered', 'failed', 'reopened'] as const),
+] as const satisfies readonly EventType[]
+
+/** True when nothing more is to be expected of an intent in this state, as `settles` says it of its events. */
+export const isSettled = (status: IntentStatus, error: IntentError | null): boolean =>
+  isTerminal(status) && !(error && isAwaited(error))
+
+/** Its money is in the bridge and will come out. */
+const isAwaited = ({ code, recovery }: IntentError) => code === 'BRIDGE_TIMEOUT' && !recovery

@@ -16,6 +16,8 @@ export const prices = {
   retryIntent: 5,
   fundWallet: 0,
   readCredits: 0,
+  readEvents: 0,
+  createReadToken: 0,
 } as const
 
 /**

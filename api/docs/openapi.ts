@@ -20,6 +20,7 @@ const tags: Record<Docs['tag'], string> = {
   Balances: 'What a wallet holds.',
   Yields: 'What lending pays.',
   Intents: 'Operations that the service plans and executes: lend, withdraw, bridge.',
+  Events: 'What happens to intents, as it happens.',
   Positions: 'What a wallet has lent.',
   Demo: 'Test money.',
   Account: 'Credits of the account.',

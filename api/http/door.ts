@@ -38,6 +38,13 @@ export type Door<Known extends Caller = Caller> = {
   refund(visit: Visit): Promise<void>
   /** Sets the headers of a write that ended well, by the credits that it was charged. */
   settle(visit: Visit, caller: Known, charged: number): void
+  /**
+   * Of callers who were let in, whether they would be still: asked every few seconds for those whose streams are
+   * open, all at once. Without it they stay until they leave.
+   */
+  stillKnown?(services: Services, callers: Known[]): Promise<boolean[]>
+  /** Browsers may call from any origin: what opens this door they do not send by themselves. */
+  anyOrigin?: true
 }
 
 export function toVisit(services: Services, response: Response, purpose: Purpose): Visit {

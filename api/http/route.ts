@@ -28,12 +28,22 @@ export type Reply = {
 export type Docs = {
   operationId: string
   tag:
-    'Wallets' | 'Balances' | 'Yields' | 'Intents' | 'Positions' | 'Demo' | 'Account' | 'Operation'
+    | 'Wallets'
+    | 'Balances'
+    | 'Yields'
+    | 'Intents'
+    | 'Events'
+    | 'Positions'
+    | 'Demo'
+    | 'Account'
+    | 'Operation'
   summary: string
   description?: string
   /** Bodies to send, by name. */
   requests?: Record<string, unknown>
   responses: { 200?: Reply; 201?: Reply }
+  /** What the endpoint tells as server-sent events; `example` as they go over the wire. */
+  stream?: { description: string; example: string }
   /** Besides those that every endpoint may answer with. */
   errors: ErrorCode[]
 }
@@ -177,7 +187,7 @@ export function writeRoute<
 }
 
 /** Straight to node: text and headers go out in one piece, where Express would take two. */
-function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
+export function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
   // An answer that came too late has been given already.
   if (response.headersSent) return
   response.statusCode = status

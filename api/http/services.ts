@@ -7,6 +7,7 @@ import type { FundingLimits } from '../../domain/funding.js'
 import type { Passwords } from './passwords.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
+import type { Streams } from './stream.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
 
@@ -27,6 +28,8 @@ export type Services = {
   shield: Shield
   /** The files of the dashboard; absent: where `npm run build` puts them. */
   dashboardFolder?: string
+  /** Who is told events as they happen. */
+  streams: Streams
   log: Log
   dashboard: Dashboard
 }

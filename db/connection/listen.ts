@@ -22,7 +22,12 @@ export function listenToOperations(url: string, stopping: AbortSignal): Listener
   const publish: OnChange = (change) => {
     for (const subscriber of subscribers) subscriber(change)
   }
-  void keepListening(url, stopping, publish)
+  void keepListening(url, stopping, {
+    channel: 'operation',
+    onPayload(payload) {
+      publish(readChange(payload))
+    },
+  })
   return {
     subscribe(onChange) {
       subscribers.add(onChange)
@@ -31,7 +36,26 @@ export function listenToOperations(url: string, stopping: AbortSignal): Listener
   }
 }
 
-async function keepListening(url: string, stopping: AbortSignal, publish: OnChange): Promise<void> {
+/**
+ * Hears on one connection of accounts to whose intents something has happened, until the signal aborts.
+ *
+ * @param onAccount - Called with the account; with undefined when some may have been missed.
+ */
+export function listenToEvents(
+  url: string,
+  stopping: AbortSignal,
+  onAccount: (accountId: string | undefined) => void,
+): void {
+  void keepListening(url, stopping, { channel: 'intent_event', onPayload: onAccount })
+}
+
+/** `onPayload` gets undefined when something may have been missed. */
+type Hearing = {
+  channel: 'operation' | 'intent_event'
+  onPayload(payload: string | undefined): void
+}
+
+async function keepListening(url: string, stopping: AbortSignal, hear: Hearing): Promise<void> {
   while (!stopping.aborted) {
     const session = new pg.Client({
       connectionString: url,
@@ -41,7 +65,7 @@ async function keepListening(url: string, stopping: AbortSignal, publish: OnChan
       keepAliveInitialDelayMillis: PROBE_AFTER_MS,
     })
     try {
-      await listenOnce(session, stopping, publish)
+      await listenOnce(session, stopping, hear)
     } catch {
       // The server is away. The rows hold everything; only the announcement is missing.
     } finally {
@@ -54,7 +78,7 @@ async function keepListening(url: string, stopping: AbortSignal, publish: OnChan
 async function listenOnce(
   session: pg.Client,
   stopping: AbortSignal,
-  publish: OnChange,
+  { channel, onPayload }: Hearing,
 ): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const end = () => {
@@ -66,16 +90,16 @@ async function listenOnce(
     stopping.addEventListener('abort', end)
   })
   session.on('notification', ({ payload }) => {
-    publish(readChange(payload))
+    onPayload(payload)
   })
   await session.connect()
-  await session.query('listen operation')
-  publish(undefined)
+  await session.query(`listen ${channel}`)
+  onPayload(undefined)
   await ended
 }
 
 /** Any session may announce anything on the channel: what cannot be read means to look at the rows. */
-function readChange(payload: string | undefined): OperationChange | undefined {
+function readChange(payload?: string): OperationChange | undefined {
   try {
     return JSON.parse(payload ?? '') as OperationChange
   } catch {

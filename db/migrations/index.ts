@@ -8,6 +8,7 @@ import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
+import { liveEvents } from './0024_live_events.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
@@ -46,5 +47,6 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0024_live_events', sql: liveEvents },
   { name: '0027_sign_in', sql: signIn },
 ]

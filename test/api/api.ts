@@ -2,10 +2,12 @@ import { Writable } from 'node:stream'
 import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
-import { createApiServer } from '../../api/server.js'
+import { createApiServer, drain } from '../../api/server.js'
 import { createPasswords } from '../../api/http/passwords.js'
 import { createShield } from '../../api/http/shield.js'
+import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
+import { listenToEvents } from '../../db/connection/listen.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createLog } from '../../log.js'
 import { createProber } from '../../probe/watch.js'
@@ -51,6 +53,8 @@ export type TestApi = {
   call: Call
   /** All lines of the log so far. */
   logText(): string
+  /** As a process ends that was told to. */
+  drain(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -62,8 +66,15 @@ type Settings = {
   fundingLimits?: FundingLimits
   dashboard?: Partial<Dashboard>
   dashboardFolder?: string
+  streamLimits?: Partial<StreamLimits>
 }
-type Parts = { db: Db; temporal: Client } & Settings & Pick<TestChains, 'chains' | 'registry'>
+type Parts = {
+  db: Db
+  temporal: Client
+  /** Where events are announced; absent: what is new is found by the poll. */
+  listenUrl?: string
+} & Settings &
+  Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -80,7 +91,11 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
   const dashboard = { passwords: createPasswords(), ...parts.dashboard }
-  const own = { prober, readProgress, fundingLimits, shield: createShield(), log, dashboard }
+  const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
+  const listening = new AbortController()
+  if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
+  const shield = createShield()
+  const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -96,7 +111,10 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       return answer
     },
     logText: () => lines.join(''),
+    drain: () => drain(server, streams).finally(() => listening.abort()),
     async stop() {
+      listening.abort()
+      streams.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -143,7 +161,8 @@ export async function startWorld(
   await database.db('kek').insert(row)
   const db = connect(database.urlAs('steward_api'), 10)
   const temporal = standInTemporal()
-  const api = await startApi({ db, temporal: temporal.client, ...chains, ...settings })
+  const listenUrl = database.urlAs('steward_api')
+  const api = await startApi({ db, listenUrl, temporal: temporal.client, ...chains, ...settings })
   return {
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {

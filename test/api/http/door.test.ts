@@ -10,6 +10,7 @@ import { noParams, noQuery } from '../../../api/http/input.js'
 import { readRoute, writeRoute, type Docs } from '../../../api/http/route.js'
 import { createPasswords } from '../../../api/http/passwords.js'
 import { createShield } from '../../../api/http/shield.js'
+import { createStreams } from '../../../api/http/stream.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { newId } from '../../../db/connection/ids.js'
 import { findActiveKek } from '../../../db/keys.js'
@@ -106,7 +107,8 @@ beforeAll(async () => {
   const prober = createProber(nodes)
   const fundingLimits = { perWallet: 0, perAccount: 0 }
   const dashboard = { passwords: createPasswords() }
-  const guards = { fundingLimits, shield, log, dashboard }
+  const streams = createStreams(world.db, log)
+  const guards = { fundingLimits, shield, streams, log, dashboard }
   const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { eventTypes, toPublicType } from '../../domain/events.js'
+import { text, time, walletId, intentId } from './fields.js'
+import { plannedIntent } from './examples.js'
+
+/** Events: what happens to intents, in the order in which it is told. */
+
+const meanings = [
+  '`intent.step_progressed` tells that the burn of a bridge is confirmed.',
+  '`intent.step_reverted` that a reorg took back what was told of an operation; it is sent again by itself.',
+  '`intent.delayed` and `intent.delay_over` that money in a bridge takes longer than usual, and that it does no more.',
+  '`intent.recovered` that money came out of the bridge after its intent had failed with BRIDGE_TIMEOUT.',
+  '`intent.reopened` that a reorg undid the end that was told; another end follows.',
+]
+
+export const publicTypes = eventTypes.map(toPublicType)
+
+export const eventType = z.enum(publicTypes).meta({
+  id: 'EventType',
+  description: `What has happened. ${meanings.join(' ')} More types may come.`,
+  examples: ['intent.step_completed'],
+})
+
+export const eventIdInput = z
+  .string()
+  .regex(/^evt_\d{1,18}$/, { error: 'must be the `id` of an event' })
+  .meta({ description: 'Go on after the event with this id.', examples: ['evt_6'] })
+
+export const event = z
+  .strictObject({
+    id: text(
+      'Names the event for ever. Later events need not have higher numbers: keep the order in which they come.',
+      'evt_7',
+    ),
+    type: eventType,
+    intentId,
+    walletId: walletId.optional(),
+    timestamp: time('When it happened, UTC.'),
+    data: z.record(z.string(), z.unknown()).meta({
+      description:
+        "`status` of the intent from then on; of a step its number in `step`, the `kind` of operation, `chain` and `txHash`; `error` and `delay` as in the intent. An operation's `kind` is bridge (the burn), mint, swap, deposit or withdraw.",
+    }),
+  })
+  .meta({ id: 'Event', description: 'Something that has happened to an intent.' })
+
+const about = { intentId: plannedIntent.id, walletId: plannedIntent.walletId }
+const step = { step: 2, kind: 'deposit', chain: 'base-sepolia' }
+const hash = '0xf4bf35d76b5d57cd5fe92ce59887c23d3ad39fd3225a4dcec11a47cfdbdf264b'
+
+export const eventExamples = [
+  {
+    ...{ id: 'evt_6', type: 'intent.step_started', ...about },
+    ...{ timestamp: '2026-11-21T04:36:05.102Z', data: step },
+  },
+  {
+    ...{ id: 'evt_7', type: 'intent.step_completed', ...about },
+    ...{ timestamp: '2026-11-21T04:36:07.618Z', data: { ...step, txHash: hash } },
+  },
+  {
+    ...{ id: 'evt_8', type: 'intent.completed', ...about },
+    ...{ timestamp: '2026-11-21T04:36:07.690Z', data: { status: 'completed' } },
+  },
+] as const
