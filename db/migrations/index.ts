@@ -12,6 +12,7 @@ import { liveEvents } from './0024_live_events.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
+import { story } from './0025_story.js'
 import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
@@ -48,5 +49,6 @@ export const migrations = [
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
   { name: '0024_live_events', sql: liveEvents },
+  { name: '0025_story', sql: story },
   { name: '0027_sign_in', sql: signIn },
 ]
