@@ -7,8 +7,8 @@ import type { ChainClient } from './connect.js'
 export type BlockRef = 'latest' | 'finalized' | { blockNumber: bigint } | { blockHash: string }
 
 export type Header = { number: bigint; hash: string; parentHash: string; baseFeeWei: bigint }
-/** `logsBloom` tells what logs the block may hold, see `mayHold`. */
-export type Block = Header & { transactions: string[]; logsBloom: string }
+/** `logsBloom` tells what logs the block may hold, see `mayHold`; `minedAt` what the block says of the time. */
+export type Block = Header & { transactions: string[]; logsBloom: string; minedAt: Date }
 
 export type Log = {
   address: string
@@ -18,6 +18,8 @@ export type Log = {
   blockHash: string
   transactionHash: string
   logIndex: number
+  /** What its block says of the time. Absent: the node does not tell it with logs. */
+  minedAt?: Date
 }
 
 export type Receipt = {
@@ -107,6 +109,7 @@ type RawBlock = {
   baseFeePerGas?: string
   transactions: string[]
   logsBloom?: string
+  timestamp: string
 }
 
 /** A block with the hashes of its transactions, undefined when the node does not have it. */
@@ -123,10 +126,17 @@ export async function readBlock(client: ChainClient, block: BlockRef): Promise<B
     baseFeeWei: BigInt(raw.baseFeePerGas ?? 0),
     transactions: raw.transactions,
     logsBloom: raw.logsBloom ?? '0x',
+    minedAt: toDate(raw.timestamp),
   }
 }
 
-type RawLog = Omit<Log, 'blockNumber' | 'logIndex'> & { blockNumber: string; logIndex: string }
+const toDate = (seconds: string) => new Date(Number(seconds) * 1_000)
+
+type RawLog = Omit<Log, 'blockNumber' | 'logIndex' | 'minedAt'> & {
+  blockNumber: string
+  logIndex: string
+  blockTimestamp?: string | null
+}
 
 const toLog = (raw: RawLog): Log => ({
   address: raw.address,
@@ -136,6 +146,7 @@ const toLog = (raw: RawLog): Log => ({
   blockHash: raw.blockHash,
   blockNumber: BigInt(raw.blockNumber),
   logIndex: Number(raw.logIndex),
+  ...(raw.blockTimestamp ? { minedAt: toDate(raw.blockTimestamp) } : {}),
 })
 
 /** Blocks to read logs of. A node that lacks a block refuses its hash, but skips its number silently. */

@@ -19,7 +19,7 @@ export const errorCatalog = {
   INSUFFICIENT_FUNDS: {
     status: 400,
     meaning:
-      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, in `funds` what lies where, and in `held` what other intents of the wallet hold.',
+      'The wallet lacks the money where the intent needs it. `details` has what is `required`, what is `available`, in `funds` what lies where, in `held` what other intents of the wallet hold, and in `onItsWay` test money that has not arrived yet.',
     hint: 'Send money to the wallet, or ask for less.',
   },
   UNAUTHORIZED: {
@@ -52,6 +52,11 @@ export const errorCatalog = {
     status: 404,
     meaning: 'The account has no intent with this id.',
     hint: 'Use the `id` that `POST /v1/intents` returned.',
+  },
+  FUNDING_NOT_FOUND: {
+    status: 404,
+    meaning: 'The account has no funding with this id.',
+    hint: 'Use the `id` that `POST /v1/demo/fund` returned.',
   },
   NOT_FOUND: {
     status: 404,

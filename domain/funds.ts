@@ -24,6 +24,32 @@ export function locateFunds(plan: ExecutionPlan, failed: Step, effects: Effect[]
   return [...brought, unspent(plan, failed, effects)]
 }
 
+/**
+ * Where the money of an intent is at this moment, whatever its state: what its steps have brought and no other one has
+ * spent, and what those that are still to come find where it was. Amounts are those of the chains' logs as far as
+ * there are any, else the plan's.
+ */
+export function currentFunds(plan: ExecutionPlan, effects: Effect[]): Funds[] {
+  const hasLeft = (step: Step) => completionOf(step, effects) ?? isBurned(step, effects)
+  const spent = plan.steps.filter(hasLeft).flatMap((step) => feederOf(plan, step)?.sequence ?? [])
+  return plan.steps.flatMap((step) => {
+    if (completionOf(step, effects)) {
+      return spent.includes(step.sequence) ? [] : resultOf(step, effects)
+    }
+    const feeder = feederOf(plan, step)
+    const isFed = feeder !== undefined && !isBurned(step, effects)
+    return isFed ? [] : [unspent(plan, step, effects)]
+  })
+}
+
+/** What a step has brought, and where to: a deposit into its market. */
+function resultOf(step: Step, effects: Effect[]): Funds[] {
+  const units = completionOf(step, effects)?.units
+  if (step.type !== 'deposit' || units === undefined) return broughtBy(step, effects)
+  const { chain, asset, protocol } = step
+  return [{ chain, asset, amount: assetText(units), protocol }]
+}
+
 /** What a step that is over has put into the wallet; a deposit puts nothing there. */
 function broughtBy(step: Step, effects: Effect[]): Funds[] {
   const units = completionOf(step, effects)?.units
@@ -34,16 +60,18 @@ function broughtBy(step: Step, effects: Effect[]): Funds[] {
   return [{ chain: step.chain, asset, amount }]
 }
 
+const isBurned = (step: Step, effects: Effect[]): boolean =>
+  effects.some(
+    ({ sequence, kind, confirmed, success }) =>
+      sequence === step.sequence && kind === 'bridge' && confirmed && success,
+  )
+
 function unspent(plan: ExecutionPlan, step: Step, effects: Effect[]): Funds {
   const { asset } = step
   const feeder = feederOf(plan, step)
   const units = feeder && completionOf(feeder, effects)?.units
   const amount = units === undefined ? step.amount : assetText(units)
-  const isBurned = effects.some(
-    ({ sequence, kind, confirmed, success }) =>
-      sequence === step.sequence && kind === 'bridge' && confirmed && success,
-  )
-  if (isBurned) return { chain: 'bridge', asset, amount }
+  if (isBurned(step, effects)) return { chain: 'bridge', asset, amount }
   const held = step.type === 'withdraw' ? { protocol: step.protocol } : {}
   return { chain: spendingChain(step), asset, amount, ...held }
 }

@@ -94,6 +94,26 @@ export type ExecutionPlan = {
   estimatedGasUsd: number
   estimatedTime: string
   reasoning: string
+  /** What the caller should know of it before. Absent: nothing. */
+  warnings?: PlanWarning[]
+  /** What else could have been done, the best first. Absent: nothing that the planner knows of. */
+  alternatives?: PlanAlternative[]
+}
+
+export const warningCodes = ['NOT_WORTH_IT', 'ASSET_CHANGES', 'MARKET_NEARLY_FULL'] as const
+export type PlanWarning = { code: (typeof warningCodes)[number]; message: string }
+
+/**
+ * A market that was not chosen. `apy` in percent. `netUsd`: what a year there brings after the way to it, in USD;
+ * absent where there is no way. `why` is a sentence.
+ */
+export type PlanAlternative = {
+  chain: string
+  protocol: string
+  asset: string
+  apy: number
+  netUsd?: number
+  why: string
 }
 
 /** Where a step spends its money. */
@@ -147,14 +167,21 @@ export type Effect = {
   gasUsed: bigint
   gasCostUsd: number
   units?: bigint
+  blockNumber?: number
+  /** What its block says of the time, ISO 8601; absent when nobody has told. */
+  minedAt?: string
 }
 
 export type Results = {
   completedSteps: number
   transactions: {
     type: string
+    step: number
     txHash: string
     chain: string
+    blockNumber?: number
+    /** ISO 8601. */
+    timestamp?: string
     gasUsed: string
     gasCostUsd: number
     /** The call inside was reverted: only its gas was spent. Absent when it was not. */
@@ -206,8 +233,11 @@ export function resultsOf(plan: ExecutionPlan, effects: Effect[]): Results {
     completedSteps: done.length,
     transactions: effects.map((effect) => ({
       type: effect.kind,
+      step: effect.sequence,
       txHash: effect.txHash,
       chain: effect.chain,
+      ...(effect.blockNumber === undefined ? {} : { blockNumber: effect.blockNumber }),
+      ...(effect.minedAt === undefined ? {} : { timestamp: effect.minedAt }),
       gasUsed: effect.gasUsed.toString(),
       gasCostUsd: effect.gasCostUsd,
       ...(effect.success ? {} : { failed: true as const }),

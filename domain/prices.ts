@@ -15,6 +15,7 @@ export const prices = {
   cancelIntent: 0,
   retryIntent: 5,
   fundWallet: 0,
+  readFunding: 0,
   readCredits: 0,
   readEvents: 0,
   createReadToken: 0,

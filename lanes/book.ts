@@ -155,10 +155,14 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
   if (!logs) return false
   const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
   const confirmed = last.number - BigInt(chain.confirmations) + 1n
+  const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
   const reopened = await db.transaction(async (trx) => {
     const told = await holdEnded(trx, chain.chainId, { mined, confirmed })
     await insertHeaders(trx, chain.chainId, blocks)
-    for (const operation of mined) await setMined(trx, operation)
+    for (const operation of mined) {
+      const minedAt = operation.minedAt ?? times.get(operation.block.hash)
+      await setMined(trx, { ...operation, minedAt })
+    }
     for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
     await confirmUpTo(trx, chain.chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)

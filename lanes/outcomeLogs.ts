@@ -37,6 +37,7 @@ export function toMined(
     success,
     txHash: receipt.transactionHash,
     block: { number: log.blockNumber, hash: log.blockHash },
+    minedAt: log.minedAt,
     logIndex: log.logIndex,
     gasUsed,
     gasCostUsd: gasCostUsd(costWei, ethPriceE8),

@@ -1,6 +1,8 @@
+import { readOpenFundings, type Funding } from '../db/intents/fundings.js'
 import { readHoldings, type BookedBlock, type Holding } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
-import { withHeld, type Held } from '../domain/plan/insufficientFunds.js'
+import { demoFunding } from '../domain/funding.js'
+import { withComing, withHeld, type Coming, type Held } from '../domain/plan/insufficientFunds.js'
 import { findToken, type Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -15,7 +17,9 @@ type Counted = {
 /** More is not read. */
 const MOST_HELD = 10
 
-/** The error, with what other intents of the wallet hold of the money that lacks; any other error as it is. */
+/**
+ * The error, with what other intents of the wallet hold of the money that lacks, and what is on its way to it; any other error as it is.
+ */
 export async function tellHeld(trx: Db, error: unknown, counted: Counted): Promise<unknown> {
   if (!(error instanceof ServiceError) || error.code !== 'INSUFFICIENT_FUNDS') return error
   // Nothing lacks then but what the market has.
@@ -28,7 +32,10 @@ export async function tellHeld(trx: Db, error: unknown, counted: Counted): Promi
       held.push(...holdings.map((holding) => toHeld(client.chain, asset, holding)))
     }
   }
-  return withHeld(error, held.slice(0, MOST_HELD))
+  const told = withHeld(error, held.slice(0, MOST_HELD))
+  if (request.action === 'withdraw') return told
+  const fundings = await readOpenFundings(trx, walletId)
+  return withComing(told, fundings.map(toComing))
 }
 
 /** What a request could spend on a chain: the asset itself, or what stands for it in the chain's markets. */
@@ -44,6 +51,14 @@ function tokensOf(chain: Chain, request: IntentRequest): { token: string; asset:
     .filter(({ underlying }) => underlying === own)
     .map(({ receiptToken }) => ({ token: receiptToken, asset }))
 }
+
+const toComing = ({ id, units, createdAt }: Funding): Coming => ({
+  fundingId: id,
+  chain: demoFunding.chain,
+  asset: demoFunding.asset,
+  units: BigInt(units),
+  since: createdAt,
+})
 
 const toHeld = (chain: Chain, asset: string, holding: Holding): Held => ({
   intentId: holding.intentId,

@@ -38,13 +38,12 @@ const cancel = writeRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (_services, { caller: { accountId }, params: { intentId } }, commit) =>
+  async ({ registry }, { caller: { accountId }, params: { intentId } }, commit) =>
     commit(async (trx) => {
       const verdict = await cancelIntent(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
-      const { intent, effects } = await getIntent(trx, accountId, intentId)
-      const body = intentBody(intent, effects, undefined)
-      return { status: 200, body }
+      const { intent, story } = await getIntent(trx, accountId, intentId)
+      return { status: 200, body: intentBody(registry, intent, { story }) }
     }),
 )
 

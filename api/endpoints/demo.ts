@@ -1,18 +1,25 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
+import { transactionUrl, type Registry } from '../../chains/registry.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
-import { insertFunding, secondsUntilFunding, type Funding } from '../../db/intents/fundings.js'
+import {
+  getFunding,
+  insertFunding,
+  secondsUntilFunding,
+  type Funding,
+} from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
 import { demoFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
+import { tellFunding, type StepOperation } from '../../domain/story.js'
 import { assetText } from '../../domain/money.js'
 import { startFunding } from '../../temporal/start.js'
-import { fundRequest, fundingAnswer } from '../schemas/examples.js'
-import { walletIdInput } from '../schemas/parameters.js'
+import { completedFunding, fundRequest, fundingAnswer } from '../schemas/examples.js'
+import { fundingIdInput, walletIdInput } from '../schemas/parameters.js'
 import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
-import { writeRoute } from '../http/route.js'
+import { readRoute, writeRoute } from '../http/route.js'
 import { funding as fundingSchema } from '../schemas/resources.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Services } from '../http/services.js'
@@ -53,7 +60,7 @@ const fundWallet = writeRoute(
       const { units } = demoFunding
       await assertWithinLimits(trx, { accountId, walletId }, services.fundingLimits)
       funding = await insertFunding(trx, { accountId, walletId, chainId, units })
-      return { status: 201, body: fundingBody(funding) }
+      return { status: 201, body: fundingBody(registry, funding) }
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
     if (funding) {
@@ -65,7 +72,33 @@ const fundWallet = writeRoute(
   },
 )
 
-export const demoRoutes = [fundWallet]
+const readFunding = readRoute(
+  {
+    path: '/demo/fund/:fundingId',
+    caller: apiKey({ credits: prices.readFunding }),
+    params: z.object({ fundingId: fundingIdInput }),
+    query: noQuery,
+    docs: {
+      operationId: 'getFunding',
+      tag: 'Demo',
+      summary: 'Get the state of a funding',
+      responses: {
+        200: {
+          description: 'The funding.',
+          schema: fundingSchema,
+          examples: { completed: completedFunding },
+        },
+      },
+      errors: ['FUNDING_NOT_FOUND'],
+    },
+  },
+  async ({ db, registry }, { caller, params }) => {
+    const { funding, operation } = await getFunding(db, caller.accountId, params.fundingId)
+    return { status: 200, body: fundingBody(registry, funding, operation) }
+  },
+)
+
+export const demoRoutes = [fundWallet, readFunding]
 
 /** What was found broken may have been put right since: a treasury is filled, say. */
 async function assertFunded({ chains, registry, prober }: Services): Promise<void> {
@@ -94,12 +127,24 @@ async function assertWithinLimits(
   throw new ServiceError('RATE_LIMITED', message, { limit, window: '1 day', retryAfter })
 }
 
-const fundingBody = ({ id, walletId, createdAt }: Funding) => ({
-  id,
-  walletId,
-  status: 'pending',
-  chain: demoFunding.chain,
-  asset: demoFunding.asset,
-  amount: Number(assetText(demoFunding.units)),
-  createdAt: createdAt.toISOString(),
-})
+/** The funding resource. `operation`: what pays it; undefined before it is ordered. */
+function fundingBody(
+  { chains }: Registry,
+  { id, walletId, createdAt }: Funding,
+  operation?: StepOperation,
+) {
+  const { chain, asset, units } = demoFunding
+  const place = chains.find(({ name }) => name === chain)
+  const { txHash, waitingFor, ...end } = tellFunding(operation)
+  const url = txHash && place && transactionUrl(place, txHash)
+  return {
+    ...{ id, walletId, status: end.status, chain, asset },
+    amount: Number(assetText(units)),
+    ...(waitingFor ? { waitingFor } : {}),
+    ...(txHash ? { txHash } : {}),
+    ...(url ? { explorerUrl: url } : {}),
+    ...(end.message ? { error: { code: 'FUNDING_FAILED', message: end.message } } : {}),
+    createdAt: createdAt.toISOString(),
+    ...(end.endedAt ? { endedAt: end.endedAt } : {}),
+  }
+}

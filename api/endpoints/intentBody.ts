@@ -1,27 +1,41 @@
+import { transactionUrl, type Chain, type Registry } from '../../chains/registry.js'
+import { untold, type Story } from '../../db/intents/story.js'
+import { currentFunds } from '../../domain/funds.js'
 import {
   isTerminal,
   laterStatus,
   plannedWithdrawal,
   resultsOf,
-  type Effect,
   type ExecutionPlan,
   type IntentRequest,
+  type IntentStatus,
   type Progress,
   type Step,
 } from '../../domain/intent.js'
 import { assetText } from '../../domain/money.js'
+import { lastChange, tellSteps, type StepStory, type Usual } from '../../domain/story.js'
+import { waitingMessage, type WaitingFor } from '../../domain/waiting.js'
+import { bridgeOf } from '../../protocols/bridges/bridges.js'
 import type { Intent } from '../../db/intents/intents.js'
 
+/** What is known beside the row: what other rows tell of it, absent for a new one, and what its workflow does. */
+export type Known = { story?: Story; progress?: Progress | undefined }
+
 /**
- * The intent resource. The row is the body; a running workflow may know more and then raises the status
+ * The intent resource. The rows are the body; a running workflow may know more and then raises the status
  * and the count of finished steps, it never lowers them.
  */
-export function intentBody(intent: Intent, effects: Effect[], progress: Progress | undefined) {
-  const { plan, error, completedAt } = intent
+export function intentBody(registry: Registry, intent: Intent, known: Known = {}) {
+  const { plan, error, completedAt, cancelledAt, endedAt } = intent
+  const { story = untold, progress } = known
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
   const isBegun = status !== 'pending' && status !== 'planning'
+  const since = changeOf(intent)
+  const facts = { status, error, since, ...story }
+  const steps = plan && tellSteps(plan, facts, usualOf(registry))
+  const current = steps?.find((step) => step.status !== 'completed')
   return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
@@ -32,14 +46,23 @@ export function intentBody(intent: Intent, effects: Effect[], progress: Progress
     ...chainFields(intent),
     metadata: intent.metadata,
     retryOf: intent.retryOf,
-    executionPlan: plan && planBody(plan),
-    results: plan && isBegun ? resultsBody(plan, effects, running) : null,
+    retriedBy: story.retriedBy,
+    executionPlan: plan && planBody(plan, steps),
+    currentStep: isTerminal(status) ? null : (current?.sequence ?? null),
+    waitingFor: waitingOf(intent, { ...facts, steps }),
+    results: plan && isBegun ? resultsBody(registry, plan, { story, progress: running }) : null,
+    funds: plan && currentFunds(plan, story.effects),
     delay: isTerminal(status) ? null : intent.delay,
     error,
     createdAt: intent.createdAt.toISOString(),
+    updatedAt: lastChange(since, story.operations),
     completedAt: completedAt && completedAt.toISOString(),
+    cancelledAt: cancelledAt && cancelledAt.toISOString(),
+    endedAt: endedAt && endedAt.toISOString(),
   })
 }
+
+const changeOf = ({ createdAt, updatedAt }: Intent) => (updatedAt ?? createdAt).toISOString()
 
 /** What is null is absent from the resource. */
 function withoutAbsent(fields: Record<string, unknown>) {
@@ -51,10 +74,52 @@ function chainFields({ action, chain, fromChain }: Intent) {
   return action === 'bridge' ? { fromChain, toChain: chain } : { chain }
 }
 
-function resultsBody(plan: ExecutionPlan, effects: Effect[], progress: Progress | undefined) {
-  const results = resultsOf(plan, effects)
+/** How long things take where somebody has said so, seconds. */
+const usualOf =
+  (registry: Registry): Usual =>
+  (step, code, chain) => {
+    const place = findChain(registry, chain)
+    if (code === 'MINING' || code === 'CONFIRMATIONS') return place?.stepSeconds[1]
+    if (code !== 'ATTESTATION' || step.type !== 'bridge') return undefined
+    return place && bridgeOf(step.protocol).usualSeconds(place, step.speed)[1]
+  }
+
+/** What is stored may be older than the deployment's list of chains. */
+const findChain = ({ chains }: Registry, name: string): Chain | undefined =>
+  chains.find((chain) => chain.name === name)
+
+/** That of its step; before there are any, that of its plan or its start. */
+function waitingOf(
+  { chain, seenBlocks }: Intent,
+  { status, since, steps }: Seen,
+): WaitingFor | null {
+  const step = steps?.find(({ waitingFor }) => waitingFor)
+  if (step?.waitingFor) return step.waitingFor
+  if (status === 'planning') return { ...said('SERVICE', ''), since }
+  if (status !== 'pending') return null
+  return { ...said(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
+}
+
+type Seen = { status: IntentStatus; since: string; steps: StepStory[] | null }
+
+const said = (code: WaitingFor['code'], chain: string) => ({
+  code,
+  message: waitingMessage(code, chain),
+})
+
+function resultsBody(
+  registry: Registry,
+  plan: ExecutionPlan,
+  { story, progress }: { story: Story; progress: Progress | undefined },
+) {
+  const results = resultsOf(plan, story.effects)
   const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
-  return { ...results, completedSteps }
+  const transactions = results.transactions.map((transaction) => {
+    const chain = findChain(registry, transaction.chain)
+    const explorerUrl = chain && transactionUrl(chain, transaction.txHash)
+    return { ...transaction, ...(explorerUrl ? { explorerUrl } : {}) }
+  })
+  return { ...results, completedSteps, transactions }
 }
 
 /** What a request would do now, in the fields of the intent that it would become. */
@@ -65,12 +130,12 @@ export function previewBody(
 ) {
   const units = amountUnits === 'max' ? plannedWithdrawal(plan) : amountUnits
   const amount = Number(assetText(units))
-  return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan) }
+  return { dryRun: true, walletId, action, amount, asset, executionPlan: planBody(plan, null) }
 }
 
-/** A plan without what is internal, such as the contracts that it calls. */
-function planBody({ steps, ...plan }: ExecutionPlan) {
-  return { ...plan, steps: steps.map(stepBody) }
+/** A plan without what is internal, such as the contracts that it calls, and with what has come of its steps. */
+function planBody({ steps, ...plan }: ExecutionPlan, stories: StepStory[] | null) {
+  return { ...plan, steps: steps.map((step, i) => ({ ...stepBody(step), ...stories?.[i] })) }
 }
 
 function stepBody(step: Step) {

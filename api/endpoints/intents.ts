@@ -13,18 +13,18 @@ import {
   failedIntent,
   lendRequest,
   plannedIntent,
+  waitingIntent,
   withdrawRequest,
 } from '../schemas/examples.js'
 import { intentBody, previewBody } from './intentBody.js'
 import { submitIntent, type Submission } from './submitIntent.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
-import { intentIdInput } from '../schemas/parameters.js'
+import { intentIdInput, moment, statusList } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
-import { statuses } from '../../domain/intent.js'
 import { listOf } from '../schemas/resources.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Answer } from '../http/commit.js'
@@ -96,17 +96,22 @@ const readIntent = readRoute(
         200: {
           description: 'The intent.',
           schema: intentResource,
-          examples: { completed: completedIntent, planning: plannedIntent, failed: failedIntent },
+          examples: {
+            completed: completedIntent,
+            planning: plannedIntent,
+            waiting: waitingIntent,
+            failed: failedIntent,
+          },
         },
       },
       errors: ['INTENT_NOT_FOUND'],
     },
   },
   async (services, { caller, params }) => {
-    const { db, readProgress } = services
-    const { intent, effects } = await getIntent(db, caller.accountId, params.intentId)
+    const { db, registry, readProgress } = services
+    const { intent, story } = await getIntent(db, caller.accountId, params.intentId)
     const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-    return { status: 200, body: intentBody(intent, effects, progress) }
+    return { status: 200, body: intentBody(registry, intent, { story, progress }) }
   },
 )
 
@@ -118,8 +123,10 @@ const listAllIntents = readRoute(
     query: z.strictObject({
       ...pageQuery,
       walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
-      status: z.enum(statuses).optional().meta({ description: 'Only those with this status.' }),
+      status: statusList,
       action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
+      createdAfter: moment('Only those created after this moment.'),
+      createdBefore: moment('Only those created before this moment.'),
     }),
     docs: {
       operationId: 'listIntents',
@@ -141,11 +148,12 @@ const listAllIntents = readRoute(
   },
   async (services, { caller, query }) => {
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
-    const { walletId, status, action } = query
-    const filter = { walletId, status, action }
-    const intents = await listIntents(services.db, caller.accountId, { ...filter, slice })
-    const body = pageBody(intents, slice, ({ effects, ...intent }) =>
-      intentBody(intent, effects, undefined),
+    const { walletId, status, action, createdAfter, createdBefore } = query
+    const filter = { walletId, statuses: status, action, createdAfter, createdBefore }
+    const { db, registry } = services
+    const intents = await listIntents(db, caller.accountId, { ...filter, slice })
+    const body = pageBody(intents, slice, ({ story, ...intent }) =>
+      intentBody(registry, intent, { story }),
     )
     return { status: 200, body }
   },

@@ -9,7 +9,6 @@ import { readSharedRates } from '../../protocols/lending/sharedRates.js'
 import { positionsAnswer } from '../schemas/examples.js'
 import { walletIdInput } from '../schemas/parameters.js'
 import { apiKey } from '../http/apiKey.js'
-import { noQuery } from '../http/input.js'
 import { readRoute } from '../http/route.js'
 import { positions } from '../schemas/resources.js'
 import type { ChainClient } from '../../chains/connect.js'
@@ -20,7 +19,15 @@ const readPositions = readRoute(
     path: '/positions/:walletId',
     caller: apiKey({ credits: prices.readPositions }),
     params: z.object({ walletId: walletIdInput }),
-    query: noQuery,
+    query: z.strictObject({
+      closed: z
+        .enum(['true', 'false'])
+        .default('false')
+        .meta({
+          description: 'Also those that were emptied, with what they have earned.',
+          override: { type: 'boolean', default: false },
+        }),
+    }),
     search: { lookup: walletById, by: ({ walletId }) => walletId },
     docs: {
       operationId: 'getPositions',
@@ -38,10 +45,11 @@ const readPositions = readRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async ({ db, chains }, { found: { id, accountId, address } }) => {
+  async ({ db, chains }, { found: { id, accountId, address }, query }) => {
     const deposits = await readDeposits(db, accountId, id)
+    const holder = { wallet: address, withClosed: query.closed === 'true' }
     const { answers, unavailable } = await askChains(chains.list, async (client) => {
-      return readChain(client, address, deposits)
+      return readChain(client, holder, deposits)
     })
     const body = {
       walletId: id,
@@ -55,13 +63,16 @@ const readPositions = readRoute(
 
 export const positionRoutes = [readPositions]
 
+/** Whose positions are read, and whether those that were emptied are among them. */
+type Holder = { wallet: string; withClosed: boolean }
+
 /** The positions on one chain. A chain of which no block is booked yet counts as silent. */
-async function readChain(client: ChainClient, wallet: string, deposits: Deposits[]) {
+async function readChain(client: ChainClient, whose: Holder, deposits: Deposits[]) {
   const { chainId, name } = client.chain
   const booked = deposits.find((one) => one.chainId === BigInt(chainId))
   if (!booked) throw new Error(`No block of ${name} is booked yet.`)
   const rates = await readSharedRates(client)
-  const holder = { wallet, ...booked }
+  const holder = { ...whose, ...booked }
   const found = await Promise.all(
     client.chain.markets.map((market) => {
       const rate = rates.find((one) => one.market === market.address)
@@ -77,7 +88,7 @@ type Lent = { market: Market; apy: number }
 async function readPosition(
   client: ChainClient,
   { market, apy }: Lent,
-  { wallet, bookedHash, moved }: Deposits & { wallet: string },
+  { wallet, withClosed, bookedHash, moved }: Deposits & Holder,
 ) {
   const none = { deposited: 0n, withdrawn: 0n }
   const { address, protocol } = market
@@ -87,12 +98,14 @@ async function readPosition(
   const block = { blockHash: bookedHash }
   const value = await lendingProtocol(market).readPosition(client, market, { wallet, block })
   // Everything was taken out, or nothing was ever put in.
-  if (value === 0n && withdrawn >= deposited) return undefined
+  const isEmpty = value === 0n && withdrawn >= deposited
+  if (isEmpty && !(withClosed && deposited > 0n)) return undefined
   return {
     ...{ chain: client.chain.name, protocol, asset: assetOf(client.chain, market), apy },
     deposited: assetText(deposited),
     withdrawn: assetText(withdrawn),
     currentValue: assetText(value),
     earned: assetText(value + withdrawn - deposited),
+    ...(isEmpty ? { closed: true } : {}),
   }
 }

@@ -43,7 +43,7 @@ const retry = writeRoute(
       tag: 'Intents',
       summary: 'Retry a failed intent',
       description:
-        'Creates a new intent that reaches the goal of the failed one from where the money is now. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
+        'Creates a new intent that reaches the goal of the failed one from where the money is now, with its `metadata`, apart from `simulate`. An intent can be retried once: a second call returns the same retry, at no charge. A retry that fails can be retried itself. Refused with the reason `not_failed`, `not_final` (a reorg could still undo the failure: see `retryAfter`), `funds_in_bridge` or `nothing_left`.',
       responses: {
         200: {
           description: 'The intent has been retried already: its retry.',
@@ -62,14 +62,16 @@ const retry = writeRoute(
   async (services, { caller, requestId, params }, commit) => {
     const { db } = services
     const { accountId, tier } = caller
-    const { intent: failed, effects } = await getIntent(db, accountId, params.intentId)
+    const { intent: failed, story } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
-    if (known) return alreadyRetried(known)
+    if (known) return alreadyRetried(services, known)
     await assertSettled(services, failed)
+    const { effects } = story
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
     const wallet = await walletById.get(db, accountId, failed.walletId)
     await assertNotFrozen(db, accountId, wallet.id)
-    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id }
+    const said = keptMetadata(failed)
+    const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
     const commitOnce: Commit = (work) =>
       commit(async (trx) => {
         // The charge holds the account: nobody else retries meanwhile.
@@ -84,17 +86,27 @@ const retry = writeRoute(
     } catch (error) {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
       if (!twin) throw error
-      return alreadyRetried(twin)
+      return alreadyRetried(services, twin)
     }
   },
 )
 
 export const retryRoutes = [retry]
 
-const alreadyRetried = (retry: Intent): Answer => ({
-  status: 200,
-  body: intentBody(retry, [], undefined),
-})
+async function alreadyRetried(
+  { db, registry }: Services,
+  { accountId, id }: Intent,
+): Promise<Answer> {
+  const { intent, story } = await getIntent(db, accountId, id)
+  return { status: 200, body: intentBody(registry, intent, { story }) }
+}
+
+/** What the caller has said of the failed one holds for its retry. A failure that was simulated does not. */
+function keptMetadata({ metadata }: Intent): { metadata?: Record<string, unknown> } {
+  if (!metadata) return {}
+  const kept = Object.entries(metadata).filter(([name]) => name !== 'simulate')
+  return kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}
+}
 
 async function assertSettled({ db }: Services, { accountId, id, status }: Intent) {
   if (status !== 'failed') {

@@ -35,7 +35,7 @@ export async function submitIntent(
   const attempt = (input: PlanInput) =>
     commit(async (trx) => {
       intent = await storeIntent({ ...services, db: trx }, owner, input)
-      return { status: 201, body: intentBody(intent, [], undefined) }
+      return { status: 201, body: intentBody(services.registry, intent) }
     })
   const spender = { accountId, walletId, address }
   const answer = await planOnceBooked(services, spender, { request, attempt })

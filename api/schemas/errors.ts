@@ -91,6 +91,22 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
         description:
           'What other intents of the wallet hold of the money, the oldest first, ten at most. Absent when they hold nothing.',
       }),
+    onItsWay: z
+      .array(
+        z.strictObject({
+          fundingId: z.string(),
+          chain: z.string(),
+          asset: z.string(),
+          amount: decimalText,
+          since: z.iso.datetime().meta({ description: 'When it was requested.' }),
+        }),
+      )
+      .max(10)
+      .optional()
+      .meta({
+        description:
+          'Test money that is on its way to the wallet: `GET /v1/demo/fund/{fundingId}` tells when it is there. Absent when there is none.',
+      }),
     reason: reasonSchema('INSUFFICIENT_FUNDS').optional(),
   },
   INSUFFICIENT_CREDITS: {
@@ -154,6 +170,7 @@ const examples: Partial<Record<ErrorCode, Example>> = {
   },
   WALLET_NOT_FOUND: { message: 'This userId has no wallet. Create one with POST /v1/wallets.' },
   INTENT_NOT_FOUND: { message: 'There is no intent with this id.' },
+  FUNDING_NOT_FOUND: { message: 'There is no funding with this id.' },
   RPC_ERROR: {
     message: 'No answer from base-sepolia.',
     details: { silent: ['base-sepolia'] },

@@ -25,6 +25,13 @@ export const fundingAnswer = {
   createdAt: '2026-11-21T04:36:02.845Z',
 }
 
+export const completedFunding = {
+  ...fundingAnswer,
+  status: 'completed',
+  txHash: '0x2f1c7b1d0a9e4c6fb0f6a3b9b8e3a5d27c4d1e8f90a1b2c3d4e5f60718293a4b',
+  endedAt: '2026-11-21T04:36:04.120Z',
+}
+
 export const lendRequest = { walletId: WALLET_ID, action: 'lend', amount: 1 }
 export const withdrawRequest = {
   walletId: WALLET_ID,
@@ -40,6 +47,27 @@ export const bridgeRequest = {
   toChain: 'base-sepolia',
 }
 
+const bridgeStep = {
+  type: 'bridge',
+  sequence: 1,
+  from: 'arbitrum-sepolia',
+  to: 'base-sepolia',
+  protocol: 'cctp',
+  asset: 'USDC',
+  amount: '1',
+  speed: 'fast',
+  maxFee: '0.00012',
+  arrives: '0.9999',
+}
+const depositStep = {
+  type: 'deposit',
+  sequence: 2,
+  chain: 'base-sepolia',
+  protocol: 'aave-v3',
+  asset: 'USDC',
+  amount: '0.9999',
+}
+
 const executionPlan = {
   strategy: 'single-bridge',
   targetChain: 'base-sepolia',
@@ -49,26 +77,23 @@ const executionPlan = {
   estimatedTime: '3-18 seconds',
   reasoning:
     'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.012593 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 22 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
-  steps: [
+  steps: [bridgeStep, depositStep],
+  alternatives: [
     {
-      type: 'bridge',
-      sequence: 1,
-      from: 'arbitrum-sepolia',
-      to: 'base-sepolia',
-      protocol: 'cctp',
+      chain: 'base-sepolia',
+      protocol: 'erc4626',
       asset: 'USDC',
-      amount: '1',
-      speed: 'fast',
-      maxFee: '0.00012',
-      arrives: '0.9999',
+      apy: 3.6985,
+      netUsd: 0.018985,
+      why: 'It pays less, 3.70 %.',
     },
     {
-      type: 'deposit',
-      sequence: 2,
-      chain: 'base-sepolia',
+      chain: 'arbitrum-sepolia',
       protocol: 'aave-v3',
       asset: 'USDC',
-      amount: '0.9999',
+      apy: 3.5109,
+      netUsd: 0.029805,
+      why: 'It pays less, 3.51 %.',
     },
   ],
 }
@@ -81,28 +106,109 @@ export const plannedIntent = {
   amount: 1,
   asset: 'USDC',
   executionPlan,
+  funds: [{ chain: 'arbitrum-sepolia', asset: 'USDC', amount: '1' }],
   createdAt: '2026-11-21T04:36:09.381Z',
+  updatedAt: '2026-11-21T04:36:09.381Z',
+}
+
+const burned = {
+  startedAt: '2026-11-21T04:36:09.502Z',
+  endedAt: '2026-11-21T04:36:10.011Z',
+  txHash: '0x0b0f44d660018be1908791ea438a12fa090a1937e3e86f1df257bc55ff42536a',
+}
+const minted = {
+  startedAt: '2026-11-21T04:36:10.702Z',
+  endedAt: '2026-11-21T04:36:11.210Z',
+  txHash: '0xf1942d2d98e048e9fe5078d99c368908cbfc9fc7d7d702e336dbee5c1a6e99c5',
+}
+const deposited = {
+  startedAt: '2026-11-21T04:36:11.260Z',
+  endedAt: '2026-11-21T04:36:11.870Z',
+  txHash: '0xf648eeccfc11cfe302e51282f9ae5b7f98df1f61c3933fea888f4c0d27f4d12d',
+}
+const status = 'completed'
+const [from, to] = ['arbitrum-sepolia', 'base-sepolia']
+const doneBridge = {
+  ...bridgeStep,
+  ...minted,
+  status,
+  startedAt: burned.startedAt,
+  operations: [
+    { type: 'burn', status, chain: from, ...burned },
+    {
+      ...{ type: 'attestation', status, chain: from },
+      ...{ startedAt: burned.endedAt, endedAt: minted.startedAt },
+    },
+    { type: 'mint', status, chain: to, ...minted },
+  ],
+}
+
+/** Burned, and not attested yet. */
+export const waitingIntent = {
+  ...plannedIntent,
+  status: 'executing',
+  executionPlan: {
+    ...executionPlan,
+    steps: [
+      {
+        ...bridgeStep,
+        status: 'waiting',
+        startedAt: burned.startedAt,
+        txHash: burned.txHash,
+        waitingFor: {
+          code: 'ATTESTATION',
+          message: 'Burned on arbitrum-sepolia, waits to be attested.',
+          since: burned.endedAt,
+          usualSeconds: 15,
+        },
+        operations: [
+          { type: 'burn', status, chain: from, ...burned },
+          { type: 'attestation', status: 'waiting', chain: from, startedAt: burned.endedAt },
+          { type: 'mint', status: 'pending', chain: to },
+        ],
+      },
+      { ...depositStep, status: 'pending' },
+    ],
+  },
+  currentStep: 1,
+  waitingFor: {
+    code: 'ATTESTATION',
+    message: 'Burned on arbitrum-sepolia, waits to be attested.',
+    since: burned.endedAt,
+    usualSeconds: 15,
+  },
+  funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
+  updatedAt: burned.endedAt,
 }
 
 const transactions = [
   {
     type: 'bridge',
+    step: 1,
     txHash: '0x0b0f44d660018be1908791ea438a12fa090a1937e3e86f1df257bc55ff42536a',
     chain: 'arbitrum-sepolia',
+    blockNumber: 91_204,
+    timestamp: '2026-11-21T04:36:09.000Z',
     gasUsed: '167328',
     gasCostUsd: 0.010039,
   },
   {
     type: 'mint',
+    step: 1,
     txHash: '0xf1942d2d98e048e9fe5078d99c368908cbfc9fc7d7d702e336dbee5c1a6e99c5',
     chain: 'base-sepolia',
+    blockNumber: 11_402,
+    timestamp: '2026-11-21T04:36:11.000Z',
     gasUsed: '133613',
     gasCostUsd: 0.002537,
   },
   {
     type: 'deposit',
+    step: 2,
     txHash: '0xf648eeccfc11cfe302e51282f9ae5b7f98df1f61c3933fea888f4c0d27f4d12d',
     chain: 'base-sepolia',
+    blockNumber: 11_403,
+    timestamp: '2026-11-21T04:36:11.000Z',
     gasUsed: '283473',
     gasCostUsd: 0.004803,
   },
@@ -111,6 +217,11 @@ const transactions = [
 export const completedIntent = {
   ...plannedIntent,
   status: 'completed',
+  executionPlan: {
+    ...executionPlan,
+    steps: [doneBridge, { ...depositStep, ...deposited, status }],
+  },
+  funds: [{ chain: to, asset: 'USDC', amount: '0.9999', protocol: 'aave-v3' }],
   results: {
     completedSteps: 2,
     transactions,
@@ -119,13 +230,30 @@ export const completedIntent = {
     finalAmount: '0.9999',
     apy: 4.1178,
   },
+  updatedAt: '2026-11-21T04:36:11.912Z',
   completedAt: '2026-11-21T04:36:11.912Z',
+  endedAt: '2026-11-21T04:36:11.912Z',
 }
 
 /** The burn is done, the deposit was refused: what has arrived is in the wallet. */
 export const failedIntent = {
   ...plannedIntent,
   status: 'failed',
+  executionPlan: {
+    ...executionPlan,
+    steps: [
+      doneBridge,
+      {
+        ...depositStep,
+        status: 'failed',
+        startedAt: deposited.startedAt,
+        endedAt: deposited.endedAt,
+      },
+    ],
+  },
+  funds: [{ chain: to, asset: 'USDC', amount: '0.9999' }],
+  updatedAt: '2026-11-21T04:36:11.912Z',
+  endedAt: '2026-11-21T04:36:11.912Z',
   results: {
     completedSteps: 1,
     transactions: transactions.slice(0, 2),
@@ -211,6 +339,23 @@ export const cancelledIntent = {
     totalGasCostUsd: 0,
   },
   error: { code: 'CANCELLED', message: 'The intent was cancelled. Nothing was sent.' },
+  executionPlan: {
+    ...executionPlan,
+    steps: [
+      {
+        ...{ ...bridgeStep, status: 'cancelled' },
+        operations: [
+          { type: 'burn', status: 'cancelled', chain: from },
+          { type: 'attestation', status: 'cancelled', chain: from },
+          { type: 'mint', status: 'cancelled', chain: to },
+        ],
+      },
+      { ...depositStep, status: 'cancelled' },
+    ],
+  },
+  updatedAt: '2026-11-21T04:36:10.120Z',
+  cancelledAt: '2026-11-21T04:36:10.120Z',
+  endedAt: '2026-11-21T04:36:10.120Z',
 }
 
 const lane = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { explainFailure, intentFailureCodes } from '../../domain/failures.js'
-import { actions, statuses, strategies } from '../../domain/intent.js'
+import { actions, statuses, strategies, warningCodes } from '../../domain/intent.js'
 import {
   text,
   figure,
@@ -15,6 +15,7 @@ import {
   protocol,
   apy,
 } from './fields.js'
+import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './story.js'
 
 /** Intents: their plan, how far it is executed, and how they end. */
 
@@ -42,8 +43,38 @@ const step = z
       'The least that the swap must bring; otherwise it is not made.',
       '0.995',
     ).optional(),
+    status: stepStatus.optional().meta({ description: 'Absent where nothing is stored yet.' }),
+    ...times,
+    waitingFor: waitingFor.optional().meta({ description: 'Present while the step waits.' }),
+    operations: z.array(part).optional().meta({
+      description: 'Of a bridge: burn, attestation and mint, also while they are to come.',
+    }),
   })
   .meta({ id: 'Step', description: 'One step of a plan.' })
+
+const warning = z
+  .strictObject({
+    code: z.enum(warningCodes).meta({
+      description:
+        '`NOT_WORTH_IT`: the way there costs more than a year there earns. `ASSET_CHANGES`: another token is lent than the one that was asked for. `MARKET_NEARLY_FULL`: the deposit takes most of the room that is left.',
+    }),
+    message: text('The same in words.', 'USDC is swapped to TUSD on the way.'),
+  })
+  .meta({ id: 'PlanWarning', description: 'What to know before a plan is executed.' })
+
+const alternative = z
+  .strictObject({
+    chain,
+    protocol,
+    asset,
+    apy,
+    netUsd: figure(
+      'What a year there would bring after the way to it, in USD. Absent where there is no way.',
+      0.0345,
+    ).optional(),
+    why: text('Why it was not chosen.', 'It pays less, 3.70 %.'),
+  })
+  .meta({ id: 'PlanAlternative', description: 'A market that was not chosen.' })
 
 const executionPlan = z
   .strictObject({
@@ -57,17 +88,25 @@ const executionPlan = z
     estimatedGasUsd: figure('Estimated cost in USD.', 0.760917),
     estimatedTime: text('Range for a person to read.', '1-5 seconds'),
     reasoning: text('Why this plan was chosen.', 'aave-v3 on base-sepolia pays 4.12 % on USDC.'),
+    warnings: z
+      .array(warning)
+      .optional()
+      .meta({ description: 'What to know of it before. Absent: nothing.' }),
+    alternatives: z.array(alternative).max(5).optional().meta({
+      description: 'Of a lend: what the other markets would have brought, the best first.',
+    }),
   })
   .meta({ id: 'ExecutionPlan', description: 'What the service does for an intent.' })
 
 const transaction = z
   .strictObject({
     type: text('Kind of operation: bridge, mint, swap, deposit, withdraw.', 'deposit'),
-    txHash: z
-      .string()
-      .regex(/^0x[0-9a-f]{64}$/)
-      .meta({ examples: ['0xf4bf35d76b5d57cd5fe92ce59887c23d3ad39fd3225a4dcec11a47cfdbdf264b'] }),
+    step: z.int().positive().optional().meta({ description: 'Sequence of its step.' }),
+    txHash,
     chain,
+    blockNumber: count('Its block.', 41_234_567).optional(),
+    timestamp: time('What its block says of the time; absent where nobody has told.').optional(),
+    explorerUrl: explorerUrl.optional(),
     gasUsed: integerText("This operation's share of the gas.", '283473'),
     gasCostUsd: figure('Its cost in USD, with what a rollup takes for posting it on L1.', 0.004803),
     failed: z
@@ -162,12 +201,27 @@ export const intent = z
       .optional()
       .meta({ description: 'What the caller supplied, unchanged.' }),
     retryOf: intentId.optional().meta({ description: 'The failed intent that it retries.' }),
+    retriedBy: intentId.optional().meta({ description: 'The intent that retries this one.' }),
     executionPlan: executionPlan.optional().meta({ description: 'Present once planned.' }),
+    currentStep: z
+      .int()
+      .positive()
+      .optional()
+      .meta({ description: 'Sequence of the first step that is not completed, while it runs.' }),
+    waitingFor: waitingFor
+      .optional()
+      .meta({ description: 'What its step, its plan or its start waits for.' }),
     results: results.optional().meta({ description: 'Present from the first operation on.' }),
+    funds: funds
+      .optional()
+      .meta({ description: 'Where its money is now, in any state. Present once planned.' }),
     delay: delay.optional().meta({ description: 'Present while it is late: nothing has failed.' }),
     error: intentError.optional().meta({ description: 'Present on a failed intent.' }),
     createdAt: time('When it was created, UTC.'),
+    updatedAt: time('When it or one of its steps changed last, UTC.').optional(),
     completedAt: time('When it was completed, UTC; on completed intents only.').optional(),
+    cancelledAt: time('When it was cancelled, UTC; on cancelled intents only.').optional(),
+    endedAt: time('When it was completed, failed or cancelled, UTC.').optional(),
   })
   .meta({ id: 'Intent', description: 'A DeFi operation that the service plans and executes.' })
 

@@ -1,5 +1,6 @@
-import { safeText } from '../../domain/intent.js'
-import { plannedIntent, walletAnswer } from './examples.js'
+import { z } from 'zod'
+import { safeText, statuses, type IntentStatus } from '../../domain/intent.js'
+import { fundingAnswer, plannedIntent, walletAnswer } from './examples.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */
 export const walletIdInput = safeText(64).meta({
@@ -12,7 +13,43 @@ export const intentIdInput = safeText(64).meta({
   examples: [plannedIntent.id],
 })
 
+export const fundingIdInput = safeText(64).meta({
+  description: 'Id of a funding, as `POST /demo/fund` returned it.',
+  examples: [fundingAnswer.id],
+})
+
 export const userIdInput = safeText(128).meta({
   description: 'Your own identifier for the end user. One user has one wallet.',
   examples: [walletAnswer.userId],
 })
+
+const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
+const isStatus = (value: unknown): value is IntentStatus => statuses.some((one) => one === value)
+
+/** One status, several divided by commas, or the parameter several times. */
+export const statusList = z
+  .unknown()
+  .transform((value, context): IntentStatus[] => {
+    const named: unknown[] = [value].flat()
+    const names = named.flatMap((part) => (typeof part === 'string' ? part.split(',') : [part]))
+    const known = names.filter(isStatus)
+    if (known.length < names.length) context.addIssue({ code: 'custom', message: statusRule })
+    return [...new Set(known)]
+  })
+  .optional()
+  .meta({
+    description:
+      'Only those with this status, or with one of several: `status=failed,completed`, or the parameter several times.',
+    override: { type: 'array', items: { type: 'string', enum: [...statuses] }, minItems: 1 },
+  })
+
+/** A moment in a query; absent when it does not matter. */
+export const moment = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: 'must be a time such as `2026-11-21T04:36:02Z`' })
+    .transform((text) => new Date(text))
+    .optional()
+    .meta({
+      description: `${description} ISO 8601, with its zone.`,
+      override: { type: 'string', format: 'date-time' },
+    })

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { fundingStatuses } from '../../domain/funding.js'
+import { explorerUrl, txHash, waitingFor } from './story.js'
 import {
   text,
   figure,
@@ -121,6 +123,10 @@ const position = z
         examples: ['0.25'],
       }),
     apy,
+    closed: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Everything was taken out. Absent when it was not.' }),
   })
   .meta({ id: 'Position', description: 'What a wallet has lent to one protocol on one chain.' })
 
@@ -128,7 +134,9 @@ export const positions = z
   .strictObject({
     walletId,
     address,
-    positions: z.array(position).meta({ description: 'Those that are not empty.' }),
+    positions: z.array(position).meta({
+      description: 'Those that are not empty; with `closed=true` also those that were emptied.',
+    }),
     unavailable,
   })
   .meta({ id: 'Positions', description: 'What a wallet has lent.' })
@@ -141,13 +149,24 @@ export const funding = z
   .strictObject({
     id: identifier('fund_', 'FundingId', 'Identifies a funding.'),
     walletId,
-    status: z.enum(['pending']).meta({ description: 'The money arrives after a delay.' }),
+    status: z.enum(fundingStatuses).meta({
+      description:
+        '`pending`: the money arrives after a delay. `completed`: it is in the wallet. `failed`: it was not sent, and will not be.',
+    }),
     chain,
     asset,
     amount: figure('In whole tokens: always 1.', 1),
+    waitingFor: waitingFor.optional().meta({ description: 'Present while it is pending.' }),
+    txHash: txHash.optional().meta({ description: 'The transfer, once it is in a block.' }),
+    explorerUrl: explorerUrl.optional(),
+    error: z
+      .strictObject({ code: z.literal('FUNDING_FAILED'), message: z.string() })
+      .optional()
+      .meta({ description: 'Why it has failed.' }),
     createdAt: time('When it was requested, UTC.'),
+    endedAt: time('When it was completed, or had failed, UTC.').optional(),
   })
-  .meta({ id: 'Funding', description: 'Test money that is on its way to a wallet.' })
+  .meta({ id: 'Funding', description: 'Test money for a wallet.' })
 
 export const creditAccount = z
   .strictObject({

@@ -11,7 +11,21 @@ export function newId(prefix: string): string {
   bytes.writeUIntBE(Date.now(), 0, 6)
   bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x70
   bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80
-  let text = prefix
+  return prefix + toBase32(bytes)
+}
+
+/** What every id that is made before a time (Unix, ms) is less than, and no later one is. */
+export function firstIdAt(prefix: string, timeMs: number): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(Math.min(Math.max(0, Math.floor(timeMs)), LAST_MS), 0, 6)
+  return prefix + toBase32(bytes)
+}
+
+/** The last time that an id can tell. */
+const LAST_MS = 2 ** 48 - 1
+
+function toBase32(bytes: Buffer): string {
+  let text = ''
   // 128 bits after two that are zero: 26 characters of five.
   let rest = 0
   let bits = 2

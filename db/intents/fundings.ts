@@ -1,5 +1,9 @@
 import { newId } from '../connection/ids.js'
+import { selectScoped } from '../connection/scope.js'
+import { OPERATIONS, toStepOperation, type OperationRow } from './story.js'
+import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../connection/connect.js'
+import type { StepOperation } from '../../domain/story.js'
 
 /** Test money on its way to a wallet. */
 export type Funding = {
@@ -72,6 +76,49 @@ export async function secondsUntilFunding(
 
 export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {
   return db('funding').where({ id }).first<Funding | undefined>(fundingColumns)
+}
+
+/**
+ * A funding of the account, with the operation that pays it, undefined before it is ordered. In one statement.
+ *
+ * @throws {ServiceError} FUNDING_NOT_FOUND, the same for unknown and foreign ones.
+ */
+export async function getFunding(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<{ funding: Funding; operation: StepOperation | undefined }> {
+  const query = db('funding as i')
+    .where({ 'i.account_id': accountId, 'i.id': id })
+    .select(fundingColumns.map((column) => `i.${column}`))
+    .select(db.raw(`(${OPERATIONS}) as operations`))
+  const [row] = await selectScoped<Funding & { operations: OperationRow[] | null }>(
+    db,
+    accountId,
+    query,
+  )
+  if (!row) throw new ServiceError('FUNDING_NOT_FOUND', 'There is no funding with this id.')
+  const { operations, ...funding } = row
+  const [operation] = operations ?? []
+  return { funding, operation: operation && toStepOperation(operation) }
+}
+
+/** More are not read. */
+const MOST_OPEN = 10
+
+/** Fundings of a wallet whose money is not there yet and has not failed to come, the oldest first. */
+export async function readOpenFundings(trx: Db, walletId: string): Promise<Funding[]> {
+  return trx('funding as f')
+    .where({ wallet_id: walletId })
+    .whereNull('completed_at')
+    .whereNotExists(
+      trx('operation as o')
+        .whereRaw(`o.intent_id = f.id and o.kind = 'fund'`)
+        .whereIn('o.state', ['confirmed', 'final', 'rejected', 'cancelled']),
+    )
+    .orderBy('created_at')
+    .limit(MOST_OPEN)
+    .select<Funding[]>(fundingColumns)
 }
 
 export async function setFundingCompleted(db: Db, id: string): Promise<void> {

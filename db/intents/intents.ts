@@ -1,5 +1,5 @@
-import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
-import { newId } from '../connection/ids.js'
+import { firstIdAt, newId } from '../connection/ids.js'
+import { STORY, toStory, type Story, type StoryRow } from './story.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
@@ -7,12 +7,12 @@ import { ServiceError } from '../../domain/errors.js'
 import type {
   Action,
   Delay,
-  Effect,
   ExecutionPlan,
   IntentError,
   IntentRequest,
   IntentStatus,
 } from '../../domain/intent.js'
+import type { Knex } from 'knex'
 import type { Asked } from '../../domain/spending.js'
 
 export type Intent = {
@@ -35,8 +35,15 @@ export type Intent = {
   plan: ExecutionPlan | null
   error: IntentError | null
   requestId: string
+  /** Where money was seen that was not booked when it was stored; its plan waits for that. */
+  seenBlocks: SeenBlock[] | null
   createdAt: Date
+  /** When its status, plan, error or delay changed last; null: never. Its steps have times of their own. */
+  updatedAt: Date | null
   completedAt: Date | null
+  cancelledAt: Date | null
+  /** When it was completed, failed or cancelled. */
+  endedAt: Date | null
 }
 
 export const intentColumns = [
@@ -57,8 +64,12 @@ export const intentColumns = [
   'plan',
   'error',
   'request_id as requestId',
+  'seen_blocks as seenBlocks',
   'created_at as createdAt',
+  'updated_at as updatedAt',
   'completed_at as completedAt',
+  'cancelled_at as cancelledAt',
+  'ended_at as endedAt',
 ]
 
 /** Whose an intent is, and what the caller said of it beside the request. */
@@ -112,39 +123,64 @@ export async function insertIntent(
 }
 
 /**
- * The intent of the account with its mined effects, in one statement. INTENT_NOT_FOUND, the same for
+ * The intent of the account with its story, in one statement. INTENT_NOT_FOUND, the same for
  * unknown and foreign ones.
  */
 export async function getIntent(
   db: Db,
   accountId: string,
   id: string,
-): Promise<{ intent: Intent; effects: Effect[] }> {
-  const query = withEffects(db, accountId).where('i.id', id)
+): Promise<{ intent: Intent; story: Story }> {
+  const query = withStory(db, accountId).where('i.id', id)
   const [row] = await selectScoped<IntentRow>(db, accountId, query)
   if (!row) throw intentNotFound()
-  const { effects, ...intent } = row
-  return { intent, effects: (effects ?? []).map(toEffect) }
+  const { story, ...intent } = row
+  return { intent, story: toStory(story) }
 }
 
+/** Which intents a list has; what is undefined does not matter. `createdAfter` excludes that moment, as does the other. */
 export type IntentFilter = {
   walletId: string | undefined
-  status: IntentStatus | undefined
+  statuses: IntentStatus[] | undefined
   action: Action | undefined
+  createdAfter: Date | undefined
+  createdBefore: Date | undefined
 }
 
-/** Intents of the account with their mined effects, newest first: those of the slice and one more. */
+/** Intents of the account with their stories, newest first: those of the slice and one more. */
 export async function listIntents(
   db: Db,
   accountId: string,
-  { walletId, status, action, slice }: IntentFilter & { slice: Slice },
-): Promise<(Intent & { effects: Effect[] })[]> {
-  const query = sliced(withEffects(db, accountId), 'i.id', slice)
+  { walletId, statuses, action, slice, ...span }: IntentFilter & { slice: Slice },
+): Promise<(Intent & { story: Story })[]> {
+  const query = sliced(withStory(db, accountId), 'i.id', slice)
   if (walletId) void query.where('i.wallet_id', walletId)
-  if (status) void query.where('i.status', status)
+  if (statuses) void query.whereIn('i.status', statuses)
   if (action) void query.where('i.action', action)
+  within(query, span)
   const rows = await selectScoped<IntentRow>(db, accountId, query)
-  return rows.map(({ effects, ...row }) => ({ ...row, effects: (effects ?? []).map(toEffect) }))
+  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
+}
+
+/** Ids are made by other clocks than times: by no more than this are they apart. */
+const CLOCKS_APART_MS = 24 * 3_600_000
+
+/** By the time itself, and by ids, which are in the order of the list: a span of long ago is found at once. */
+function within(
+  query: Knex.QueryBuilder,
+  { createdAfter, createdBefore }: Pick<IntentFilter, 'createdAfter' | 'createdBefore'>,
+): void {
+  const idAt = (time: Date, apartMs: number) => firstIdAt('intent_', time.getTime() + apartMs)
+  if (createdAfter) {
+    void query
+      .where('i.created_at', '>', createdAfter)
+      .where('i.id', '>=', idAt(createdAfter, -CLOCKS_APART_MS))
+  }
+  if (createdBefore) {
+    void query
+      .where('i.created_at', '<', createdBefore)
+      .where('i.id', '<', idAt(createdBefore, CLOCKS_APART_MS))
+  }
 }
 
 /** The intent that retries another one, undefined when none does. */
@@ -167,11 +203,11 @@ export async function holdFailed(trx: Db, accountId: string, id: string): Promis
   return failed !== undefined
 }
 
-const withEffects = (db: Db, accountId: string) =>
+const withStory = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
     .select(intentColumns.map((column) => `i.${column}`))
-    .select(db.raw(`(${EFFECTS}) as effects`))
+    .select(db.raw(`(${STORY}) as story`))
 
 const intentNotFound = () =>
   new ServiceError('INTENT_NOT_FOUND', 'There is no intent with this id.')
@@ -274,4 +310,4 @@ export function requestOf(intent: Intent): IntentRequest {
   }
 }
 
-type IntentRow = Intent & { effects: EffectRow[] | null }
+type IntentRow = Intent & { story: StoryRow }

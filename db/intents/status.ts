@@ -54,8 +54,9 @@ export async function setRecovery(
   id: string,
   recovery: Omit<NonNullable<IntentError['recovery']>, 'at'>,
 ): Promise<void> {
-  const { chain, asset, amount } = recovery
-  const recovered: Pick<IntentError, 'recovery' | 'funds'> = {
+  const { chain, asset, amount, txHash } = recovery
+  const recovered: Omit<IntentError, 'code' | 'step'> = {
+    message: `It took too long, but ${amount} ${asset} came out of the bridge on ${chain} in ${txHash}. They are in the wallet, and were not used any further.`,
     recovery: { ...recovery, at: new Date().toISOString() },
     funds: [{ chain, asset, amount }],
   }

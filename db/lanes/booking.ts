@@ -152,6 +152,8 @@ export type MinedOperation = {
   success: boolean
   txHash: string
   block: BlockId
+  /** What its block says of the time; undefined when nobody has told. */
+  minedAt?: Date | undefined
   logIndex: number
   gasUsed: bigint
   gasCostUsd: number
@@ -174,6 +176,7 @@ export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
       tx_hash: mined.txHash,
       block_number: number.toString(),
       block_hash: hash,
+      block_time: mined.minedAt ?? null,
       log_index: mined.logIndex,
       gas_used: mined.gasUsed.toString(),
       gas_cost_usd: mined.gasCostUsd,

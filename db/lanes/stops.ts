@@ -19,7 +19,7 @@ const STOP_LOCK = '7705, 1'
  * What makes a stop `s` one that concerns an operation `op`. Nothing that is about a wallet or its account keeps
  * burned money from coming out.
  */
-const concerns = `(s.scope = 'deployment'
+export const concerns = `(s.scope = 'deployment'
       or s.scope = 'chain' and s.subject = op.chain_id::text
       or op.kind <> 'mint' and (s.scope = 'account' and s.subject = op.account_id
         or s.scope = 'wallet' and s.subject = op.wallet_id))`

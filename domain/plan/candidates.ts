@@ -109,6 +109,12 @@ export function netDifferenceMicroUsd(a: Candidate, b: Candidate, days: number):
   return (netWorth(a, days) - netWorth(b, days)) / (DAY_PERCENT * 10n ** BigInt(ASSET_DECIMALS))
 }
 
+/** What is left of so many days of interest after the costs, in USD, to the micro-USD. */
+export function netUsd(candidate: Candidate, days: number): number {
+  const micro = netWorth(candidate, days) / (DAY_PERCENT * 10n ** BigInt(ASSET_DECIMALS))
+  return Number(micro) / 1e6
+}
+
 /** After how many days `a` has earned what it costs more than `b`; undefined when that is never. */
 export function daysToRecover(a: Candidate, b: Candidate): bigint | undefined {
   const dearer = (a.cost - b.cost) * DAY_PERCENT

@@ -68,16 +68,19 @@ function spanText(days: bigint): string {
   return `about ${Math.round(Number(days) / 365)} years`
 }
 
-function explainNext({ netOverDays }: LendRequest, best: Candidate, next: Candidate): string {
-  const lead = `Next comes ${nameOf(next.rate)}:`
+const explainNext = (request: LendRequest, best: Candidate, next: Candidate): string =>
+  `Next comes ${nameOf(next.rate)}: ${merits(request, best, next)}.`
+
+/** Why another candidate is not the best one: a clause. */
+export function merits({ netOverDays }: LendRequest, best: Candidate, other: Candidate): string {
   if (netOverDays !== undefined) {
-    const less = fromUnits(netDifferenceMicroUsd(best, next, netOverDays), 6)
-    return `${lead} worth ${less} USD less over ${netOverDays} days.`
+    const less = fromUnits(netDifferenceMicroUsd(best, other, netOverDays), 6)
+    return `worth ${less} USD less over ${netOverDays} days`
   }
-  if (next.rate.apyPercent < best.rate.apyPercent) {
-    return `${lead} it pays less, ${percentOf(next.rate)}.`
+  if (other.rate.apyPercent < best.rate.apyPercent) {
+    return `it pays less, ${percentOf(other.rate)}`
   }
-  return `${lead} it pays the same ${next.cost > best.cost ? 'at a higher cost' : 'at the same cost'}.`
+  return `it pays the same ${other.cost > best.cost ? 'at a higher cost' : 'at the same cost'}`
 }
 
 /** The best-paying market of those that would have paid more, had there been a way to it. */

@@ -60,6 +60,30 @@ export function withHeld({ code, message, details }: ServiceError, held: Held[])
   })
 }
 
+/** Test money that is on its way to the wallet. */
+export type Coming = {
+  fundingId: string
+  chain: string
+  asset: string
+  units: bigint
+  since: Date
+}
+
+/** INSUFFICIENT_FUNDS with `onItsWay`: the fundings that will bring more. */
+export function withComing(error: ServiceError, coming: Coming[]): ServiceError {
+  const [first] = coming
+  if (!first) return error
+  const { message, details } = error
+  const units = coming.reduce((sum, one) => sum + one.units, 0n)
+  const sentence = `${assetText(units)} ${first.asset} are on their way, see details.onItsWay.`
+  const onItsWay = coming.map(({ units: own, since, ...one }) => ({
+    ...one,
+    amount: assetText(own),
+    since: since.toISOString(),
+  }))
+  return new ServiceError('INSUFFICIENT_FUNDS', `${message} ${sentence}`, { ...details, onItsWay })
+}
+
 function sentencesOf(held: Held[]): string[] {
   const [open, failed] = [sumOf(held, 'open'), sumOf(held, 'not_final')]
   return [

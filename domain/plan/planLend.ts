@@ -1,3 +1,4 @@
+import { alternativesOf } from './alternatives.js'
 import { findCandidate, holders, obstacleOf, ranking, type Candidate } from './candidates.js'
 import { timeText } from './effort.js'
 import { invalidRequest, type ServiceError } from '../errors.js'
@@ -6,6 +7,7 @@ import { insufficientFunds } from './insufficientFunds.js'
 import { bridgeStep, depositStep, numbered, swapStep } from './steps.js'
 import { isQuoted } from './swap.js'
 import { bestRate, type Rate } from '../yields.js'
+import { lendWarnings, warningsField } from './warnings.js'
 import type { ExecutionPlan, LendRequest } from '../intent.js'
 import type { ChainState, MarketState } from './market.js'
 
@@ -27,15 +29,19 @@ export function planLend(request: LendRequest, state: MarketState): ExecutionPla
     .sort(ranking(request))
   const [best, ...others] = ranked
   if (!best) throw outOfReach(request, state, offers)
+  const steps = numbered(stepsOf(best, request.asset))
+  const alternatives = alternativesOf(request, state, best)
   return {
     strategy: best.transfer ? 'single-bridge' : 'direct-deposit',
     targetChain: best.rate.chain,
     targetProtocol: best.rate.protocol,
     expectedApy: best.rate.apyPercent,
-    steps: numbered(stepsOf(best, request.asset)),
+    steps,
     estimatedGasUsd: best.effort.gasUsd,
     estimatedTime: timeText(best.effort),
     reasoning: explainLend(request, state, { rates, ranked: [best, ...others] }),
+    ...warningsField(lendWarnings([best, ...others], steps)),
+    ...(alternatives.length > 0 ? { alternatives } : {}),
   }
 }
 

@@ -13,6 +13,7 @@ import {
 } from './sources.js'
 import { numbered, swapStep, withdrawStep } from './steps.js'
 import { findQuote, swapOf, whyNoQuote, type Swap } from './swap.js'
+import { swapWarnings, warningsField } from './warnings.js'
 import type { ExecutionPlan, Funds, WithdrawRequest } from '../intent.js'
 import { limitsOf, type MarketState } from './market.js'
 
@@ -44,15 +45,19 @@ export function planWithdraw(request: WithdrawRequest, state: MarketState): Exec
       ...(source.quote ? [effortOf(chain, 'swap')] : []),
     ]),
   ])
-  const steps = choice.takings.flatMap((taking) => stepsOf(taking, state))
+  const steps = numbered([
+    ...(swap ? [swapStep(swap)] : []),
+    ...choice.takings.flatMap((taking) => stepsOf(taking, state)),
+  ])
   return {
     strategy: 'direct-withdraw',
     targetChain: request.chain,
     ...(first ? { targetProtocol: first.source.position.protocol } : {}),
-    steps: numbered([...(swap ? [swapStep(swap)] : []), ...steps]),
+    steps,
     estimatedGasUsd: effort.gasUsd,
     estimatedTime: timeText(effort),
     reasoning: explain(request, choice),
+    ...warningsField(swapWarnings(steps)),
   }
 }
 

@@ -41,7 +41,7 @@ describe('resultsOf', () => {
       completedSteps: 1,
       transactions: [
         {
-          ...{ type: 'deposit', txHash: '0xhash', chain: 'base-sepolia' },
+          ...{ type: 'deposit', step: 1, txHash: '0xhash', chain: 'base-sepolia' },
           ...{ gasUsed: '200000', gasCostUsd: 0.1 },
         },
       ],

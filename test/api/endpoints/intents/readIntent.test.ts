@@ -45,7 +45,8 @@ describe('GET /v1/intents/:intentId', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       ...{ id, walletId: wallet.id, status: 'pending', action: 'lend', amount: 1, asset: 'USDC' },
-      createdAt: expect.any(String),
+      waitingFor: { code: 'CHAIN_SILENT', message: expect.any(String), since: body.createdAt },
+      ...{ createdAt: expect.any(String), updatedAt: body.createdAt },
     })
   })
 

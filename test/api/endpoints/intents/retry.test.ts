@@ -94,15 +94,17 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect([status, headers.get('x-credits-charged')]).toEqual([201, '5'])
     expect(before - (await balance())).toBe(5)
     expect(intentSchema.parse(body)).toEqual(body)
-    const { executionPlan, walletId, action, amount, asset, chain } = failed
+    const { executionPlan, walletId, action, amount, asset, chain, funds } = failed
+    const waitingFor = { code: 'SERVICE', message: expect.any(String), since: body.createdAt }
     expect(body).toEqual({
       ...{ id: expect.stringMatching(/^intent_/), retryOf: failed.id, status: 'planning' },
-      ...{ executionPlan, walletId, action, amount, asset, chain, createdAt: expect.any(String) },
+      ...{ executionPlan, walletId, action, amount, asset, chain, funds, waitingFor },
+      ...{ currentStep: 1, createdAt: expect.any(String), updatedAt: body.createdAt },
     })
     expect(world.temporal.started).toMatchObject([{ options: { workflowId: body.id } }])
   })
 
-  test('GET and the list tell what is retried; the failed intent stays as it is', async () => {
+  test('GET and the list tell what is retried, and by what; else the failed intent stays as it is', async () => {
     const { id } = await failedLend()
     const read = async (path: string) =>
       (await world.api.call('GET', path, { key: world.key })).body
@@ -111,8 +113,9 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect(await read(`/v1/intents/${body.id}`)).toEqual(body)
     const list = await read(`/v1/intents?walletId=${String(body.walletId)}`)
     expect(list.data).toMatchObject([{ retryOf: id }, { id }])
-    expect(await read(`/v1/intents/${id}`)).toEqual(before)
-    expect(before).not.toHaveProperty('retryOf')
+    expect(list.data).toMatchObject([{}, { retriedBy: body.id }])
+    expect(await read(`/v1/intents/${id}`)).toEqual({ ...before, retriedBy: body.id })
+    for (const field of ['retryOf', 'retriedBy']) expect(before).not.toHaveProperty(field)
   })
 
   test('again: 200 with the first retry as it is now, at no charge, with no credits left', async () => {
@@ -172,13 +175,13 @@ describe('POST /v1/intents/:intentId/retry', () => {
     expect((await retry(id)).status).toBe(201)
   })
 
-  test('a failure that was asked for is not asked for again', async () => {
+  test('metadata goes over, but a failure that was asked for is not asked for again', async () => {
     const metadata = { simulate: 'DEPOSIT_FAILED', order: 7 }
     const money = { 'arbitrum-sepolia': usdc }
     const { id } = await newIntent(money, { chain: 'arbitrum', metadata })
     await fail(id, 'DEPOSIT_FAILED')
     const { status, body } = await retry(id)
-    expect([status, body.metadata]).toEqual([201, undefined])
+    expect([status, body.metadata]).toEqual([201, { order: 7 }])
   })
 })
 

@@ -1,0 +1,51 @@
+import { findCandidate, netUsd, obstacleOf, ranking, type Candidate } from './candidates.js'
+import { merits } from './explainLend.js'
+import type { LendRequest, PlanAlternative } from '../intent.js'
+import type { MarketState } from './market.js'
+import type { Rate } from '../yields.js'
+
+/** More are not told. */
+const MOST = 5
+const YEAR_DAYS = 365
+
+type Option = { rate: Rate; candidate: Candidate | undefined }
+
+/**
+ * What the other markets would have brought: those that can be reached as the request ranks them, then those that
+ * cannot, the best-paying first.
+ */
+export function alternativesOf(
+  request: LendRequest,
+  state: MarketState,
+  best: Candidate,
+): PlanAlternative[] {
+  const options = state.rates
+    .filter((rate) => rate !== best.rate)
+    .map((rate): Option => ({ rate, candidate: findCandidate(request, state, rate) }))
+  const rank = ranking(request)
+  const reached = options
+    .flatMap(({ candidate }) => candidate ?? [])
+    .sort(rank)
+    .map((candidate) => toAlternative(candidate.rate, whyNot(request, best, candidate), candidate))
+  const missed = options
+    .filter(({ candidate }) => !candidate)
+    .sort((a, b) => b.rate.apyPercent - a.rate.apyPercent)
+    .map(({ rate }) => toAlternative(rate, `Not now: ${obstacleOf(request, state, rate)}.`))
+  return [...reached, ...missed].slice(0, MOST)
+}
+
+function toAlternative(
+  { chain, protocol, asset, apyPercent }: Rate,
+  why: string,
+  candidate?: Candidate,
+): PlanAlternative {
+  const net = candidate ? { netUsd: netUsd(candidate, YEAR_DAYS) } : {}
+  return { chain, protocol, asset, apy: apyPercent, ...net, why }
+}
+
+function whyNot(request: LendRequest, best: Candidate, other: Candidate): string {
+  const { chain } = request
+  if (chain && other.rate.chain !== chain) return `The request names ${chain}.`
+  const why = merits(request, best, other)
+  return `${why.charAt(0).toUpperCase()}${why.slice(1)}.`
+}
