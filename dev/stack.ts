@@ -24,7 +24,7 @@ import { readRpcUrls, type Ports } from './settings.js'
 import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'
-import { Explained, sayDone } from './terminal.js'
+import { Explained, sayDone, sayFailure } from './terminal.js'
 
 export type Context = {
   env: NodeJS.ProcessEnv
