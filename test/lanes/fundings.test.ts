@@ -26,9 +26,12 @@ async function paidUnits(fundings: Lend[]): Promise<bigint> {
 const isOver = (state: string | undefined) =>
   ['confirmed', 'final', 'rejected'].includes(state ?? '')
 
-/** Lets the lanes go on until all are over; the rounds that took. */
+/**
+ * Lets the lanes go on until all are over; the rounds that took. What is carried again goes alone, one a lane and
+ * round, and chance may give all wallets the same lane: each is carried, tried twice more and taken back there.
+ */
 async function untilOver(fundings: Lend[]): Promise<number> {
-  for (let round = 1; round <= 20; round++) {
+  for (let round = 1; round <= 4 * fundings.length + 2; round++) {
     await skipPauses(world)
     for (const { order } of fundings) await world.submit(order)
     await world.round()
