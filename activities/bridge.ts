@@ -8,7 +8,7 @@ import { isExpired } from '../protocols/bridges/bridge.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
-import { finalFailure, stillWaiting } from './failures.js'
+import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { finalizeIntent } from './status.js'
 import {
   failIfSimulated,
@@ -93,7 +93,7 @@ const within = (ms: number, [least, most]: readonly [number, number]) =>
 /** A burn and its operation. One that failed on the chain ends the step: the money has not left. */
 async function readBurning({ db }: Tools, id: string): Promise<Burning> {
   const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
-  if (!row || !burn) throw new Error(`There is no burn ${id}.`)
+  if (!row || !burn || row.state === 'deferred') throw notDone('Nothing was burned.')
   const outcome = outcomeOf(row)
   if (outcome.kind === 'failed') throw finalFailure('BRIDGE_FAILED', outcome.message)
   return { row, burn }
@@ -171,7 +171,7 @@ async function waitWhileExpired(
   { protocol, to }: BridgeStep,
 ): Promise<void> {
   const { message } = (await findBurn(db, burnId)) ?? {}
-  if (!message) throw new Error(`The burn ${burnId} is not attested.`)
+  if (!message) throw notDone('The burn is not attested.')
   const decoded = bridgeOf(protocol).readMessage(message)
   if (decoded.expirationBlock === 0n) return
   const client = chains.byId(registry.get(to).chainId)

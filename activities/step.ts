@@ -9,14 +9,13 @@ import {
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
-import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
+import { readOperations, type Operation } from '../db/lanes/operations.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
-import { operationId } from '../lanes/operationId.js'
-import { finalFailure, stillWaiting } from './failures.js'
+import { finalFailure, notDone, stillWaiting } from './failures.js'
 import type { Chains } from '../chains/connect.js'
 import type { Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
@@ -117,20 +116,32 @@ type StepRun = {
   open?: (trx: Db, id: string) => Promise<void>
 }
 
-/** Base units that a step spends: what has arrived for it, else what the plan says. */
+/** Base units that a step spends: what has arrived for it, else what the plan says. All earlier steps are done then. */
 export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
+  // Nothing is before it.
+  if (step.sequence === 1) return assetUnits(step.amount).toString()
+  const rows = await readOperations(db, intentId)
+  for (let sequence = 1; sequence < step.sequence; sequence++) assertDone(rows, sequence)
   if (!fedBy) return assetUnits(step.amount).toString()
-  const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
-  // A reorg may have turned it round since this step began: what it was to bring will never come.
-  if (row) failIfOver(row)
-  if (row?.units) return row.units
+  const feeder = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
+  if (feeder?.units) return feeder.units
   throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
 }
 
-/** Ends the step when an operation that it builds on has failed for good. */
+/** The workflow says so; the rows know. */
+function assertDone(rows: Operation[], sequence: number): void {
+  const own = rows.filter((row) => row.sequence === sequence)
+  const last = own.find(({ kind }) => kind !== 'bridge')
+  if (last && outcomeOf(last).kind === 'done') return
+  for (const row of own) failIfOver(row)
+  if (!last || last.state === 'deferred') throw notDone(`Step ${sequence} is not done.`)
+  throw stillWaiting(`Step ${sequence} is not confirmed.`, retryDelay(last, WAITING_SHARE))
+}
+
+/** Ends the step when an operation that it builds on has failed for good. A reorg may have turned that round. */
 function failIfOver(row: Operation): void {
   const outcome = outcomeOf(row)
   if (outcome.kind !== 'failed') return

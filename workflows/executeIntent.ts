@@ -2,14 +2,17 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  TimeoutFailure,
   defineQuery,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
 } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
-import { feederOf, lastKind } from '../domain/intent.js'
+import { feederOf, isTerminal, lastKind } from '../domain/intent.js'
 import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
 import type { Fault } from '../domain/simulate.js'
 
@@ -52,7 +55,11 @@ const { finalizeIntent } = proxyLocalActivities<Activities>({
 /** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
 const STEP_DEADLINE_MS = 24 * 3_600_000
 
-type Failure = { code: string; message: string; step?: number }
+/** Between two rounds through the steps; the first one that is gone through again begins at once. */
+const ROUND_PAUSES_MS = { first: 1_000, longest: 600_000 }
+
+/** `timedOut`: the server gave up waiting, which nobody can forge. */
+type Failure = { code: string; message: string; step?: number; timedOut?: true }
 
 /**
  * Executes an intent: plan, step by step, end. Which state its money is in stands in the operations'
@@ -67,12 +74,14 @@ export async function executeIntent(input: ExecuteIntentInput): Promise<{ status
 
 async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ status: string }> {
   const { intentId } = input
-  for (;;) {
+  for (let round = 1; ; round++) {
+    if (round > 2) await pause(round)
     const failure = await runSteps(input, progress)
     const { status } = await finalizeIntent({ intentId, ...(failure && { failure }) })
     progress.status = status
-    // The rows say otherwise: a reorg has changed them. Steps that are done return at once.
-    if (status === 'executing') continue
+    // The rows say otherwise: a reorg has changed them, or a step was completed or failed by hand. Steps that are
+    // done return at once.
+    if (!isTerminal(status)) continue
     // What the caller wanted is no failure of the workflow.
     if (!failure || failure.code === 'CANCELLED' || status === 'completed') return { status }
     throw ApplicationFailure.create({
@@ -81,6 +90,12 @@ async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ sta
       nonRetryable: true,
     })
   }
+}
+
+/** However often somebody forges the end of a step, the history stays small. */
+async function pause(round: number): Promise<void> {
+  if (!patched('pause between rounds')) return
+  await sleep(Math.min(ROUND_PAUSES_MS.first * 2 ** (round - 3), ROUND_PAUSES_MS.longest))
 }
 
 /** Goes through the plan. @returns Why it ends early; undefined when all steps returned. */
@@ -178,7 +193,13 @@ function toFailure(error: unknown, step: number | undefined): Failure {
     return { code: cause.type ?? 'INTERNAL', message: cause.message, ...at }
   }
   if (error instanceof ActivityFailure) {
-    return { code: 'RPC_ERROR', message: 'The chains did not answer for a day.', ...at }
+    const timedOut = cause instanceof TimeoutFailure ? { timedOut: true as const } : {}
+    return {
+      code: 'RPC_ERROR',
+      message: 'The chains did not answer for a day.',
+      ...at,
+      ...timedOut,
+    }
   }
   throw error
 }
