@@ -94,5 +94,6 @@ async function giveBack(
     code: failureCodes[kind],
     message: shortage(client, kind, claim),
     retryAfterMs: FULL_MS,
+    waitsFor: 'MARKET_ROOM',
   })
 }

@@ -7,6 +7,7 @@ import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { isOutcomeOf, readMoved, readOutcome } from '../protocols/outcomes.js'
 import type { ChainClient } from '../chains/connect.js'
+import type { Held } from '../domain/waiting.js'
 import type { Round, SignerTools } from './round.js'
 
 type Place = Pick<Round, 'client' | 'head'> & Pick<SignerTools, 'db'>
@@ -61,5 +62,7 @@ async function readCanonicalReceipt(
   return undefined
 }
 
-const notThere = () =>
-  new ServiceError('RPC_ERROR', 'What the step before has brought is not on the chain yet.')
+function notThere() {
+  const message = 'What the step before has brought is not on the chain yet.'
+  return new ServiceError('RPC_ERROR', message, { waitsFor: 'BOOKING' } satisfies Held)
+}

@@ -13,6 +13,7 @@ import { readBrought } from './brought.js'
 import { getAsked } from './request.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
+import type { Held } from '../domain/waiting.js'
 import type {
   BridgeStep,
   DepositStep,
@@ -168,12 +169,12 @@ async function toSwap(
   const quote = await readQuote(client, swap, { blockNumber: head })
   if (!quote || quote.unitsOut < minimumUnits) {
     const message = `The swap would bring ${quote?.unitsOut ?? 0n} base units of ${to.symbol} now, the plan asks for ${minimumUnits}.`
-    throw new ServiceError('SWAP_FAILED', message)
+    throw new ServiceError('SWAP_FAILED', message, unfair)
   }
   const { unitsOut, averageUnitsOut } = quote
   if (averageUnitsOut !== undefined && hasDrifted(unitsOut, averageUnitsOut, limits)) {
     const message = `The price of ${from.symbol} in ${to.symbol} has moved in the last minutes.`
-    throw new ServiceError('SWAP_FAILED', message)
+    throw new ServiceError('SWAP_FAILED', message, unfair)
   }
   const bounds = { tokenOut: to.address, minimumUnits, poolFee, limits }
   return {
@@ -181,6 +182,8 @@ async function toSwap(
     allowance: { kind: 'swap', wallet, token: from.address, contract, units: most, ...bounds },
   }
 }
+
+const unfair = { waitsFor: 'PRICE' } satisfies Held
 
 /** Tokens of the same worth, and where alone they are swapped. */
 function listedSwap(chain: Chain, { asset, toAsset }: SwapStep) {

@@ -6,6 +6,7 @@ import { BOUNDLESS, lendingProtocol, marketsSharing, poolOf } from '../protocols
 import type { Market } from '../chains/registry.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Direction } from '../protocols/lending/lending.js'
+import type { Held } from '../domain/waiting.js'
 import type { Round } from './round.js'
 
 /**
@@ -84,7 +85,8 @@ export async function assertNotShort(
   if (kind !== 'deposit' && kind !== 'withdraw') return
   const at = { direction: kind, block: { blockNumber: head } }
   if (await lendingProtocol(claim.market).isClosed(client, claim.market, at)) return
-  throw new ServiceError(failureCodes[kind], shortage(client, kind, claim))
+  const details = { waitsFor: 'MARKET_ROOM' } satisfies Held
+  throw new ServiceError(failureCodes[kind], shortage(client, kind, claim), details)
 }
 
 /** Says how much of a claim there is. */

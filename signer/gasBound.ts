@@ -1,6 +1,7 @@
 import type { TransactionRequest } from 'ethers'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { ServiceError } from '../domain/errors.js'
+import type { Held } from '../domain/waiting.js'
 import type { Round, SignerTools } from './round.js'
 
 /** A transaction to be signed, and the execution gas of each operation that it carries. */
@@ -28,5 +29,5 @@ export function assertAffordable(
   const dearest = gas.reduce((most, one) => (one > most ? one : most), 0n)
   if ((dearest + shared) * fees.maxWei + l1FeeWei <= operationGasWei) return
   const message = `Gas on ${chain.name} costs more than an operation may cost.`
-  throw new ServiceError('RPC_ERROR', message)
+  throw new ServiceError('RPC_ERROR', message, { waitsFor: 'GAS_PRICE' } satisfies Held)
 }

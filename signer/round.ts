@@ -2,6 +2,7 @@ import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
 import { readBlock } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
+import type { Held } from '../domain/waiting.js'
 import type { SigningLimits } from '../domain/limits.js'
 import { divideUp } from '../domain/money.js'
 import type { ChainClient, Chains } from '../chains/connect.js'
@@ -65,7 +66,9 @@ export async function readPrices(client: ChainClient): Promise<Prices> {
   if (!block) throw new ServiceError('RPC_ERROR', `${chain.name} has no latest block.`)
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
-    throw new ServiceError('RPC_ERROR', `Gas on ${chain.name} costs more than the cap allows.`)
+    const details = { waitsFor: 'GAS_PRICE' } satisfies Held
+    const message = `Gas on ${chain.name} costs more than the cap allows.`
+    throw new ServiceError('RPC_ERROR', message, details)
   }
   return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei }, l1Price }
 }

@@ -11,6 +11,7 @@ import { setDry } from '../db/lanes/gas.js'
 import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
+import { reasonOf, type Held } from '../domain/waiting.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
@@ -160,7 +161,8 @@ async function isHandedOver(
   if (isNews) tools.log.warn(facts, 'lane is out of gas')
   if (!isReplaceable) {
     const message = `Every lane on ${chain.name} is out of gas.`
-    await giveAllBack(tools, operations, new ServiceError('RPC_ERROR', message))
+    const details = { waitsFor: 'LANE_GAS' } satisfies Held
+    await giveAllBack(tools, operations, new ServiceError('RPC_ERROR', message, details))
     return true
   }
   await Promise.all(operations.map((one) => returnOperation(tools.db, takenBy(tools, one), 0)))
@@ -287,7 +289,9 @@ async function giveBack(tools: SignerTools, operation: Operation, error: unknown
   // A refusal by the policy or by a lane's state does not pass by itself.
   const retryAfterMs = known?.code === 'INTERNAL' ? REFUSED_MS : RETRY_MS
   const message = known?.message ?? 'Unexpected failure in the signer.'
-  const refusal = deferral(known?.code ?? 'INTERNAL', message, retryAfterMs)
+  const code = known?.code ?? 'INTERNAL'
+  const waitsFor = reasonOf(code, known?.details.waitsFor)
+  const refusal = { ...deferral(code, message, retryAfterMs), waitsFor }
   await refuse(tools, operation, { ...refusal, ...keptRefusal(operation) })
 }
 

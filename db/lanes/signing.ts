@@ -1,3 +1,4 @@
+import { reasonOf, type WaitingCode } from '../../domain/waiting.js'
 import type { Db } from '../connection/connect.js'
 
 /** An account that sends our transactions on one chain. The treasury is one too, and carries no operations. */
@@ -80,6 +81,8 @@ export type Refusal = {
   lostLeases?: number
   /** The lowest block that may hold its log, when its key is used already. */
   spentSince?: bigint
+  /** What it waits for; absent: what its code means. */
+  waitsFor?: WaitingCode | undefined
 }
 
 /** An operation, and who has taken it. */
@@ -87,6 +90,7 @@ export type Taken = { id: string; taker: string }
 
 /** Writes a refusal, if the row is still ours and unsigned. */
 export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Refusal) {
+  const waitsFor = refusal.waitsFor ?? reasonOf(refusal.code)
   await db('operation')
     .where({ id, taken_by: taker, state: 'queued' })
     .update({
@@ -98,6 +102,10 @@ export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Ref
       ]),
       refused_block: refusal.refusedBlock?.toString() ?? null,
       spent_since: refusal.spentSince?.toString() ?? null,
+      waits_for: waitsFor,
+      waits_since: db.raw('case when waits_for = ? then waits_since else clock_timestamp() end', [
+        waitsFor,
+      ]),
       ...(refusal.lostLeases === undefined ? {} : { lost_leases: refusal.lostLeases }),
       taken_by: null,
       taken_until: null,
@@ -177,6 +185,8 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
         taken_by: null,
         taken_until: null,
         spent_since: null,
+        waits_for: null,
+        waits_since: null,
       })
     if (changed !== 1) throw new Error(`Operation ${id} is carried already.`)
   }

@@ -2,8 +2,9 @@ import { ServiceError } from '../../domain/errors.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Operation } from './operations.js'
+import type { StopScope } from '../../domain/waiting.js'
 
-export type StopScope = 'account' | 'wallet' | 'chain' | 'deployment'
+export type { StopScope }
 
 /** What is stopped: `subject` is the id of an account or a wallet, or the number of a chain; empty for the deployment. */
 export type StopTarget = { scope: StopScope; subject: string }

@@ -10,6 +10,7 @@ import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { replacing } from './0017_replacing.js'
 import { steps } from './0011_steps.js'
+import { story } from './0025_story.js'
 import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
@@ -45,4 +46,5 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0025_story', sql: story },
 ]
