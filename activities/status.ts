@@ -57,13 +57,16 @@ type Failure = { code: string; message: string; step?: number; timedOut?: true }
 /**
  * Writes the end that a workflow has come to, as `finalizeIntent` does. Operators of Temporal can complete and
  * fail an activity by hand, so that the failure that it tells counts only where the database bears it.
+ *
+ * @returns Also the code under which the intent has failed.
  */
 export async function finalizeTold(
   db: Db,
   { intentId, failure }: FinalizeInput,
-): Promise<{ status: IntentStatus }> {
+): Promise<{ status: IntentStatus; code?: string }> {
   const isBorne = failure !== undefined && (await isTrue(db, intentId, failure))
-  return finalizeIntent(db, { intentId, ...(isBorne && { failure }) })
+  const { status, error } = await conclude(db, { intentId, ...(isBorne && { failure }) })
+  return { status, ...(error && { code: error.code }) }
 }
 
 /** Of what no row of an operation says: a failure that the caller asked for, and a plan that nobody could make. */
@@ -87,6 +90,11 @@ export async function finalizeIntent(
   db: Db,
   input: FinalizeInput,
 ): Promise<{ status: IntentStatus }> {
+  const { status } = await conclude(db, input)
+  return { status }
+}
+
+async function conclude(db: Db, input: FinalizeInput): Promise<Intent> {
   const { intent, isFree } = await db.transaction(async (trx) => {
     const intent = await writeEnd(trx, input)
     return { intent, isFree: await costsNothing(trx, intent) }
@@ -94,7 +102,7 @@ export async function finalizeIntent(
   // After the commit: a cancel locks the account and then the intent, so that whoever holds an intent must not
   // wait for its account. A crash in between repeats the activity, which comes here again.
   if (isFree) await refund(db, intent.requestId)
-  return { status: intent.status }
+  return intent
 }
 
 async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {

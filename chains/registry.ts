@@ -96,6 +96,8 @@ export type Chain = {
   stepSeconds: [lower: number, upper: number]
   /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
   rollup?: RollupKind
+  /** Where people look at its transactions, without a slash at the end. Absent: nowhere. */
+  explorer?: string
   /** Between these the tip is what the node suggests; and the highest total fee per gas the signer accepts, wei. */
   tipWei: { lowest: bigint; highest: bigint }
   maxFeeCapWei: bigint
@@ -166,7 +168,7 @@ const STABLE_FEE = 100
 
 type Pace = Pick<
   Chain,
-  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds'
+  'confirmations' | 'finalityBlocks' | 'pollMs' | 'stuckAfter' | 'stepSeconds' | 'explorer'
 >
 
 const dollarPool: SwapPool = { tokens: ['USDC', 'TUSD'], fee: STABLE_FEE }
@@ -248,6 +250,17 @@ const finalityBlocks: Record<ChainName, number> = {
   'base-sepolia': 900,
 }
 
+/**
+ * @see https://sepolia.etherscan.io
+ * @see https://sepolia.arbiscan.io
+ * @see https://sepolia.basescan.org
+ */
+const testnetExplorers: Record<ChainName, string> = {
+  'ethereum-sepolia': 'https://sepolia.etherscan.io',
+  'arbitrum-sepolia': 'https://sepolia.arbiscan.io',
+  'base-sepolia': 'https://sepolia.basescan.org',
+}
+
 function testnetChain(name: ChainName): Chain {
   const isSlow = name === 'ethereum-sepolia'
   // Fast, when the block is there; standard, when it is final.
@@ -259,8 +272,13 @@ function testnetChain(name: ChainName): Chain {
     pollMs: isSlow ? 3_000 : 1_000,
     stuckAfter: { seconds: isSlow ? 45 : 15, blocks: 3 },
     stepSeconds: isSlow ? [20, 60] : [5, 20],
+    explorer: testnetExplorers[name],
   })
 }
+
+/** The page of a transaction, undefined where the chain has no explorer. */
+export const transactionUrl = ({ explorer }: Chain, hash: string): string | undefined =>
+  explorer && `${explorer}/tx/${hash}`
 
 /** All tokens that the service works with on a chain, USDC first. */
 export const tokensOf = ({ usdc, otherTokens }: Chain): Token[] => [usdc, ...otherTokens]

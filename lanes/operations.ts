@@ -116,9 +116,16 @@ export function watchOutcomes(listener: Listener): Outcomes {
   }
 }
 
+type Waiting = {
+  db: Db
+  outcomes: Outcomes
+  /** Is shown the row as long as its outcome is not known. */
+  watch?: (row: Operation) => Promise<void>
+}
+
 /** Reads the row until its outcome is known or the signal aborts; then as it is. */
 export async function awaitOperation(
-  { db, outcomes }: { db: Db; outcomes: Outcomes },
+  { db, outcomes, watch }: Waiting,
   row: Operation,
   signal: AbortSignal,
 ): Promise<Operation> {
@@ -127,7 +134,9 @@ export async function awaitOperation(
     const change = outcomes.nextChange(row.id, signal)
     // Registered before reading: a change between the two wakes the wait.
     latest = (await findOperation(db, row.id)) ?? latest
-    if (outcomeOf(latest).kind === 'waiting') await change
+    if (outcomeOf(latest).kind !== 'waiting') break
+    await watch?.(latest)
+    await change
   }
   return latest
 }
