@@ -8,7 +8,8 @@ import { isExpired } from '../protocols/bridges/bridge.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
-import { finalFailure, stillWaiting } from './failures.js'
+import { finalFailure, notDone, stillWaiting } from './failures.js'
+import { createTeller } from './holds.js'
 import { finalizeIntent } from './status.js'
 import {
   failIfSimulated,
@@ -19,6 +20,7 @@ import {
   type StepResult,
   type Tools,
 } from './step.js'
+import type { Hold } from '../domain/hold.js'
 import type { BridgeStep } from '../domain/intent.js'
 
 /** Shortest and longest pause between two attempts to wait, and between two looks at a message that has expired. */
@@ -27,8 +29,14 @@ const renewals = [250, 15_000] as const
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
 
+/** From when on the attestation of a burn is waited for (ISO 8601), and how long that usually takes. */
+export type Expected = { since: string; usualSeconds: [least: number, most: number] }
+
 /** Burns the wallet's USDC in favour of the same wallet on another chain. */
-export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promise<StepResult> {
+export async function bridge(
+  tools: Tools,
+  input: StepInput<BridgeStep>,
+): Promise<StepResult & { attestation: Expected }> {
   const { intentId, accountId, walletId, step, deadlineMs } = input
   failIfSimulated(input)
   const source = tools.registry.get(step.from)
@@ -37,12 +45,18 @@ export async function bridge(tools: Tools, input: StepInput<BridgeStep>): Promis
   const { chainId } = source
   const sourceDomain = bridgeOf(step.protocol).domainOf(source)
   const units = await readSpending(tools, input)
-  return runStep(tools, {
+  const result = await runStep(tools, {
     order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
     open: (trx, id) => insertBurn(trx, { operationId: id, sourceDomain, destinationChainId }),
   })
+  const burn = await findBurn(tools.db, operationId(intentId, sequence, 'bridge'))
+  const since = (burn?.burnedAt ?? new Date()).toISOString()
+  return { ...result, attestation: { since, usualSeconds: usualSeconds(tools, step) } }
 }
+
+const usualSeconds = ({ registry }: Tools, { protocol, from, speed }: BridgeStep) =>
+  bridgeOf(protocol).usualSeconds(registry.get(from), speed)
 
 /**
  * Waits until the lanes have got the message of a burn, for as long as it takes. What was burned is never
@@ -57,8 +71,16 @@ export async function awaitAttestation(
 ): Promise<{ nonce: string }> {
   const { db, outcomes } = tools
   const id = operationId(input.intentId, input.step.sequence, 'bridge')
-  if (input.simulate === 'BRIDGE_TIMEOUT') await giveUp(tools, input, await readBurning(tools, id))
-  return whileBeating(tools, async (signal) => {
+  const teller = createTeller()
+  const beat = () => {
+    teller.beat()
+  }
+  if (input.simulate === 'BRIDGE_TIMEOUT') {
+    const burning = await readBurning(tools, id)
+    await giveUp(tools, input, burning)
+    await teller.tell(lateHold(input.step, burning, 'tooLate'))
+  }
+  const wait = async (signal: AbortSignal) => {
     let told: Lateness = 'inTime'
     for (;;) {
       const change = outcomes.nextChange(id, signal)
@@ -73,13 +95,22 @@ export async function awaitAttestation(
       // What was told stays: it is not written again at each look.
       if (lateness !== told && lateness !== 'inTime') await tellDelay(tools, input, burning)
       if (lateness !== told && lateness === 'tooLate') await giveUp(tools, input, burning)
+      if (lateness !== 'inTime') await teller.tell(lateHold(input.step, burning, lateness))
       told = lateness
       if (signal.aborted) {
         throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))
       }
       await change
     }
-  })
+  }
+  return whileBeating(tools, wait, beat)
+}
+
+/** What an operator is told of money that is late. */
+function lateHold(step: BridgeStep, burning: Burning, lateness: Lateness): Hold {
+  const since = new Date(Date.now() - ageOf(burning)).toISOString()
+  const hold = { code: 'ATTESTATION' as const, message: whereabouts(step, burning), since }
+  return lateness === 'tooLate' ? { ...hold, failure: 'BRIDGE_TIMEOUT' } : hold
 }
 
 type Burning = { row: Operation; burn: Burn }
@@ -93,7 +124,7 @@ const within = (ms: number, [least, most]: readonly [number, number]) =>
 /** A burn and its operation. One that failed on the chain ends the step: the money has not left. */
 async function readBurning({ db }: Tools, id: string): Promise<Burning> {
   const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
-  if (!row || !burn) throw new Error(`There is no burn ${id}.`)
+  if (!row || !burn || row.state === 'deferred') throw notDone('Nothing was burned.')
   const outcome = outcomeOf(row)
   if (outcome.kind === 'failed') throw finalFailure('BRIDGE_FAILED', outcome.message)
   return { row, burn }
@@ -102,15 +133,11 @@ async function readBurning({ db }: Tools, id: string): Promise<Burning> {
 /** Too late: the intent is marked as failed. */
 type Lateness = 'inTime' | 'late' | 'tooLate'
 
-function latenessOf(
-  { registry, bridgeGiveUpMs }: Tools,
-  { protocol, from, speed }: BridgeStep,
-  burning: Burning,
-): Lateness {
-  const [, mostSeconds] = bridgeOf(protocol).usualSeconds(registry.get(from), speed)
+function latenessOf(tools: Tools, step: BridgeStep, burning: Burning): Lateness {
+  const [, mostSeconds] = usualSeconds(tools, step)
   const ageMs = ageOf(burning)
   if (ageMs < mostSeconds * PATIENCE * 1_000) return 'inTime'
-  return ageMs < bridgeGiveUpMs ? 'late' : 'tooLate'
+  return ageMs < tools.bridgeGiveUpMs ? 'late' : 'tooLate'
 }
 
 /** Says that the money is late, and where it is. */
@@ -171,7 +198,7 @@ async function waitWhileExpired(
   { protocol, to }: BridgeStep,
 ): Promise<void> {
   const { message } = (await findBurn(db, burnId)) ?? {}
-  if (!message) throw new Error(`The burn ${burnId} is not attested.`)
+  if (!message) throw notDone('The burn is not attested.')
   const decoded = bridgeOf(protocol).readMessage(message)
   if (decoded.expirationBlock === 0n) return
   const client = chains.byId(registry.get(to).chainId)

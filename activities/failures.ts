@@ -31,3 +31,12 @@ export function stillWaiting(message: string, nextRetryMs: number): ApplicationF
 export function finalFailure(code: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type: code, message, nonRetryable: true })
 }
+
+/**
+ * An earlier step is not done, though its workflow takes it for done: somebody has completed it by hand, or a reorg
+ * has taken it back. The workflow asks for the intent's end, hears that there is none, and goes through its steps
+ * again.
+ */
+export function notDone(message: string): ApplicationFailure {
+  return finalFailure('NOT_DONE', message)
+}

@@ -2,7 +2,7 @@ import { awaitAttestation, bridge, mint } from './bridge.js'
 import { toRetryable } from './failures.js'
 import { fund, type FundInput } from './fund.js'
 import { deposit, swap, withdraw } from './market.js'
-import { finalizeIntent, planIntent, type FinalizeInput } from './status.js'
+import { finalizeTold, planIntent, type FinalizeInput } from './status.js'
 import { recordYields, type RecordYieldsInput } from './yields.js'
 import type { BridgeStep, DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
 import type { StepInput, Tools } from './step.js'
@@ -19,7 +19,7 @@ export function createActivities(tools: Tools) {
     mint: retryable((input: StepInput<BridgeStep> & { nonce: string }) => mint(tools, input)),
     fund: retryable((input: FundInput) => fund(tools, input)),
     recordYields: retryable((input: RecordYieldsInput) => recordYields(tools, input)),
-    finalizeIntent: retryable((input: FinalizeInput) => finalizeIntent(tools.db, input)),
+    finalizeIntent: retryable((input: FinalizeInput) => finalizeTold(tools.db, input)),
   }
 }
 

@@ -20,11 +20,15 @@ import { locateFunds } from '../domain/funds.js'
 import { failureCodes, isSigned } from '../domain/operation.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { freeFailures } from '../domain/prices.js'
+import { faultIn, isFaultOf } from '../domain/simulate.js'
 import { planPending, type PlanningTools } from '../planning/intents.js'
 import { finalFailure } from './failures.js'
 import type { Db } from '../db/connection/connect.js'
 
-/** Plans an intent for which no chain answered when it was created. Nothing of it is in flight yet. */
+/**
+ * Plans an intent for which no chain answered when it was created. Nothing of it is in flight yet. What cannot be
+ * planned at all is ended here: whoever reads the row then needs to believe nobody.
+ */
 export async function planIntent(
   tools: PlanningTools,
   { intentId }: { intentId: string },
@@ -34,7 +38,9 @@ export async function planIntent(
   } catch (error) {
     const over = ['INSUFFICIENT_FUNDS', 'INVALID_REQUEST', 'CANCELLED']
     if (error instanceof ServiceError && over.includes(error.code)) {
-      throw finalFailure(error.code, error.message)
+      const { code, message } = error
+      await finalizeIntent(tools.db, { intentId, failure: { code, message } })
+      throw finalFailure(code, message)
     }
     throw error
   }
@@ -42,14 +48,39 @@ export async function planIntent(
 
 export type FinalizeInput = {
   intentId: string
-  /** Why the workflow ends early; absent when all its steps returned. */
+  /** Why it ends early; absent when all its steps returned. */
   failure?: Failure
 }
-type Failure = { code: string; message: string; step?: number }
+/** `timedOut`: no answer came in the time that the server grants. Nobody can say so by hand. */
+type Failure = { code: string; message: string; step?: number; timedOut?: true }
+
+/**
+ * Writes the end that a workflow has come to, as `finalizeIntent` does. Operators of Temporal can complete and
+ * fail an activity by hand, so that the failure that it tells counts only where the database bears it.
+ *
+ * @returns Also the code under which the intent has failed.
+ */
+export async function finalizeTold(
+  db: Db,
+  { intentId, failure }: FinalizeInput,
+): Promise<{ status: IntentStatus; code?: string }> {
+  const isBorne = failure !== undefined && (await isTrue(db, intentId, failure))
+  const { status, error } = await conclude(db, { intentId, ...(isBorne && { failure }) })
+  return { status, ...(error && { code: error.code }) }
+}
+
+/** Of what no row of an operation says: a failure that the caller asked for, and a plan that nobody could make. */
+async function isTrue(db: Db, intentId: string, { code, step, timedOut }: Failure) {
+  const { plan, metadata } = await db.transaction((trx) => lockIntent(trx, intentId))
+  if (!plan) return timedOut === true && step === undefined
+  const failed = plan.steps.find(({ sequence }) => sequence === step)
+  const fault = faultIn(metadata)
+  return failed !== undefined && fault === code && isFaultOf(fault, failed)
+}
 
 /**
  * Writes the end of an intent. The only judge of it: what it says is decided from the operations' rows under
- * the intent's lock, not from what the workflow believes. Gives the credits back when the end is free. Safe to
+ * the intent's lock, not from what anybody believes. Gives the credits back when the end is free. Safe to
  * repeat.
  *
  * @returns The intent's status; `executing` when the rows do not bear an end, because a reorg has changed them
@@ -59,6 +90,11 @@ export async function finalizeIntent(
   db: Db,
   input: FinalizeInput,
 ): Promise<{ status: IntentStatus }> {
+  const { status } = await conclude(db, input)
+  return { status }
+}
+
+async function conclude(db: Db, input: FinalizeInput): Promise<Intent> {
   const { intent, isFree } = await db.transaction(async (trx) => {
     const intent = await writeEnd(trx, input)
     return { intent, isFree: await costsNothing(trx, intent) }
@@ -66,7 +102,7 @@ export async function finalizeIntent(
   // After the commit: a cancel locks the account and then the intent, so that whoever holds an intent must not
   // wait for its account. A crash in between repeats the activity, which comes here again.
   if (isFree) await refund(db, intent.requestId)
-  return { status: intent.status }
+  return intent
 }
 
 async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {
@@ -94,9 +130,9 @@ async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<
 type Rows = { intent: Intent; operations: Operation[]; effects: Effect[] }
 
 /**
- * Why an intent is over: the first of its steps that failed in the rows, else what the workflow says of a step
- * of which nothing was ever signed. Undefined while something of it is open: a step that the workflow takes
- * for failed may have been taken back, or have succeeded, since.
+ * Why an intent is over: the first of its steps that failed in the rows, else what was found of a step of which
+ * nothing was ever signed. Undefined while something of it is open: a step that is taken for failed may have been
+ * taken back, or have succeeded, since.
  */
 function failureIn({ intent, operations, effects }: Rows, told: Failure | undefined) {
   const isOpen = operations.some(({ state }) => state === 'signed' || state === 'mined')

@@ -9,16 +9,16 @@ import {
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
-import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
+import { readOperations, type Operation } from '../db/lanes/operations.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
-import { operationId } from '../lanes/operationId.js'
-import { finalFailure, stillWaiting } from './failures.js'
+import { finalFailure, notDone, stillWaiting } from './failures.js'
+import { createTeller, findHold, isUnsent, reasonOf, stoppedBy, type Teller } from './holds.js'
 import type { Chains } from '../chains/connect.js'
-import type { Registry } from '../chains/registry.js'
+import { transactionUrl, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Step } from '../domain/intent.js'
 
@@ -57,8 +57,11 @@ export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
   )
 }
 
-/** What a step did. `units` are base units of what its own logs show as moved. */
-export type StepResult = { txHash: string; units: string }
+/**
+ * What a step did. `units` are base units of what its own logs show as moved; `url` is the page of its transaction,
+ * where its chain has an explorer.
+ */
+export type StepResult = { txHash: string; units: string; url?: string }
 
 /** No slot is held longer than this: a long wait is many short attempts, which write no history. */
 const ATTEMPT_MS = 60_000
@@ -68,6 +71,8 @@ const LONGEST_STOP_MS = 15_000
 /** A usual step is over by then and costs no heartbeat. */
 const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
+/** A usual operation of a devnet is over soon after that. */
+const FIRST_LOOK_MS = 1_000
 const SHORTEST_RETRY_MS = 200
 /** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
 const WAITING_SHARE = 1 / 4
@@ -87,29 +92,44 @@ export async function runStep(
   crashPoint('activity: before the order')
   const row = await submitOperation(tools.db, order, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
-  await assertNotStopped(tools.db, row)
-  const latest = await whileBeating(tools, (signal) => awaitOperation(tools, row, signal))
+  const teller = createTeller()
+  await assertNotStopped(tools.db, row, teller)
+  const latest = await wait(tools, row, teller)
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
+  await tellHold(tools.db, settled, teller)
   crashPoint('activity: before its result')
-  return toStepResult(settled, failureCodes[order.kind])
+  const result = toStepResult(settled, failureCodes[order.kind])
+  const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
+  return url === undefined ? result : { ...result, url }
 }
 
-/** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
-async function assertNotStopped(db: Db, row: Operation): Promise<void> {
-  if (!isUnsent(row)) return
-  const stop = await findStop(db, row)
-  if (!stop) return
-  const { scope, since, by, why } = stop
-  const state = scope === 'chain' || scope === 'deployment' ? 'paused' : 'frozen'
-  throw stillWaiting(
-    `The ${scope} is ${state} since ${since.toISOString()} by ${by}: ${why}`,
-    Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS),
+function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {
+  // Most are over by then, and nobody has to look what holds them up.
+  const isYoung = () => Date.now() - row.createdAt.getTime() < FIRST_LOOK_MS
+  const watch = (now: Operation) =>
+    isYoung() ? Promise.resolve() : tellHold(tools.db, now, teller)
+  return whileBeating(
+    tools,
+    (signal) => awaitOperation({ ...tools, watch }, row, signal),
+    () => {
+      teller.beat()
+    },
   )
 }
 
-/** No transaction of ours carries it now. */
-const isUnsent = ({ state, txId }: Operation) =>
-  state === 'queued' || state === 'deferred' || (state === 'signed' && txId === null)
+async function tellHold(db: Db, row: Operation, teller: Teller): Promise<void> {
+  const hold = await findHold(db, row)
+  if (hold) await teller.tell(hold)
+}
+
+/** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
+async function assertNotStopped(db: Db, row: Operation, teller: Teller): Promise<void> {
+  const stop = isUnsent(row) ? await findStop(db, row) : undefined
+  if (!stop) return
+  const hold = stoppedBy(stop)
+  await teller.tell(hold)
+  throw stillWaiting(hold.message, Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS))
+}
 
 type StepRun = {
   order: OperationOrder | MintOrder
@@ -117,20 +137,32 @@ type StepRun = {
   open?: (trx: Db, id: string) => Promise<void>
 }
 
-/** Base units that a step spends: what has arrived for it, else what the plan says. */
+/** Base units that a step spends: what has arrived for it, else what the plan says. All earlier steps are done then. */
 export async function readSpending(
   { db }: Pick<Tools, 'db'>,
   { intentId, fedBy, step }: StepInput<Step>,
 ): Promise<string> {
+  // Nothing is before it.
+  if (step.sequence === 1) return assetUnits(step.amount).toString()
+  const rows = await readOperations(db, intentId)
+  for (let sequence = 1; sequence < step.sequence; sequence++) assertDone(rows, sequence)
   if (!fedBy) return assetUnits(step.amount).toString()
-  const row = await findOperation(db, operationId(intentId, fedBy.sequence, fedBy.kind))
-  // A reorg may have turned it round since this step began: what it was to bring will never come.
-  if (row) failIfOver(row)
-  if (row?.units) return row.units
+  const feeder = rows.find((row) => row.sequence === fedBy.sequence && row.kind === fedBy.kind)
+  if (feeder?.units) return feeder.units
   throw stillWaiting('What the step before has brought is not booked yet.', SHORTEST_RETRY_MS)
 }
 
-/** Ends the step when an operation that it builds on has failed for good. */
+/** The workflow says so; the rows know. */
+function assertDone(rows: Operation[], sequence: number): void {
+  const own = rows.filter((row) => row.sequence === sequence)
+  const last = own.find(({ kind }) => kind !== 'bridge')
+  if (last && outcomeOf(last).kind === 'done') return
+  for (const row of own) failIfOver(row)
+  if (!last || last.state === 'deferred') throw notDone(`Step ${sequence} is not done.`)
+  throw stillWaiting(`Step ${sequence} is not confirmed.`, retryDelay(last, WAITING_SHARE))
+}
+
+/** Ends the step when an operation that it builds on has failed for good. A reorg may have turned that round. */
 function failIfOver(row: Operation): void {
   const outcome = outcomeOf(row)
   if (outcome.kind !== 'failed') return
@@ -141,8 +173,11 @@ function failIfOver(row: Operation): void {
 export async function whileBeating<T>(
   tools: Pick<Tools, 'stopping'>,
   wait: (signal: AbortSignal) => Promise<T>,
+  heartbeat: () => void = () => {
+    Context.current().heartbeat()
+  },
 ): Promise<T> {
-  const { heartbeat, cancellationSignal } = Context.current()
+  const { cancellationSignal } = Context.current()
   const over = new AbortController()
   const end = () => over.abort()
   const limit = setTimeout(end, ATTEMPT_MS)
@@ -201,24 +236,8 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
         Math.max(outcome.retryAfter.getTime() - Date.now(), retryDelay(row, DEFERRED_SHARE)),
       )
     case 'waiting':
-      throw stillWaiting(waitingFor(row), retryDelay(row, WAITING_SHARE))
+      throw stillWaiting(reasonOf(row), retryDelay(row, WAITING_SHARE))
   }
-}
-
-function waitingFor({ state, kind, txHash, spentSince, message }: Operation): string {
-  switch (state) {
-    case 'queued':
-      return (spentSince !== null && message) || `Waits for the signer${turns[kind] ?? ''}.`
-    case 'signed':
-      return message ?? 'Signed and sent, waits to be mined.'
-    default:
-      return `In transaction ${txHash}, waits for confirmations.`
-  }
-}
-
-const turns: Partial<Record<OperationKind, string>> = {
-  swap: ', which lets one swap of a pair go at a time',
-  bridge: ', which lets one burn of a wallet go at a time',
 }
 
 function retryDelay({ createdAt }: Operation, share: number): number {

@@ -12,6 +12,7 @@ import { isTerminal } from '../domain/intent.js'
 import { chainKeyOf, operationId } from './operationId.js'
 import { outcomeOf } from './outcome.js'
 import type { Db } from '../db/connection/connect.js'
+import type { Intent } from '../db/intents/intents.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { OperationKind } from '../domain/operation.js'
 
@@ -36,8 +37,8 @@ export type MintOrder = Omit<OperationOrder, 'kind'> & { kind: 'mint'; nonce: st
  * one's. A deferred row whose time has come goes back in the queue with the fresh input.
  *
  * @param open - Writes what belongs to a new row, in its transaction.
- * @returns The row; undefined when there is none and the intent is over, so that there will be none. A
- *   mint is stored whatever has become of its intent.
+ * @returns The row; undefined when there is none, because the intent is over or its plan has no such step. A mint
+ *   is stored whatever has become of its intent.
  */
 export async function submitOperation(
   db: Db,
@@ -54,12 +55,19 @@ export async function submitOperation(
       return (await requeueOperation(trx, id, { chainKey, input: order.input })) ?? known
     }
     if (known) return known
-    if (kind !== 'mint' && intent && isTerminal(intent.status)) return undefined
+    if (intent && !isWanted(intent, order)) return undefined
     if (intent?.status === 'planning') await setExecuting(trx, intent.id)
     const row = await insertOperation(trx, { ...order, id, chainKey })
     await open?.(trx, id)
     return row
   })
+}
+
+/** The plan in the row counts: what a workflow takes for it may have been given to it by hand. */
+function isWanted({ plan, status }: Intent, { kind, sequence }: OperationOrder | MintOrder) {
+  if (kind === 'mint') return true
+  if (isTerminal(status)) return false
+  return plan?.steps.some((step) => step.sequence === sequence && step.type === kind) === true
 }
 
 const keyOf = (order: OperationOrder | MintOrder, id: string) =>
@@ -108,9 +116,16 @@ export function watchOutcomes(listener: Listener): Outcomes {
   }
 }
 
+type Waiting = {
+  db: Db
+  outcomes: Outcomes
+  /** Is shown the row as long as its outcome is not known. */
+  watch?: (row: Operation) => Promise<void>
+}
+
 /** Reads the row until its outcome is known or the signal aborts; then as it is. */
 export async function awaitOperation(
-  { db, outcomes }: { db: Db; outcomes: Outcomes },
+  { db, outcomes, watch }: Waiting,
   row: Operation,
   signal: AbortSignal,
 ): Promise<Operation> {
@@ -119,7 +134,9 @@ export async function awaitOperation(
     const change = outcomes.nextChange(row.id, signal)
     // Registered before reading: a change between the two wakes the wait.
     latest = (await findOperation(db, row.id)) ?? latest
-    if (outcomeOf(latest).kind === 'waiting') await change
+    if (outcomeOf(latest).kind !== 'waiting') break
+    await watch?.(latest)
+    await change
   }
   return latest
 }

@@ -1,29 +1,37 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common'
 import type { Client } from '@temporalio/client'
+import { searchAttributeNames as names } from '../domain/searchAttributes.js'
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
 
-/** By what an operator finds an intent in the Temporal UI. */
+/** Those that are known when a workflow starts. What becomes of it the workflow writes itself. */
 export const searchAttributes = {
-  accountId: keyword('AccountId'),
-  walletId: keyword('WalletId'),
-  intentAction: keyword('IntentAction'),
-  targetChain: keyword('TargetChain'),
+  accountId: keyword(names.accountId),
+  walletId: keyword(names.walletId),
+  userId: keyword(names.userId),
+  requestId: keyword(names.requestId),
+  retryOf: keyword(names.retryOf),
+  intentAction: keyword(names.intentAction),
+  sourceChain: keyword(names.sourceChain),
+  targetChain: keyword(names.targetChain),
 }
 
-/** `INDEXED_VALUE_TYPE_KEYWORD` of the server's API. */
-const KEYWORD = 2
+/** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */
+const [KEYWORD, KEYWORD_LIST] = [2, 7]
+
+/** The type of each by its name, as the server's API takes it. */
+export const searchAttributeTypes = Object.fromEntries(
+  Object.values(names).map((name) => [name, name === names.waitingFor ? KEYWORD_LIST : KEYWORD]),
+)
 
 /** Makes the search attributes known to a server that does not have them yet. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options
   const operator = client.connection.operatorService
   const { customAttributes } = await operator.listSearchAttributes({ namespace })
-  const names = Object.values(searchAttributes).map(({ name }) => name)
-  const missing = names.filter((name) => !(name in (customAttributes ?? {})))
+  const missing = Object.entries(searchAttributeTypes).filter(
+    ([name]) => !(name in (customAttributes ?? {})),
+  )
   if (missing.length === 0) return
-  await operator.addSearchAttributes({
-    namespace,
-    searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
-  })
+  await operator.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) })
 }

@@ -1,4 +1,4 @@
-import { TypedSearchAttributes } from '@temporalio/common'
+import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common'
 import {
   WorkflowExecutionAlreadyStartedError,
   type Client,
@@ -7,6 +7,7 @@ import {
 import { crashPoint } from '../crashPoints.js'
 import { setDispatched, setRecovered } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
+import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
@@ -43,7 +44,8 @@ const anew: StartOptions = {
   workflowIdConflictPolicy: 'FAIL',
 }
 
-export type IntentStart = { intent: Intent; tier: Tier }
+/** `userId`: whose wallet it is, as the caller names him. */
+export type IntentStart = { intent: Intent; tier: Tier; userId: string }
 
 /** Where workflows start, and where it is written down that they did. */
 type Starter = { temporal: Client; db: Db }
@@ -66,19 +68,19 @@ export async function startIntent(
  */
 export async function startReopened(
   { temporal, db }: Starter,
-  { intent, tier, recoverAt }: IntentStart & { recoverAt: string },
+  { recoverAt, ...start }: IntentStart & { recoverAt: string },
 ): Promise<boolean> {
-  const isStarted = await startOrFind(() => startExecution(temporal, { intent, tier }, anew))
-  if (isStarted) await setRecovered(db, intent.id, recoverAt)
+  const isStarted = await startOrFind(() => startExecution(temporal, start, anew))
+  if (isStarted) await setRecovered(db, start.intent.id, recoverAt)
   return isStarted
 }
 
 async function startExecution(
   temporal: Client,
-  { intent, tier }: IntentStart,
+  { intent, tier, userId }: IntentStart,
   options: StartOptions,
 ): Promise<void> {
-  const { id, accountId, walletId, action, asset, requestId } = intent
+  const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
   await inTime(temporal, () =>
@@ -91,14 +93,26 @@ async function startExecution(
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: searchAttributes.accountId, value: accountId },
-        { key: searchAttributes.walletId, value: walletId },
-        { key: searchAttributes.intentAction, value: action },
-        ...(target ? [{ key: searchAttributes.targetChain, value: target }] : []),
-      ]),
+      typedSearchAttributes: new TypedSearchAttributes(attributesOf(intent, userId)),
     }),
   )
+}
+
+function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
+  const { accountId, walletId, action, requestId, retryOf, plan } = intent
+  const [first] = plan?.steps ?? []
+  const source = first ? spendingChain(first) : intent.fromChain
+  const target = plan?.targetChain ?? intent.chain
+  return [
+    { key: searchAttributes.accountId, value: accountId },
+    { key: searchAttributes.walletId, value: walletId },
+    { key: searchAttributes.userId, value: userId },
+    { key: searchAttributes.requestId, value: requestId },
+    { key: searchAttributes.intentAction, value: action },
+    ...(retryOf ? [{ key: searchAttributes.retryOf, value: retryOf }] : []),
+    ...(source ? [{ key: searchAttributes.sourceChain, value: source }] : []),
+    ...(target ? [{ key: searchAttributes.targetChain, value: target }] : []),
+  ]
 }
 
 function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {

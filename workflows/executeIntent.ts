@@ -2,14 +2,18 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  TimeoutFailure,
   defineQuery,
+  patched,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
+  sleep,
 } from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
-import { feederOf, lastKind } from '../domain/intent.js'
+import { summaryOf } from './details.js'
+import { createTelling, type Telling } from './telling.js'
+import { feederOf, isTerminal, lastKind } from '../domain/intent.js'
 import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
 import type { Fault } from '../domain/simulate.js'
 
@@ -52,7 +56,11 @@ const { finalizeIntent } = proxyLocalActivities<Activities>({
 /** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
 const STEP_DEADLINE_MS = 24 * 3_600_000
 
-type Failure = { code: string; message: string; step?: number }
+/** Between two rounds through the steps; the first one that is gone through again begins at once. */
+const ROUND_PAUSES_MS = { first: 1_000, longest: 600_000 }
+
+/** `timedOut`: the server gave up waiting, which nobody can forge. */
+type Failure = { code: string; message: string; step?: number; timedOut?: true }
 
 /**
  * Executes an intent: plan, step by step, end. Which state its money is in stands in the operations'
@@ -61,46 +69,58 @@ type Failure = { code: string; message: string; step?: number }
 export async function executeIntent(input: ExecuteIntentInput): Promise<{ status: string }> {
   const progress: Progress = { status: input.plan ? 'planning' : 'pending', completedSteps: 0 }
   setHandler(progressQuery, () => progress)
+  const telling = createTelling()
   // Whether an intent may be cancelled is decided in the database, not by a click in the Temporal UI.
-  return CancellationScope.nonCancellable(() => run(input, progress))
+  return CancellationScope.nonCancellable(() => run(input, { progress, telling }))
 }
 
-async function run(input: ExecuteIntentInput, progress: Progress): Promise<{ status: string }> {
+/** What readers are told: callers, who query it, and operators. */
+type Told = { progress: Progress; telling: Telling }
+
+async function run(input: ExecuteIntentInput, told: Told): Promise<{ status: string }> {
   const { intentId } = input
-  for (;;) {
-    const failure = await runSteps(input, progress)
-    const { status } = await finalizeIntent({ intentId, ...(failure && { failure }) })
+  const { progress, telling } = told
+  for (let round = 1; ; round++) {
+    if (round > 2) await pause(round)
+    const failure = await runSteps(input, told)
+    const { status, code } = await finalizeIntent({ intentId, ...(failure && { failure }) })
     progress.status = status
-    // The rows say otherwise: a reorg has changed them. Steps that are done return at once.
-    if (status === 'executing') continue
+    // The rows say otherwise: a reorg has changed them, or a step was completed or failed by hand. Steps that are
+    // done return at once.
+    if (!isTerminal(status)) continue
+    if (!failure || status === 'completed') {
+      telling.end(status)
+      return { status }
+    }
+    const type = code ?? failure.code
+    telling.end(status, { code: type, message: failure.message })
     // What the caller wanted is no failure of the workflow.
-    if (!failure || failure.code === 'CANCELLED' || status === 'completed') return { status }
-    throw ApplicationFailure.create({
-      type: failure.code,
-      message: failure.message,
-      nonRetryable: true,
-    })
+    if (type === 'CANCELLED') return { status }
+    throw ApplicationFailure.create({ type, message: failure.message, nonRetryable: true })
   }
 }
 
+/** However often somebody forges the end of a step, the history stays small. */
+async function pause(round: number): Promise<void> {
+  if (!patched('pause between rounds')) return
+  await sleep(Math.min(ROUND_PAUSES_MS.first * 2 ** (round - 3), ROUND_PAUSES_MS.longest))
+}
+
 /** Goes through the plan. @returns Why it ends early; undefined when all steps returned. */
-async function runSteps(
-  input: ExecuteIntentInput,
-  progress: Progress,
-): Promise<Failure | undefined> {
+async function runSteps(input: ExecuteIntentInput, told: Told): Promise<Failure | undefined> {
+  const { progress, telling } = told
   progress.completedSteps = 0
   let step: number | undefined
   try {
-    const plan = input.plan ?? (await planIntent({ intentId: input.intentId }))
-    describe(plan, [])
-    const hashes: string[] = []
+    const plan = input.plan ?? toPlan(await planIntent({ intentId: input.intentId }))
+    telling.begin(plan)
     for (const next of plan.steps) {
       step = next.sequence
       progress.status = 'executing'
       progress.waitingFor = summaryOf(next)
-      hashes.push(await executeStep(input, { step: next, feeder: feederOf(plan, next) }, progress))
+      telling.step(step)
+      await executeStep(input, { step: next, feeder: feederOf(plan, next) }, told)
       progress.completedSteps += 1
-      describe(plan, hashes)
     }
     return undefined
   } catch (error) {
@@ -108,16 +128,20 @@ async function runSteps(
   }
 }
 
-/**
- * @param feeder - The step that brings the money which this one spends, if there is one.
- * @returns Hash of the transaction with which the step is over.
- */
+/** Somebody may have completed the planning by hand, with whatever. */
+function toPlan(plan: ExecutionPlan | null): ExecutionPlan {
+  if (Array.isArray(plan?.steps)) return plan
+  throw ApplicationFailure.nonRetryable('The planning told no plan.', 'NOT_DONE')
+}
+
+/** @param feeder - The step that brings the money which this one spends, if there is one. */
 async function executeStep(
   input: ExecuteIntentInput,
   { step, feeder }: { step: Step; feeder: Step | undefined },
-  progress: Progress,
-): Promise<string> {
+  { progress, telling }: Told,
+): Promise<void> {
   const { intentId, accountId, walletId, simulate } = input
+  const { sequence } = step
   const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
   const deadlineMs = Date.now() + STEP_DEADLINE_MS
   const shared = {
@@ -128,47 +152,47 @@ async function executeStep(
     ...(fedBy && { fedBy }),
     ...(simulate && { simulate }),
   }
+  const mark = (what: string, chain: string, result: Result) => {
+    const { txHash, url } = toHash(result)
+    telling.mark({ sequence, what, chain, txHash, ...(url && { url }) })
+  }
   const options = { summary: summaryOf(step) }
   switch (step.type) {
-    case 'deposit':
-      return (await steps.deposit.executeWithOptions(options, [{ ...shared, step }])).txHash
-    case 'withdraw':
-      return (await steps.withdraw.executeWithOptions(options, [{ ...shared, step }])).txHash
-    case 'swap':
-      return (await steps.swap.executeWithOptions(options, [{ ...shared, step }])).txHash
+    case 'deposit': {
+      const result = await steps.deposit.executeWithOptions(options, [{ ...shared, step }])
+      return mark('deposited', step.chain, result)
+    }
+    case 'withdraw': {
+      const result = await steps.withdraw.executeWithOptions(options, [{ ...shared, step }])
+      return mark('withdrawn', step.chain, result)
+    }
+    case 'swap': {
+      const result = await steps.swap.executeWithOptions(options, [{ ...shared, step }])
+      return mark('swapped', step.chain, result)
+    }
     case 'bridge': {
-      await steps.bridge.executeWithOptions(options, [{ ...shared, step }])
+      const burned = await steps.bridge.executeWithOptions(options, [{ ...shared, step }])
+      mark('burned', step.from, burned)
+      telling.wait(burned?.attestation)
       progress.waitingFor = `attestation of ${summaryOf(step)}`
       const wait = { summary: progress.waitingFor }
-      const { nonce } = await steps.awaitAttestation.executeWithOptions(wait, [{ ...shared, step }])
+      const attested = await steps.awaitAttestation.executeWithOptions(wait, [{ ...shared, step }])
+      telling.wait(undefined)
       const end = { summary: `mint ${step.asset} on ${step.to}` }
-      return (await steps.mint.executeWithOptions(end, [{ ...shared, step, nonce }])).txHash
+      const nonce = attested?.nonce
+      const minted = await steps.mint.executeWithOptions(end, [{ ...shared, step, nonce }])
+      return mark('minted', step.to, minted)
     }
   }
 }
 
-function summaryOf(step: Step): string {
-  const { type, amount, asset, protocol } = step
-  switch (type) {
-    case 'deposit':
-      return `deposit ${amount} ${asset} in ${protocol} on ${step.chain}`
-    case 'withdraw':
-      return `withdraw ${amount} ${asset} from ${protocol} on ${step.chain}`
-    case 'swap':
-      return `swap ${amount} ${asset} to ${step.toAsset} on ${step.chain}`
-    case 'bridge':
-      return `bridge ${amount} ${asset} from ${step.from} to ${step.to}`
-  }
-}
+/** What an activity returned, or what somebody who completed it by hand said. */
+type Result = { txHash: string; url?: string } | null
 
-/** What an operator reads in the Temporal UI: the steps, how far they are, their transactions. */
-function describe(plan: ExecutionPlan, hashes: string[]): void {
-  const lines = plan.steps.map((step, i) => {
-    const hash = hashes[i]
-    return `${step.sequence}. ${summaryOf(step)}: ${hash ? `done, \`${hash}\`` : 'open'}`
-  })
-  setCurrentDetails([plan.reasoning, '', ...lines].join('\n'))
-}
+const toHash = (result: Result): { txHash: string; url?: string } => ({
+  txHash: typeof result?.txHash === 'string' ? result.txHash : 'unknown',
+  ...(typeof result?.url === 'string' ? { url: result.url } : {}),
+})
 
 /** The first failure that was meant for the intent, under the wrappers of Temporal. */
 function toFailure(error: unknown, step: number | undefined): Failure {
@@ -178,7 +202,13 @@ function toFailure(error: unknown, step: number | undefined): Failure {
     return { code: cause.type ?? 'INTERNAL', message: cause.message, ...at }
   }
   if (error instanceof ActivityFailure) {
-    return { code: 'RPC_ERROR', message: 'The chains did not answer for a day.', ...at }
+    const timedOut = cause instanceof TimeoutFailure ? { timedOut: true as const } : {}
+    return {
+      code: 'RPC_ERROR',
+      message: 'The chains did not answer for a day.',
+      ...at,
+      ...timedOut,
+    }
   }
   throw error
 }

@@ -1,7 +1,7 @@
 import { crashPoint } from '../../crashPoints.js'
 import { storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
-import { startIntent } from '../../temporal/start.js'
+import { startIntent, type IntentStart } from '../../temporal/start.js'
 import { intentBody } from './intentBody.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
@@ -40,14 +40,14 @@ export async function submitIntent(
   const spender = { accountId, walletId, address }
   const answer = await planOnceBooked(services, spender, { request, attempt })
   crashPoint('api: before the start')
-  if (intent) await start(services, intent, tier)
+  if (intent) await start(services, { intent, tier, userId: wallet.userId })
   return answer
 }
 
 /** The row is durable: a start that fails or is late is the sweeper's. */
-async function start({ temporal, db, log }: Services, intent: Intent, tier: Tier): Promise<void> {
-  const { id, requestId } = intent
-  await startIntent({ temporal, db }, { intent, tier }).catch((error: unknown) => {
+async function start({ temporal, db, log }: Services, order: IntentStart): Promise<void> {
+  const { id, requestId } = order.intent
+  await startIntent({ temporal, db }, order).catch((error: unknown) => {
     log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
   })
 }

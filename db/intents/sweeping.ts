@@ -4,8 +4,11 @@ import { intentColumns, type Intent } from './intents.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
-/** Whose workflow is to be started: intents with the tier of their account, and fundings. */
-export type Startable = { intents: { intent: Intent; tier: Tier }[]; fundings: Funding[] }
+/** What a start says of an intent beside it: the tier of its account, and the user of its wallet. */
+type Owned = { tier: Tier; userId: string }
+
+/** Whose workflow is to be started. */
+export type Startable = { intents: ({ intent: Intent } & Owned)[]; fundings: Funding[] }
 
 /** As many of each kind are started at the same time. */
 const BATCH = 10
@@ -30,7 +33,7 @@ export async function takeUndispatched(db: Db, olderThanMs: number): Promise<Sta
 }
 
 /** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
-export type Reopened = { intent: Intent; tier: Tier; recoverAt: string }
+export type Reopened = { intent: Intent; recoverAt: string } & Owned
 
 /** Takes some intents that were reopened, whatever has become of them since, as `takeUndispatched` does. */
 export async function takeReopened(db: Db): Promise<Reopened[]> {
@@ -38,7 +41,7 @@ export async function takeReopened(db: Db): Promise<Reopened[]> {
   const rows = await readStartable(db, ids).select<(Intent & Omit<Reopened, 'intent'>)[]>(
     db.raw('i.recover_at::text as "recoverAt"'),
   )
-  return rows.map(({ tier, recoverAt, ...intent }) => ({ intent, tier, recoverAt }))
+  return rows.map(({ tier, userId, recoverAt, ...intent }) => ({ intent, tier, userId, recoverAt }))
 }
 
 /**
@@ -102,9 +105,9 @@ const REFUSED = `
 async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
   const intentIds = await takeIds(db, 'intent', lost.intent)
   const fundingIds = await takeIds(db, 'funding', lost.funding)
-  const rows = await readStartable(db, intentIds).select<(Intent & { tier: Tier })[]>()
+  const rows = await readStartable(db, intentIds).select<(Intent & Owned)[]>()
   return {
-    intents: rows.map(({ tier, ...intent }) => ({ intent, tier })),
+    intents: rows.map(({ tier, userId, ...intent }) => ({ intent, tier, userId })),
     fundings: await db('funding').whereIn('id', fundingIds).select<Funding[]>(fundingColumns),
   }
 }
@@ -112,8 +115,13 @@ async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
 const readStartable = (db: Db, ids: string[]) =>
   db('intent as i')
     .join('account as a', 'a.id', 'i.account_id')
+    .join('wallet as w', 'w.id', 'i.wallet_id')
     .whereIn('i.id', ids)
-    .select([...intentColumns.map((column) => `i.${column}`), 'a.plan as tier'])
+    .select([
+      ...intentColumns.map((column) => `i.${column}`),
+      'a.plan as tier',
+      'w.user_id as userId',
+    ])
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
   const free = lost

@@ -33,6 +33,12 @@ export type Operation = {
   txHash: string | null
   units: string | null
   createdAt: Date
+  /** What the signer was held up by when it tried last; null before that and once it is signed. */
+  waitsFor: string | null
+  /** Since when it was held up by that, try after try. */
+  waitsSince: Date | null
+  /** When its state changed last; null while it is queued or deferred. */
+  changedAt: Date | null
 }
 
 export const operationColumns = [
@@ -60,6 +66,9 @@ export const operationColumns = [
   'tx_hash as txHash',
   'units',
   'created_at as createdAt',
+  'waits_for as waitsFor',
+  'waits_since as waitsSince',
+  'changed_at as changedAt',
 ]
 
 export type Submission = Pick<

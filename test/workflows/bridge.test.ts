@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import {
+  attestation,
   createGate,
   done,
   failureOf,
@@ -33,7 +34,7 @@ const cancelled = over('CANCELLED')
 const attested = { nonce: '0x07' }
 const points = [
   ['planning', 'planIntent', plan],
-  ['burn', 'bridge', done],
+  ['burn', 'bridge', { ...done, attestation }],
   ['attestation', 'awaitAttestation', attested],
   ['mint', 'mint', done],
   ['deposit', 'deposit', done],

@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity'
 import { Worker } from '@temporalio/worker'
 import { createTimeSkippingEnvironment } from '../support/temporal/temporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
+import { searchAttributeTypes } from '../../temporal/searchAttributes.js'
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { Activities } from '../../activities/index.js'
@@ -28,12 +29,17 @@ type Run = { fakes: Fakes; calls: Calls }
 
 /** What a successful step returns. */
 export const done = { txHash: '0xabc', units: '1000000' }
+/** What a burn returns beside: from when on its attestation is waited for. */
+export const attestation = {
+  since: '2026-01-01T00:00:00.000Z',
+  usualSeconds: [8, 20] as [number, number],
+}
 
 const usual: Omit<Activities, 'planIntent'> = {
   deposit: () => Promise.resolve(done),
   withdraw: () => Promise.resolve(done),
   swap: () => Promise.resolve(done),
-  bridge: () => Promise.resolve(done),
+  bridge: () => Promise.resolve({ ...done, attestation }),
   awaitAttestation: () => Promise.resolve({ nonce: '0x01' }),
   mint: () => Promise.resolve(done),
   fund: () => Promise.resolve(done),
@@ -50,6 +56,11 @@ export type IntentRuns = Awaited<ReturnType<typeof startIntentRuns>>
  */
 export async function startIntentRuns() {
   const environment = await createTimeSkippingEnvironment()
+  // It cannot list them.
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: environment.client.options.namespace,
+    searchAttributes: searchAttributeTypes,
+  })
   const runs = new Map<string, Run>()
   let count = 0
   const serve = (taskQueue: string) =>

@@ -1,0 +1,19 @@
+/**
+ * By what an operator finds intents in the Temporal UI. A server that keeps its lists in SQL has room for ten of
+ * the kind `Keyword` and for three of each other kind: with `WaitingFor` as a list all ten are taken.
+ *
+ * @see https://docs.temporal.io/search-attribute
+ */
+export const searchAttributeNames = {
+  accountId: 'AccountId',
+  walletId: 'WalletId',
+  userId: 'UserId',
+  requestId: 'RequestId',
+  retryOf: 'RetryOf',
+  intentAction: 'IntentAction',
+  sourceChain: 'SourceChain',
+  targetChain: 'TargetChain',
+  intentStatus: 'IntentStatus',
+  intentFailure: 'IntentFailure',
+  waitingFor: 'WaitingFor',
+} as const
