@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
+import { createRequestLog } from './http/requestLog.js'
 import { createShield } from './http/shield.js'
 import { createRegistry } from '../chains/registry.js'
 import { fundingLimitsOf, loadConfig } from '../config.js'
@@ -21,6 +22,10 @@ const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
+const logDb = connect(config.DATABASE_URL, 1)
+onStop(() => logDb.destroy())
+const requestLog = createRequestLog(logDb, log)
+onStop(() => requestLog.stop())
 const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = config
 const temporal = connectTemporal(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, [createBreaker()])
 onStop(() => temporal.connection.close())
@@ -31,7 +36,16 @@ const prober = createProber({ chains, registry, db })
 const { limits } = config
 const fundingLimits = fundingLimitsOf(config)
 const planning = { db, chains, registry, limits }
-const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, log }
+const parts = {
+  ...planning,
+  prober,
+  temporal,
+  readProgress,
+  fundingLimits,
+  shield,
+  requestLog,
+  log,
+}
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
 import pg from 'pg'
 import { createApiServer } from '../api/server.js'
+import { createRequestLog } from '../api/http/requestLog.js'
 import { createShield } from '../api/http/shield.js'
 import { keyDigest } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
@@ -12,9 +13,11 @@ import { newId } from '../db/connection/ids.js'
 import { createLog } from '../log.js'
 import { createProber } from '../probe/watch.js'
 import { silentChains } from '../test/planning/chains.js'
+import type { Services } from '../api/http/services.js'
 
 /**
- * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production,
+ * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production, `unlogged`
+ * the same without its request log,
  * `bare` answers the same wallet by one query, `sameSql` by the statement that the API shares among requests.
  * Its parent asks it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
  */
@@ -22,9 +25,16 @@ const [kind, url = ''] = process.argv.slice(2)
 /** As in `api/main.ts`. */
 const POOL_SIZE = 20
 
-const kinds: Record<string, () => Server> = { steward, bare, sameSql }
+const kinds: Record<string, () => Server> = { steward, unlogged, bare, sameSql }
 
 function steward(): Server {
+  const log = createLog('api', 'info')
+  return serveApi({ log, requestLog: createRequestLog(connect(url, 1), log) })
+}
+
+const unlogged = (): Server => serveApi({ log: createLog('api', 'info') })
+
+function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
   const db = connect(url, POOL_SIZE)
   const nodes = silentChains()
   const prober = createProber(nodes)
@@ -38,7 +48,7 @@ function steward(): Server {
     shield: createShield(),
   }
   const readProgress = () => Promise.resolve(undefined)
-  return createApiServer({ ...parts, readProgress, log: createLog('api', 'info') })
+  return createApiServer({ ...parts, readProgress, ...own })
 }
 
 const COLUMNS = `id, account_id as "accountId", user_id as "userId", address, metadata,

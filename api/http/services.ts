@@ -5,6 +5,7 @@ import type { Db } from '../../db/connection/connect.js'
 import type { PriceLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/funding.js'
 import type { Prober } from '../../probe/watch.js'
+import type { RequestLog } from './requestLog.js'
 import type { Shield } from './shield.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
@@ -24,5 +25,7 @@ export type Services = {
   fundingLimits: FundingLimits
   /** Counts requests without a valid key. */
   shield: Shield
+  /** Keeps what callers have asked; absent: nothing is kept. */
+  requestLog?: RequestLog
   log: Log
 }

@@ -18,6 +18,7 @@ import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
 import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
+import { requests } from './0028_requests.js'
 import { resources } from './0021_resources.js'
 import { yields } from './0007_yields.js'
 
@@ -45,4 +46,5 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0028_requests', sql: requests },
 ]

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer } from '../../api/server.js'
+import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
 import { createShield } from '../../api/http/shield.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'
@@ -49,16 +50,20 @@ export type TestApi = {
   call: Call
   /** All lines of the log so far. */
   logText(): string
+  /** How its request log is doing; undefined when it keeps none. */
+  requestLog(): RequestLogState | undefined
   stop(): Promise<void>
 }
 
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard)\//
 
-type Parts = { db: Db; temporal: Client; fundingLimits?: FundingLimits } & Pick<
-  TestChains,
-  'chains' | 'registry'
->
+type Settings = {
+  fundingLimits?: FundingLimits
+  /** Where its request log is written; absent: it keeps none. */
+  requestLogUrl?: string
+}
+type Parts = { db: Db; temporal: Client } & Settings & Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -74,8 +79,10 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
+  const logDb = parts.requestLogUrl ? connect(parts.requestLogUrl, 1) : undefined
+  const requestLog = logDb && createRequestLog(logDb, log)
   const own = { prober, readProgress, fundingLimits, shield: createShield(), log }
-  const server = createApiServer({ ...parts, ...own })
+  const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -90,9 +97,12 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       return answer
     },
     logText: () => lines.join(''),
+    requestLog: () => requestLog?.state(),
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      await requestLog?.stop()
+      await logDb?.destroy()
     },
   }
 }
