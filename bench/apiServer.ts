@@ -32,7 +32,9 @@ function steward(): Server {
   return serveApi({ log, requestLog: createRequestLog(connect(url, 1), log) })
 }
 
-const unlogged = (): Server => serveApi({ log: createLog('api', 'info') })
+function unlogged(): Server {
+  return serveApi({ log: createLog('api', 'info') })
+}
 
 function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
   const db = connect(url, POOL_SIZE)

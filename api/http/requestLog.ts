@@ -81,14 +81,16 @@ export function createRequestLog(db: Db, log: Log): RequestLog {
  */
 function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
   let waiting: RequestEntry[] = []
+  let batch: RequestEntry[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let isStopped = false
 
   async function writeBatch(): Promise<boolean> {
-    const batch = waiting.slice(0, BATCH_SIZE)
+    // One that was not taken stays as it is: it may have been, and only the word of it was lost.
+    if (batch.length === 0) batch = waiting.splice(0, BATCH_SIZE)
     const isWritten = await write(batch)
-    if (isWritten) waiting = waiting.slice(batch.length)
+    if (isWritten) batch = []
     return isWritten
   }
 
@@ -107,7 +109,7 @@ function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
   }
 
   return {
-    size: () => waiting.length,
+    size: () => batch.length + waiting.length,
     /** False: too many wait. */
     add(entry: RequestEntry): boolean {
       if (waiting.length >= MAX_WAITING) return false
@@ -121,8 +123,8 @@ function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
       isStopped = true
       clearTimeout(timer)
       await writing
-      while (waiting.length > 0 && (await writeBatch()));
-      return waiting.length
+      while (batch.length + waiting.length > 0 && (await writeBatch()));
+      return batch.length + waiting.length
     },
   }
 }

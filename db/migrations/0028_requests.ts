@@ -1,15 +1,15 @@
 /** Each request of an account for thirty days, and its sums by day for ever. */
 export const requests = `
 create table request_log (
-  account_id text not null,
-  -- Compared byte by byte, so that the beginning of an id is a range of the index.
+  -- Compared byte by byte: it is done at every insert, and the beginning of an id is a range of the index.
+  account_id text collate "C" not null,
   id text collate "C" not null,
   at timestamptz not null,
   caller_id text not null,
   method text not null,
   path text not null,
-  wallet_id text,
-  resource_id text,
+  wallet_id text collate "C",
+  resource_id text collate "C",
   status smallint not null check (status between 100 and 599),
   code text,
   credits int not null check (credits >= 0),
@@ -31,10 +31,10 @@ comment on column request_log.resource_id is 'The intent, funding or key that it
 comment on column request_log.status is 'As it was sent. 499: the caller went away before.';
 
 create table request_day (
-  account_id text not null,
+  account_id text collate "C" not null,
   day date not null,
-  caller_id text not null,
-  endpoint text not null,
+  caller_id text collate "C" not null,
+  endpoint text collate "C" not null,
   requests bigint not null,
   errors bigint not null,
   credits bigint not null,
@@ -44,38 +44,35 @@ comment on table request_day is 'Sums of request_log, added up in the statement 
 comment on column request_day.day is 'In UTC.';
 comment on column request_day.errors is 'With a status from 400 on.';
 
--- A batch of requests with its sums. One that is written again changes nothing: what is there already is not
--- counted anew.
+-- A batch of requests with its sums, all or nothing: one that is there already breaks the primary key.
 -- Security definer: a batch is of many accounts, and no role may write, change or delete a row by itself.
-create function record_requests(p_requests json) returns bigint
+-- Columns and not rows: reading them costs a fifth of reading as much JSON.
+create function record_requests(p_accounts text[], p_ids text[], p_times bigint[], p_keys text[],
+  p_users text[], p_methods text[], p_paths text[], p_wallets text[], p_resources text[], p_statuses smallint[],
+  p_codes text[], p_credits int[], p_ms int[]) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
-declare v_kept bigint;
 begin
   -- A crash may lose the last moment's rows, with their sums. No answer waits for them.
   perform set_config('synchronous_commit', 'off', true);
   with kept as (
     insert into request_log
-    select r.account_id, r.id, r.at, coalesce(k.id, r.user_id, ''), r.method, r.path, r.wallet_id,
-      r.resource_id, r.status, r.code, r.credits, r.ms
-    from json_to_recordset(p_requests) as r (account_id text, id text, at timestamptz, key_digest text,
-      user_id text, method text, path text, wallet_id text, resource_id text, status smallint, code text,
-      credits int, ms int)
-    left join api_key k on k.key_hash = decode(r.key_digest, 'base64')
-    on conflict do nothing
+    select r.account, r.id, to_timestamp(r.time / 1000.0), coalesce(k.id, r.member, ''), r.method, r.path,
+      r.wallet, r.resource, r.status, r.code, r.credits, r.ms
+    from unnest(p_accounts, p_ids, p_times, p_keys, p_users, p_methods, p_paths, p_wallets, p_resources,
+      p_statuses, p_codes, p_credits, p_ms)
+      as r (account, id, time, key, member, method, path, wallet, resource, status, code, credits, ms)
+    left join api_key k on k.key_hash = decode(r.key, 'base64')
     returning *
-  ), summed as (
-    insert into request_day as d
-    select account_id, (at at time zone 'UTC')::date, caller_id, method || ' ' || path, count(*),
-      count(*) filter (where status >= 400), sum(credits)
-    from kept group by 1, 2, 3, 4
-    -- In one order everywhere, so that two processes do not wait for each other.
-    order by 1, 2, 3, 4
-    on conflict (account_id, day, caller_id, endpoint) do update set
-      requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,
-      credits = d.credits + excluded.credits
   )
-  select count(*) into v_kept from kept;
-  return v_kept;
+  insert into request_day as d
+  select account_id, (at at time zone 'UTC')::date, caller_id, method || ' ' || path, count(*),
+    count(*) filter (where status >= 400), sum(credits)
+  from kept group by 1, 2, 3, 4
+  -- In one order everywhere, so that two processes do not wait for each other.
+  order by 1, 2, 3, 4
+  on conflict (account_id, day, caller_id, endpoint) do update set
+    requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,
+    credits = d.credits + excluded.credits;
 end $$;
 
 -- Makes the partitions of today and the days after it. Rows of such a day that came too early for it move there.

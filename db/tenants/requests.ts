@@ -25,20 +25,43 @@ export type RequestEntry = {
   ms: number
 }
 
-const recordStatement = { name: 'record requests', text: 'select record_requests($1) as kept' }
+/** The columns of a batch, in the order of the function's parameters. */
+const columns: ((entry: RequestEntry) => string | number | undefined)[] = [
+  ({ accountId }) => accountId,
+  ({ id }) => id,
+  ({ at }) => at.getTime(),
+  ({ keyDigest }) => keyDigest,
+  ({ userId }) => userId,
+  ({ method }) => method,
+  ({ path }) => path,
+  ({ walletId }) => walletId,
+  ({ resourceId }) => resourceId,
+  ({ status }) => status,
+  ({ code }) => code,
+  ({ credits }) => credits,
+  ({ ms }) => ms,
+]
+const parameters = columns.map((_, at) => `$${at + 1}`).join(', ')
+const statement = { name: 'record requests', text: `select record_requests(${parameters})` }
 
-/** Keeps requests and adds them to the sums of their days. Those that are kept already change nothing. */
+/**
+ * Keeps requests and adds them to the sums of their days, all or none. A batch that is kept already changes
+ * nothing: whoever did not hear that it was sends it again as it was.
+ */
 export async function recordRequests(db: Db, entries: RequestEntry[]): Promise<void> {
-  const rows = entries.map(({ accountId, keyDigest, userId, walletId, resourceId, ...entry }) => ({
-    ...entry,
-    account_id: accountId,
-    key_digest: keyDigest,
-    user_id: userId,
-    wallet_id: walletId,
-    resource_id: resourceId,
-  }))
-  await runPrepared(db, recordStatement, [JSON.stringify(rows)])
+  const values = columns.map((valueOf) => arrayText(entries.map(valueOf)))
+  try {
+    await runPrepared(db, statement, values)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error
+  }
 }
+
+const UNIQUE_VIOLATION = '23505'
+
+/** An array as Postgres reads it: JSON with braces. The driver's own way takes five times as long. */
+const arrayText = (values: (string | number | undefined)[]) =>
+  `{${JSON.stringify(values).slice(1, -1)}}`
 
 /** Days for which requests are kept, besides today. */
 const KEPT_DAYS = 30
