@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
+import { createPasswords } from './http/passwords.js'
 import { createRequestLog } from './http/requestLog.js'
 import { createShield } from './http/shield.js'
 import { createRegistry } from '../chains/registry.js'
@@ -36,16 +37,13 @@ const prober = createProber({ chains, registry, db })
 const { limits } = config
 const fundingLimits = fundingLimitsOf(config)
 const planning = { db, chains, registry, limits }
-const parts = {
-  ...planning,
-  prober,
-  temporal,
-  readProgress,
-  fundingLimits,
-  shield,
-  requestLog,
-  log,
+const dashboard = {
+  passwords: createPasswords(),
+  publicUrl: config.PUBLIC_URL,
+  trustedProxies: config.TRUSTED_PROXIES,
+  temporalUi: config.TEMPORAL_UI_URL,
 }
+const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, requestLog, log, dashboard }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
 import pg from 'pg'
 import { createApiServer } from '../api/server.js'
+import { createPasswords } from '../api/http/passwords.js'
 import { createRequestLog } from '../api/http/requestLog.js'
 import { createShield } from '../api/http/shield.js'
 import { keyDigest } from '../db/tenants/accounts.js'
@@ -48,6 +49,7 @@ function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
     ...nodes,
     prober,
     shield: createShield(),
+    dashboard: { passwords: createPasswords() },
   }
   const readProgress = () => Promise.resolve(undefined)
   return createApiServer({ ...parts, readProgress, ...own })

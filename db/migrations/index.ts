@@ -9,6 +9,7 @@ import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { replacing } from './0017_replacing.js'
+import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
 import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
@@ -46,5 +47,6 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0027_sign_in', sql: signIn },
   { name: '0028_requests', sql: requests },
 ]

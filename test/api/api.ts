@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer } from '../../api/server.js'
+import { createPasswords } from '../../api/http/passwords.js'
 import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
 import { createShield } from '../../api/http/shield.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
@@ -15,6 +16,7 @@ import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
+import type { Dashboard } from '../../api/http/services.js'
 import type { FundingLimits } from '../../domain/funding.js'
 import type { Tier } from '../../domain/tiers.js'
 
@@ -56,10 +58,12 @@ export type TestApi = {
 }
 
 /** Paths whose answers the document describes. */
-const isApiPath = /^\/(v1|dashboard)\//
+const isApiPath = /^\/(v1|dashboard(?!\/api))\//
 
+/** What a test may set otherwise. */
 type Settings = {
   fundingLimits?: FundingLimits
+  dashboard?: Partial<Dashboard>
   /** Where its request log is written; absent: it keeps none. */
   requestLogUrl?: string
 }
@@ -81,7 +85,8 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
   const logDb = parts.requestLogUrl ? connect(parts.requestLogUrl, 1) : undefined
   const requestLog = logDb && createRequestLog(logDb, log)
-  const own = { prober, readProgress, fundingLimits, shield: createShield(), log }
+  const dashboard = { passwords: createPasswords(), ...parts.dashboard }
+  const own = { prober, readProgress, fundingLimits, shield: createShield(), log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -139,7 +144,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: { fundingLimits?: FundingLimits } = {},
+  settings: Settings = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()

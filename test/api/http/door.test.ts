@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { handleErrors } from '../../../api/http/errors.js'
 import { noParams, noQuery } from '../../../api/http/input.js'
 import { readRoute, writeRoute, type Docs } from '../../../api/http/route.js'
+import { createPasswords } from '../../../api/http/passwords.js'
 import { createShield } from '../../../api/http/shield.js'
 import { createSealedAccount } from '../../../custody/seal.js'
 import { newId } from '../../../db/connection/ids.js'
@@ -104,7 +105,9 @@ beforeAll(async () => {
   const nodes = silentChains()
   const prober = createProber(nodes)
   const fundingLimits = { perWallet: 0, perAccount: 0 }
-  const parts = { ...nodes, prober, temporal, readProgress, fundingLimits, shield, log }
+  const dashboard = { passwords: createPasswords() }
+  const guards = { fundingLimits, shield, log, dashboard }
+  const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')
 })
