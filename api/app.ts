@@ -18,8 +18,8 @@ import { onlySameOrigin } from './http/origin.js'
 import { session } from './http/session.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
 import { pageRoutes } from './pages.js'
+import { keepRequest, patternOf } from './http/requestLog.js'
 import { dashboard, endpoints } from './routes.js'
-import type { Log } from '../log.js'
 import type { DashboardRoute } from './http/memberRoute.js'
 import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
@@ -33,7 +33,7 @@ export function createApp(services: Services): Express {
   const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(openRequest(services.log, answerError))
+  app.use(openRequest(services, answerError))
   // Before the rest: most requests go there, and each route that is asked first costs them time.
   app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
@@ -128,10 +128,14 @@ function admitUnread(services: Services, door: Door): ErrorRequestHandler {
 }
 
 /** Gives each request an id of our own and an end in time, and writes one line when it is over. */
-function openRequest(log: Log, answerError: ErrorRequestHandler): RequestHandler {
+function openRequest(
+  { log, requestLog }: Services,
+  answerError: ErrorRequestHandler,
+): RequestHandler {
   const security = readSecurityHeaders()
   return (request, response, next) => {
     const requestId = newId('req_')
+    const at = new Date()
     const started = performance.now()
     for (const [name, value] of security) response.setHeader(name, value)
     response.locals.requestId = requestId
@@ -144,13 +148,17 @@ function openRequest(log: Log, answerError: ErrorRequestHandler): RequestHandler
     })
     response.on('close', () => {
       liftDeadline(response)
+      const ms = Math.round(performance.now() - started)
+      if (requestLog) keepRequest(requestLog, response, { requestId, at, ms })
       if (!response.writableFinished) return
       const { method } = request
-      // The pattern, not the URL: a caller's identifiers do not belong in a log.
-      const { path = '' } = (request.route ?? {}) as { path?: string }
-      const ms = Math.round(performance.now() - started)
-      const { base = '' } = response.locals as { base?: string }
-      const facts = { requestId, method, path: base + path, status: response.statusCode, ms }
+      const facts = {
+        requestId,
+        method,
+        path: patternOf(response),
+        status: response.statusCode,
+        ms,
+      }
       log.info(facts, 'request')
     })
     next()

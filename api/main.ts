@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
 import { createPasswords } from './http/passwords.js'
+import { createRequestLog } from './http/requestLog.js'
 import { createShield } from './http/shield.js'
 import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
@@ -24,6 +25,10 @@ const chains = connectChains(registry, config.rpcUrls, log)
 const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
+const logDb = connect(config.DATABASE_URL, 1)
+onStop(() => logDb.destroy())
+const requestLog = createRequestLog(logDb, log)
+onStop(() => requestLog.stop())
 const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = config
 const temporal = connectTemporal(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, [createBreaker()])
 onStop(() => temporal.connection.close())
@@ -42,7 +47,7 @@ const dashboard = {
 }
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
-const guards = { fundingLimits, shield, streams, log, dashboard }
+const guards = { fundingLimits, shield, streams, requestLog, log, dashboard }
 const parts = { ...planning, prober, temporal, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)

@@ -6,6 +6,7 @@ import express, { type RequestHandler } from 'express'
 import pg from 'pg'
 import { createApiServer } from '../api/server.js'
 import { createPasswords } from '../api/http/passwords.js'
+import { createRequestLog } from '../api/http/requestLog.js'
 import { createShield } from '../api/http/shield.js'
 import { createStreams } from '../api/http/stream.js'
 import { keyDigest } from '../db/tenants/accounts.js'
@@ -14,9 +15,11 @@ import { newId } from '../db/connection/ids.js'
 import { createLog } from '../log.js'
 import { createProber } from '../probe/watch.js'
 import { silentChains } from '../test/planning/chains.js'
+import type { Services } from '../api/http/services.js'
 
 /**
- * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production,
+ * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production, `unlogged`
+ * the same without its request log,
  * `bare` answers the same wallet by one query, `sameSql` by the statement that the API shares among requests.
  * Its parent asks it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
  */
@@ -24,9 +27,18 @@ const [kind, url = ''] = process.argv.slice(2)
 /** As in `api/main.ts`. */
 const POOL_SIZE = 20
 
-const kinds: Record<string, () => Server> = { steward, bare, sameSql }
+const kinds: Record<string, () => Server> = { steward, unlogged, bare, sameSql }
 
 function steward(): Server {
+  const log = createLog('api', 'info')
+  return serveApi({ log, requestLog: createRequestLog(connect(url, 1), log) })
+}
+
+function unlogged(): Server {
+  return serveApi({ log: createLog('api', 'info') })
+}
+
+function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
   const db = connect(url, POOL_SIZE)
   const nodes = silentChains()
   const prober = createProber(nodes)
@@ -41,9 +53,8 @@ function steward(): Server {
     dashboard: { passwords: createPasswords() },
   }
   const readProgress = () => Promise.resolve(undefined)
-  const log = createLog('api', 'info')
-  const streams = createStreams(db, log)
-  return createApiServer({ ...parts, readProgress, streams, log })
+  const streams = createStreams(db, own.log)
+  return createApiServer({ ...parts, readProgress, streams, ...own })
 }
 
 const COLUMNS = `id, account_id as "accountId", user_id as "userId", address, metadata,

@@ -9,6 +9,7 @@ import {
 } from '../db/intents/sweeping.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
+import { keepRequestPartitions } from '../db/tenants/requests.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
   again,
@@ -36,6 +37,8 @@ const LINGERING_AFTER_MS = 60_000
 const EXPIRED_EVERY_MS = 3_600_000
 /** Short statements: others write to the same table. */
 const EXPIRED_BATCH = 1_000
+/** Partitions are made days ahead: whoever could not make one has time. */
+const PARTITIONS_EVERY_MS = 3_600_000
 /** Failures of one round that are told one by one; of the others the number. */
 const TOLD = 10
 
@@ -60,6 +63,7 @@ export async function runSweepers(
       every(REOPENED_EVERY_MS, tools, restartReopened),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteExpired),
+      every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
   } finally {
     await db.destroy()
@@ -128,6 +132,12 @@ async function deleteExpired({ db, log, stopping }: Tools): Promise<void> {
     batch = await deleteExpiredKeys(db, EXPIRED_BATCH)
   }
   if (deleted > 0) log.info({ deleted }, 'expired idempotency keys deleted')
+}
+
+/** The request log has a partition for each of the next days, and none for those that are kept no longer. */
+async function keepPartitions({ db, log }: Tools): Promise<void> {
+  const { made, dropped } = await keepRequestPartitions(db)
+  if (made + dropped > 0) log.info({ made, dropped }, 'days of the request log made and dropped')
 }
 
 /**

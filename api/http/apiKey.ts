@@ -2,6 +2,7 @@ import { admit, refund, type Admission, type Search } from '../../db/tenants/met
 import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
+import { noteSender } from './requestLog.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Request } from 'express'
 import type { Door, Visit } from './door.js'
@@ -56,6 +57,7 @@ async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>
   shield.trust(admission.keyDigest)
   setWindow(response, admission)
   setCredits(response, admission.verdict === 'admitted' ? cost : 0, admission.balance)
+  noteSender(response, { accountId: admission.accountId, keyDigest: admission.keyDigest })
   assertAdmitted(admission, scope, credits)
   return admission
 }

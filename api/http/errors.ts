@@ -1,6 +1,7 @@
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge } from './credits.js'
+import { noteCode } from './requestLog.js'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { Log } from '../../log.js'
 
@@ -45,6 +46,7 @@ export function handleErrors(log: Log): ErrorRequestHandler {
       return
     }
     forgetCharge(response)
+    noteCode(response, known.code)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
     if (status === 405) response.set('Allow', (known.details.allow as string[]).join(', '))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { answerOnce, readIdempotencyKey, type Answer, type Commit, type Sent } from './commit.js'
 import { enter, toVisit, type Caller, type Door, type Purpose } from './door.js'
 import { parseInput, readJson, type InputSpec, type Schema } from './input.js'
+import { noteSubject } from './requestLog.js'
 import type { Request, Response, Router } from 'express'
 import type { ErrorCode } from '../../domain/errors.js'
 import type { Lookup } from '../../db/connection/scope.js'
@@ -104,6 +105,7 @@ export function readRoute<
     mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.get(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
+        noteSubject(response, request.params)
         const caller = await enter(door, visit, search && seek(search, spec.params, request))
         try {
           const input = parseInput(spec, request)
@@ -112,6 +114,7 @@ export function readRoute<
             : (undefined as Row)
           const { requestId } = visit
           const answer = await handler(services, { caller, requestId, found, ...input })
+          noteSubject(response, answer.body)
           // The time limit has answered for us, with an error: those are free.
           if (response.headersSent) await door.refund(visit)
           else send(response, { status: answer.status, text: JSON.stringify(answer.body) })
@@ -165,6 +168,7 @@ export function writeRoute<
     mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.post(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
+        noteSubject(response, request.params)
         const caller = await enter(door, visit)
         await readJson(spec, request, response)
         const input = parseInput(spec, request)
@@ -176,6 +180,7 @@ export function writeRoute<
           { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
           (commit) => handler(services, { caller, requestId, ...input }, commit),
         )
+        noteSubject(response, JSON.parse(sent.text))
         // An answer that came too late has been given already, with its headers.
         if (response.headersSent) return
         door.settle(visit, caller, sent.charged)

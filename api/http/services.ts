@@ -6,6 +6,7 @@ import type { PriceLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/funding.js'
 import type { Passwords } from './passwords.js'
 import type { Prober } from '../../probe/watch.js'
+import type { RequestLog } from './requestLog.js'
 import type { Shield } from './shield.js'
 import type { Streams } from './stream.js'
 import type { Log } from '../../log.js'
@@ -30,6 +31,8 @@ export type Services = {
   dashboardFolder?: string
   /** Who is told events as they happen. */
   streams: Streams
+  /** Keeps what callers have asked; absent: nothing is kept. */
+  requestLog?: RequestLog
   log: Log
   dashboard: Dashboard
 }

@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { scopesOf } from '../../domain/roles.js'
 import { sessionCookie } from './cookies.js'
 import { setCredits } from './credits.js'
+import { noteSender } from './requestLog.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Search } from '../../db/tenants/metering.js'
 import type { Door, Visit } from './door.js'
@@ -42,6 +43,10 @@ async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
   }
   shield.trust(digest)
   setWindow(response, member)
+  // What pages read, over and over, is not what somebody did.
+  if (request.method !== 'GET') {
+    noteSender(response, { accountId: member.accountId, userId: member.userId })
+  }
   if (member.verdict === 'rateLimited') throw rateLimited(member)
   if (member.verdict === 'suspended') {
     const message = 'This account is suspended. Ask the operator of this service to resume it.'

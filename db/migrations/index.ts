@@ -21,6 +21,7 @@ import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
 import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
+import { requests } from './0028_requests.js'
 import { resources } from './0021_resources.js'
 import { yields } from './0007_yields.js'
 
@@ -51,4 +52,5 @@ export const migrations = [
   { name: '0024_live_events', sql: liveEvents },
   { name: '0025_story', sql: story },
   { name: '0027_sign_in', sql: signIn },
+  { name: '0028_requests', sql: requests },
 ]

@@ -4,6 +4,7 @@ import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer, drain } from '../../api/server.js'
 import { createPasswords } from '../../api/http/passwords.js'
+import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
 import { createShield } from '../../api/http/shield.js'
 import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
@@ -55,6 +56,8 @@ export type TestApi = {
   logText(): string
   /** As a process ends that was told to. */
   drain(): Promise<void>
+  /** How its request log is doing; undefined when it keeps none. */
+  requestLog(): RequestLogState | undefined
   stop(): Promise<void>
 }
 
@@ -67,6 +70,8 @@ type Settings = {
   dashboard?: Partial<Dashboard>
   dashboardFolder?: string
   streamLimits?: Partial<StreamLimits>
+  /** Where its request log is written; absent: it keeps none. */
+  requestLogUrl?: string
 }
 type Parts = {
   db: Db
@@ -90,13 +95,15 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
+  const logDb = parts.requestLogUrl ? connect(parts.requestLogUrl, 1) : undefined
+  const requestLog = logDb && createRequestLog(logDb, log)
   const dashboard = { passwords: createPasswords(), ...parts.dashboard }
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
   const shield = createShield()
   const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
-  const server = createApiServer({ ...parts, ...own })
+  const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -112,11 +119,14 @@ export async function startApi(parts: Parts): Promise<TestApi> {
     },
     logText: () => lines.join(''),
     drain: () => drain(server, streams).finally(() => listening.abort()),
+    requestLog: () => requestLog?.state(),
     async stop() {
       listening.abort()
       streams.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      await requestLog?.stop()
+      await logDb?.destroy()
     },
   }
 }

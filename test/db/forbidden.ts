@@ -73,6 +73,18 @@ const stops = [
   'delete from signed_amount',
 ]
 
+/** What callers have asked. Whole batches are added, and whole days dropped. */
+const requests = [
+  'insert into request_log (id) values (null)',
+  'update request_log set status = 200',
+  'delete from request_log',
+  'select * from request_log_default',
+  'drop table request_log_default',
+  'insert into request_day (requests) values (1)',
+  'update request_day set requests = 0',
+  'delete from request_day',
+]
+
 /** What each role must not be able to do, whoever has taken the process over. */
 const forbidden: Record<Role, string[]> = {
   steward_api: [
@@ -117,6 +129,9 @@ const forbidden: Record<Role, string[]> = {
     'select * from audit_event',
     'select begun_by from stop',
     'select * from signed_amount',
+    ...requests,
+    'select extend_request_log(1)',
+    'select shorten_request_log(1)',
   ],
   steward_worker: [
     ...secrets,
@@ -167,6 +182,10 @@ const forbidden: Record<Role, string[]> = {
     ...stops,
     'select * from signed_amount',
     'insert into signed_amount (units) values (null)',
+    ...requests,
+    'select * from request_log',
+    'select * from request_day',
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
   ],
   steward_lanes: [
     ...secrets,
@@ -222,6 +241,10 @@ const forbidden: Record<Role, string[]> = {
     'delete from bridge_fee',
     ...stops,
     'insert into signed_amount (units) values (null)',
+    ...requests,
+    'select * from request_log',
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    'select shorten_request_log(1)',
   ],
   steward_signer: [
     "update signature set payload = '{}'",
@@ -260,6 +283,10 @@ const forbidden: Record<Role, string[]> = {
     ...fees,
     ...stops,
     'select * from audit_event',
+    ...requests,
+    'select * from request_log',
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    'select shorten_request_log(1)',
   ],
 }
 

@@ -1,0 +1,144 @@
+/** Each request of an account for thirty days, and its sums by day for ever. */
+export const requests = `
+create table request_log (
+  -- Compared byte by byte: it is done at every insert, and the beginning of an id is a range of the index.
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  at timestamptz not null,
+  caller_id text not null,
+  method text not null,
+  path text not null,
+  wallet_id text collate "C",
+  resource_id text collate "C",
+  status smallint not null check (status between 100 and 599),
+  code text,
+  credits int not null check (credits >= 0),
+  ms int not null check (ms >= 0),
+  primary key (account_id, id, at)
+) partition by range (at);
+create index request_log_wallet on request_log (account_id, wallet_id, id) where wallet_id is not null;
+create index request_log_resource on request_log (account_id, resource_id, id) where resource_id is not null;
+create index request_log_error on request_log (account_id, id) where status >= 400;
+create table request_log_default partition of request_log default;
+-- No foreign keys, here and below: their checks lock the account, for which its next request would wait.
+comment on table request_log is
+  'Requests by key, and writes by session. A partition a day; the default one takes what has none.';
+comment on column request_log.at is 'When it came, by the clock of the process that answered it.';
+comment on column request_log.caller_id is 'Id of the key, or of the user.';
+comment on column request_log.path is 'The pattern. What callers put into a path, a query or a body is not kept.';
+comment on column request_log.wallet_id is 'The wallet that it was about. Null: none, or several.';
+comment on column request_log.resource_id is 'The intent, funding or key that it was about. Null: none, or several.';
+comment on column request_log.status is 'As it was sent. 499: the caller went away before.';
+
+create table request_day (
+  account_id text collate "C" not null,
+  day date not null,
+  caller_id text collate "C" not null,
+  endpoint text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  credits bigint not null,
+  primary key (account_id, day, caller_id, endpoint)
+);
+comment on table request_day is 'Sums of request_log, added up in the statement that fills it.';
+comment on column request_day.day is 'In UTC.';
+comment on column request_day.errors is 'With a status from 400 on.';
+
+-- A batch of requests with its sums, all or nothing: one that is there already breaks the primary key.
+-- Security definer: a batch is of many accounts, and no role may write, change or delete a row by itself.
+-- Columns and not rows: reading them costs a fifth of reading as much JSON.
+create function record_requests(p_accounts text[], p_ids text[], p_times bigint[], p_keys text[],
+  p_users text[], p_methods text[], p_paths text[], p_wallets text[], p_resources text[], p_statuses smallint[],
+  p_codes text[], p_credits int[], p_ms int[]) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  -- A crash may lose the last moment's rows, with their sums. No answer waits for them.
+  perform set_config('synchronous_commit', 'off', true);
+  with kept as (
+    insert into request_log
+    select r.account, r.id, to_timestamp(r.time / 1000.0), coalesce(k.id, r.member, ''), r.method, r.path,
+      r.wallet, r.resource, r.status, r.code, r.credits, r.ms
+    from unnest(p_accounts, p_ids, p_times, p_keys, p_users, p_methods, p_paths, p_wallets, p_resources,
+      p_statuses, p_codes, p_credits, p_ms)
+      as r (account, id, time, key, member, method, path, wallet, resource, status, code, credits, ms)
+    left join api_key k on k.key_hash = decode(r.key, 'base64')
+    returning *
+  )
+  insert into request_day as d
+  select account_id, (at at time zone 'UTC')::date, caller_id, method || ' ' || path, count(*),
+    count(*) filter (where status >= 400), sum(credits)
+  from kept group by 1, 2, 3, 4
+  -- In one order everywhere, so that two processes do not wait for each other.
+  order by 1, 2, 3, 4
+  on conflict (account_id, day, caller_id, endpoint) do update set
+    requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,
+    credits = d.credits + excluded.credits;
+end $$;
+
+-- Makes the partitions of today and the days after it. Rows of such a day that came too early for it move there.
+-- Whoever reads or writes must not queue up behind the lock: what does not get it at once is done the next time.
+create function extend_request_log(p_days int) returns int
+language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  v_day date;
+  v_name text;
+  v_from timestamptz;
+  v_until timestamptz;
+  v_made int := 0;
+begin
+  lock table request_log in share update exclusive mode;
+  for v_day in select (now() at time zone 'UTC')::date + n from generate_series(0, p_days) n loop
+    v_name := 'request_log_' || to_char(v_day, 'YYYYMMDD');
+    continue when to_regclass(v_name) is not null;
+    v_from := v_day::timestamp at time zone 'UTC';
+    v_until := (v_day + 1)::timestamp at time zone 'UTC';
+    execute format('create table %I (like request_log including all)', v_name);
+    lock table request_log_default in access exclusive mode;
+    execute format('with moved as (delete from request_log_default where at >= %L and at < %L returning *)
+      insert into %I select * from moved', v_from, v_until, v_name);
+    execute format('alter table request_log attach partition %I for values from (%L) to (%L)',
+      v_name, v_from, v_until);
+    v_made := v_made + 1;
+  end loop;
+  return v_made;
+end $$;
+
+-- Drops the partitions of days that ended more than p_days days ago.
+create function shorten_request_log(p_days int) returns int
+language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  v_oldest date := (now() at time zone 'UTC')::date - p_days;
+  v_name text;
+  v_dropped int := 0;
+begin
+  for v_name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'request_log'::regclass and c.relname ~ '^request_log_\\d{8}$'
+      and c.relname < 'request_log_' || to_char(v_oldest, 'YYYYMMDD')
+    order by 1
+  loop
+    execute format('drop table %I', v_name);
+    v_dropped := v_dropped + 1;
+  end loop;
+  delete from request_log_default where at < v_oldest::timestamp at time zone 'UTC';
+  return v_dropped;
+end $$;
+
+select extend_request_log(3);
+
+alter table request_log enable row level security;
+create policy own_account on request_log for select to steward_api using (account_id = current_account());
+alter table request_day enable row level security;
+create policy own_account on request_day for select to steward_api using (account_id = current_account());
+grant select on request_log, request_day to steward_api;
+revoke execute on function record_requests, extend_request_log, shorten_request_log from public;
+grant execute on function record_requests to steward_api;
+grant execute on function extend_request_log, shorten_request_log to steward_worker;
+
+-- What an account has lent, summed without its plans; and whose a transaction is.
+update operation o set resource = resource_of(o)
+where o.kind in ('deposit', 'withdraw') and o.resource is null;
+create index operation_lent on operation (account_id, chain_id, resource) include (units)
+  where kind in ('deposit', 'withdraw') and success;
+create index operation_hash on operation (tx_hash) where tx_hash is not null;
+`

@@ -1,0 +1,151 @@
+import { runPrepared } from '../connection/prepared.js'
+import { selectScoped } from '../connection/scope.js'
+import { sliced, type Slice } from '../connection/slice.js'
+import type { Db } from '../connection/connect.js'
+
+/** A request as it is kept. Nothing of it is a caller's text: no body, no query, no header. */
+export type RequestEntry = {
+  id: string
+  at: Date
+  accountId: string
+  /** SHA-256 of its key, in base64; undefined for one by session. */
+  keyDigest: string | undefined
+  /** Who was signed in; undefined for one by key. */
+  userId: string | undefined
+  method: string
+  /** The pattern of its route, such as `/v1/intents/:intentId`. */
+  path: string
+  walletId: string | undefined
+  /** The intent, funding or key that it was about. */
+  resourceId: string | undefined
+  status: number
+  /** Of the error that answered it. */
+  code: string | undefined
+  credits: number
+  ms: number
+}
+
+/** The columns of a batch, in the order of the function's parameters. */
+const columns: ((entry: RequestEntry) => string | number | undefined)[] = [
+  ({ accountId }) => accountId,
+  ({ id }) => id,
+  ({ at }) => at.getTime(),
+  ({ keyDigest }) => keyDigest,
+  ({ userId }) => userId,
+  ({ method }) => method,
+  ({ path }) => path,
+  ({ walletId }) => walletId,
+  ({ resourceId }) => resourceId,
+  ({ status }) => status,
+  ({ code }) => code,
+  ({ credits }) => credits,
+  ({ ms }) => ms,
+]
+const parameters = columns.map((_, at) => `$${at + 1}`).join(', ')
+const statement = { name: 'record requests', text: `select record_requests(${parameters})` }
+
+/**
+ * Keeps requests and adds them to the sums of their days, all or none. A batch that is kept already changes
+ * nothing: whoever did not hear that it was sends it again as it was.
+ */
+export async function recordRequests(db: Db, entries: RequestEntry[]): Promise<void> {
+  const values = columns.map((valueOf) => arrayText(entries.map(valueOf)))
+  try {
+    await runPrepared(db, statement, values)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** An array as Postgres reads it: JSON with braces. The driver's own way takes five times as long. */
+const arrayText = (values: (string | number | undefined)[]) =>
+  `{${JSON.stringify(values).slice(1, -1)}}`
+
+/** Days for which requests are kept, besides today. */
+const KEPT_DAYS = 30
+/** Days whose partitions are there before they begin: so long nobody need look after them. */
+const DAYS_AHEAD = 3
+
+/**
+ * Makes the partitions of the next days and drops those of old ones.
+ *
+ * @returns How many partitions were made, and dropped.
+ */
+export async function keepRequestPartitions(db: Db): Promise<{ made: number; dropped: number }> {
+  const run = async (call: string, days: number) => {
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call}(?) as count`, [
+      days,
+    ])
+    return rows[0].count
+  }
+  const made = await run('extend_request_log', DAYS_AHEAD)
+  return { made, dropped: await run('shorten_request_log', KEPT_DAYS) }
+}
+
+export type RequestRow = {
+  id: string
+  at: Date
+  /** Id of a key or of a user. */
+  callerId: string
+  method: string
+  path: string
+  walletId: string | null
+  resourceId: string | null
+  status: number
+  code: string | null
+  credits: number
+  ms: number
+}
+
+const requestColumns = [
+  'id',
+  'at',
+  'caller_id as callerId',
+  'method',
+  'path',
+  'wallet_id as walletId',
+  'resource_id as resourceId',
+  'status',
+  'code',
+  'credits',
+  'ms',
+]
+
+/** Which requests of an account; what is undefined does not matter. */
+export type RequestFilter = {
+  method?: string | undefined
+  path?: string | undefined
+  /** Lowest and highest. */
+  status?: readonly [number, number] | undefined
+  code?: string | undefined
+  callerId?: string | undefined
+  /** The beginning of its id. */
+  idPrefix?: string | undefined
+  walletId?: string | undefined
+  resourceId?: string | undefined
+}
+
+/** The requests of a page, newest first, and one more. */
+export async function listRequests(
+  db: Db,
+  accountId: string,
+  { slice, ...filter }: RequestFilter & { slice: Slice },
+): Promise<RequestRow[]> {
+  const query = sliced(db('request_log').where({ account_id: accountId }), 'id', slice)
+  const { method, path, status, code, callerId, idPrefix, walletId, resourceId } = filter
+  const equals = {
+    ...(method && { method }),
+    ...(path && { path }),
+    ...(code && { code }),
+    ...(callerId && { caller_id: callerId }),
+    ...(walletId && { wallet_id: walletId }),
+    ...(resourceId && { resource_id: resourceId }),
+  }
+  void query.where(equals).select(requestColumns)
+  if (status) void query.whereBetween('status', [...status])
+  // After `z`, the last letter of an id, comes the brace.
+  if (idPrefix) void query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}{`)
+  return selectScoped<RequestRow>(db, accountId, query)
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { newId } from '../../../db/connection/ids.js'
+import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { makeKek } from '../../custody/kek/kekFile.js'
+import { insertTestIntent } from '../../db/rows.js'
+import { holdsAsync } from '../../domain/plan/holds.js'
+import { silentChains } from '../../planning/chains.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
+import { standInTemporal, startApi, type TestApi } from '../api.js'
+
+let database: TestDatabase
+/** Between the API and its request log, and nothing else. */
+let proxy: TcpProxy
+let db: Db
+let api: TestApi
+let accountId: string
+let key: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const kek = await makeKek()
+  const row = { id: kek.id, public_key: Buffer.from(kek.publicKey), active: true }
+  await database.db('kek').insert(row)
+  db = connect(database.urlAs('steward_api'), 10)
+  const { hostname, port } = new URL(database.url)
+  proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  api = await start()
+})
+beforeEach(async () => {
+  accountId = (await createAccount(database.db, { name: 'test', plan: 'pro' })).id
+  key = await createApiKey(database.db, accountId, { name: 'test' })
+})
+afterAll(async () => {
+  await api.stop()
+  await proxy.stop()
+  await db.destroy()
+  await database.drop()
+})
+
+function start(): Promise<TestApi> {
+  const requestLogUrl = new URL(database.urlAs('steward_api'))
+  requestLogUrl.hostname = '127.0.0.1'
+  requestLogUrl.port = String(proxy.port)
+  const temporal = standInTemporal().client
+  return startApi({ db, temporal, ...silentChains(), requestLogUrl: requestLogUrl.href })
+}
+
+const wallet = async (userId: string) =>
+  (await api.call('POST', '/v1/wallets', { key, body: { userId } })).body.id
+
+const kept = () =>
+  database.db('request_log').where({ account_id: accountId }).orderBy('id') as Promise<
+    Record<string, unknown>[]
+  >
+const textOf = async (table: string): Promise<string> => {
+  const sql = `select coalesce(string_agg(t::text, ' '), '') as text from ${table} t`
+  const { rows } = await database.db.raw<{ rows: [{ text: string }] }>(sql)
+  return rows[0].text
+}
+
+/** The rows of the account, once there are so many. */
+async function untilKept(count: number) {
+  let rows = await kept()
+  for (; rows.length < count; rows = await kept()) await sleep(20)
+  return rows
+}
+
+describe('the request log', () => {
+  test('keeps each request of an account: who, what, how it ended and what it cost', async () => {
+    const walletId = await wallet('alice')
+    const read = await api.call('GET', '/v1/wallets/alice', { key })
+    const unknown = newId('intent_')
+    await api.call('GET', `/v1/intents/${unknown}?x=1`, { key })
+    await api.call('POST', '/v1/wallets', { key, raw: '{' })
+    await api.call('GET', '/v1/nothing/here', { key })
+    await api.call('DELETE', '/v1/intents', { key })
+    await api.call('GET', '/dashboard/credits', { key })
+    const rows = await untilKept(7)
+    const told = rows.map(({ method, path, status, code, credits }) =>
+      [method, path, status, code, credits].join(' '),
+    )
+    expect(told).toEqual([
+      'POST /v1/wallets 201  1',
+      'GET /v1/wallets/:userId 200  1',
+      'GET /v1/intents/:intentId 400 INVALID_REQUEST 0',
+      'POST /v1/wallets 400 INVALID_REQUEST 0',
+      'GET /v1 404 NOT_FOUND 0',
+      'DELETE /v1/intents 405 METHOD_NOT_ALLOWED 0',
+      'GET /dashboard/credits 200  0',
+    ])
+    expect(rows.slice(0, 2).map(({ wallet_id: of }) => of)).toEqual([walletId, walletId])
+    expect(rows[1]?.id).toBe(read.headers.get('x-request-id'))
+    expect(rows[2]?.resource_id).toBe(unknown)
+    const keyIds = await database.db('api_key').where({ account_id: accountId }).pluck('id')
+    expect([...new Set(rows.map(({ caller_id: caller }) => caller))]).toEqual(keyIds)
+  })
+
+  test('keeps the intent and the wallet that a call is about', async () => {
+    const walletId = await wallet('alice')
+    const owner = { id: walletId, accountId, address: '0x', requestId: 'req_test' }
+    const intentId = await insertTestIntent(database.db, owner, 'completed')
+    await api.call('GET', `/v1/intents/${intentId}`, { key })
+    const body = { walletId, action: 'lend', amount: 1 }
+    const created = await api.call('POST', '/v1/intents', { key, body })
+    const again = { key, body, headers: { 'idempotency-key': 'one' } }
+    const first = await api.call('POST', '/v1/intents', again)
+    await api.call('POST', '/v1/intents', again)
+    const rows = (await untilKept(5)).slice(1)
+    const ids = [intentId, created.body.id, first.body.id, first.body.id]
+    expect(rows.map(({ resource_id: of }) => of)).toEqual(ids)
+    expect(rows.map(({ wallet_id: of }) => of)).toEqual(Array(4).fill(walletId))
+    expect(rows.map(({ credits }) => credits)).toEqual([1, 5, 5, 0])
+  })
+
+  test('keeps what is refused of a key, and only counts what is of nobody', async () => {
+    const reader = await createApiKey(database.db, accountId, { name: 'r', scopes: ['read'] })
+    await database.db('account').where({ id: accountId }).update({ rpm: 1 })
+    await api.call('POST', '/v1/wallets', { key: reader, body: {} })
+    await api.call('GET', '/v1/wallets', { key: reader })
+    const before = api.requestLog()?.unknownCaller ?? NaN
+    await api.call('GET', '/v1/wallets')
+    await api.call('GET', '/v1/wallets', { key: `svc_sk_${'0'.repeat(64)}` })
+    const rows = await untilKept(2)
+    expect(rows.map(({ code }) => code)).toEqual(['FORBIDDEN', 'RATE_LIMITED'])
+    expect(api.requestLog()?.unknownCaller).toBe(before + 2)
+    const strangers = await database.db('request_log').whereNotIn('status', [403, 429])
+    expect(strangers.filter(({ status }: { status: number }) => status === 401)).toEqual([])
+  })
+
+  test('keeps a request whose caller did not wait for its answer', async () => {
+    const held = await database.db.transaction()
+    await held('account').where({ id: accountId }).forUpdate()
+    const socket = connectSocket(api.port, '127.0.0.1')
+    const head = ['GET /v1/wallets/alice HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`]
+    socket.write([...head, '', ''].join('\r\n'))
+    await once(socket, 'connect')
+    while ((await waitingFor('admit_calls')) === 0) await sleep(10)
+    socket.destroy()
+    await held.rollback()
+    const [row] = await untilKept(1)
+    expect([404, 499]).toContain(row?.status)
+  })
+
+  test('adds up requests, errors and credits of each day, key and endpoint', async () => {
+    const other = await createApiKey(database.db, accountId, { name: 'other' })
+    await wallet('alice')
+    const reads = ['alice', 'alice', 'bob'].map((user) =>
+      api.call('GET', `/v1/wallets/${user}`, { key }),
+    )
+    await Promise.all([...reads, api.call('GET', '/v1/wallets/alice', { key: other })])
+    await untilKept(5)
+    const sums = await database
+      .db('request_day as d')
+      .join('api_key as k', 'k.id', 'd.caller_id')
+      .where({ 'd.account_id': accountId })
+      .orderBy(['k.name', 'endpoint'])
+      .select('k.name', 'endpoint', 'requests', 'errors', 'd.credits')
+    expect(sums.map((sum: object) => Object.values(sum).join(' '))).toEqual([
+      'other GET /v1/wallets/:userId 1 0 1',
+      'test GET /v1/wallets/:userId 3 1 2',
+      'test POST /v1/wallets 1 0 1',
+    ])
+  })
+
+  test('has no key in it, wherever a caller puts one', async () => {
+    const place = fc.constantFrom('path', 'intent', 'query', 'body', 'method', 'name', 'metadata')
+    const secrets = fc.tuple(fc.boolean(), fc.boolean(), place)
+    let sent = 0
+    await holdsAsync(
+      fc.asyncProperty(secrets, async ([isWhole, isPost, where]) => {
+        const secret = isWhole ? key : key.slice('svc_sk_'.length, -8)
+        const path = {
+          path: `/${secret}`,
+          intent: `/intents/${secret}`,
+          query: `/wallets?userId=${secret}`,
+        }
+        const target = `/v1${path[where as 'path'] ?? '/wallets'}`
+        const body =
+          where === 'metadata' ? { userId: 'x', metadata: { secret } } : { userId: secret }
+        const headers = where === 'name' ? { 'idempotency-key': secret } : {}
+        const method = isPost ? 'POST' : 'GET'
+        await api.call(method, target, { key, headers, ...(isPost && { body }) })
+        sent += 1
+      }),
+      30,
+    )
+    const rows = await untilKept(sent)
+    expect(rows).toHaveLength(sent)
+    const text = (await textOf('request_log')) + (await textOf('request_day'))
+    expect(text).toContain(accountId)
+    expect(text).not.toContain(key.slice('svc_sk_'.length, -8))
+  })
+})
+
+const waitingFor = async (text: string): Promise<number> => {
+  const { rows } = await database.db.raw<{ rows: unknown[] }>(
+    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like ?`,
+    [`%${text}%`],
+  )
+  return rows.length
+}
+
+describe('writing it', () => {
+  test('requests that come together are written together', async () => {
+    const calls = Array.from({ length: 60 }, () => api.call('GET', '/v1/wallets', { key }))
+    await Promise.all(calls)
+    await untilKept(60)
+    const { rows } = await database.db.raw<{ rows: [{ count: bigint }] }>(
+      'select count(distinct xmin::text) from request_log where account_id = ?',
+      [accountId],
+    )
+    expect(Number(rows[0].count)).toBeLessThan(20)
+  })
+
+  test('while the database is away from it the API answers, and what waited is kept later', async () => {
+    await wallet('alice')
+    await untilKept(1)
+    proxy.set('closed')
+    const statuses = []
+    for (let turn = 0; turn < 20; turn++) {
+      statuses.push((await api.call('GET', '/v1/wallets/alice', { key })).status)
+    }
+    expect(statuses).toEqual(Array(20).fill(200))
+    expect(await kept()).toHaveLength(1)
+    proxy.set('open')
+    await untilKept(21)
+    while (api.requestLog()?.waiting !== 0) await sleep(10)
+    expect(api.requestLog()?.dropped).toBe(0)
+    const lines = api.logText().match(/the request log waits for the database/g)
+    expect(lines).toHaveLength(1)
+  })
+
+  test('what waits is written when the API stops', async () => {
+    const own = await start()
+    await own.call('GET', '/v1/wallets', { key })
+    expect(own.requestLog()?.waiting).toBeGreaterThanOrEqual(0)
+    await own.stop()
+    expect(await kept()).toHaveLength(1)
+    expect(own.requestLog()).toEqual({ written: 1, waiting: 0, dropped: 0, unknownCaller: 0 })
+  })
+})

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { newId } from '../../../db/connection/ids.js'
+import { createAccount } from '../../../db/tenants/accounts.js'
+import {
+  keepRequestPartitions,
+  listRequests,
+  recordRequests,
+  type RequestEntry,
+} from '../../../db/tenants/requests.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+
+let database: TestDatabase
+/** With the rights of the API, and of the worker, only. */
+let api: Db
+let worker: Db
+
+beforeAll(async () => {
+  database = await createDatabase()
+  api = connect(database.urlAs('steward_api'), 4)
+  worker = connect(database.urlAs('steward_worker'), 1)
+})
+afterAll(async () => {
+  await Promise.all([api.destroy(), worker.destroy()])
+  await database.drop()
+})
+
+const newAccount = async () => (await createAccount(database.db, { name: 'x', plan: 'pro' })).id
+
+const entry = (accountId: string, more: Partial<RequestEntry> = {}): RequestEntry => ({
+  ...{ id: newId('req_'), at: new Date(), accountId, keyDigest: undefined, userId: 'user_1' },
+  ...{ method: 'GET', path: '/v1/wallets', walletId: undefined, resourceId: undefined },
+  ...{ status: 200, code: undefined, credits: 1, ms: 3 },
+  ...more,
+})
+
+const sumsOf = (accountId: string): Promise<Record<string, unknown>[]> =>
+  database.db('request_day').where({ account_id: accountId }).orderBy(['day', 'endpoint'])
+const idsOf = async (accountId: string, filter = {}, slice = { limit: 100 }) =>
+  (await listRequests(api, accountId, { ...filter, slice })).map(({ id }) => id)
+
+describe('recordRequests', () => {
+  test('a batch that is written again is kept and counted once', async () => {
+    const account = await newAccount()
+    const entries = Array.from({ length: 20 }, () => entry(account))
+    await recordRequests(api, entries)
+    await recordRequests(api, entries)
+    expect(await idsOf(account)).toHaveLength(20)
+    expect(await sumsOf(account)).toMatchObject([{ requests: 20n, errors: 0n, credits: 20n }])
+  })
+
+  test('8 processes at once: the sums are those of the rows', async () => {
+    const account = await newAccount()
+    const paths = ['/v1/wallets', '/v1/intents', '/v1/yields']
+    const batch = () =>
+      Array.from({ length: 90 }, (_, turn) =>
+        entry(account, { path: paths[turn % 3] ?? '', status: turn % 9 === 0 ? 404 : 200 }),
+      ).sort(() => Math.random() - 0.5)
+    const pools = Array.from({ length: 8 }, () => connect(database.urlAs('steward_api'), 1))
+    await Promise.all(pools.map((pool) => recordRequests(pool, batch())))
+    await Promise.all(pools.map((pool) => pool.destroy()))
+    const sums = await sumsOf(account)
+    expect(sums.map(({ requests, errors }) => [requests, errors])).toEqual(
+      Array(3).fill([240n, expect.anything()]),
+    )
+    expect(sums.reduce((sum, { errors }) => sum + (errors as bigint), 0n)).toBe(80n)
+  })
+
+  test('an account sees its own rows and sums only, also where a query forgets to say so', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()]
+    await recordRequests(api, [entry(mine), entry(theirs)])
+    expect(await idsOf(mine)).toHaveLength(1)
+    for (const table of ['request_log', 'request_day']) {
+      const seen = await api.transaction(async (trx) => {
+        await trx.raw(`select set_config('app.account', ?, true)`, [mine])
+        return trx(table).pluck<string[]>('account_id')
+      })
+      expect(new Set(seen)).toEqual(new Set([mine]))
+      expect(await api(table)).toEqual([])
+    }
+  })
+})
+
+describe('partitions', () => {
+  const partitions = async (): Promise<string[]> => {
+    const { rows } = await database.db.raw<{ rows: { name: string }[] }>(
+      `select inhrelid::regclass::text as name from pg_inherits
+       where inhparent = 'request_log'::regclass order by 1`,
+    )
+    return rows.map(({ name }) => name)
+  }
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const nameOf = (days: number) =>
+    `request_log_${day(days).toISOString().slice(0, 10).replaceAll('-', '')}`
+  const countIn = async (table: string, accountId: string) =>
+    database.db(table).where({ account_id: accountId }).pluck<string[]>('id')
+
+  test('are there for the next days; a row without one is kept all the same, and moves', async () => {
+    const account = await newAccount()
+    await database.db.raw(`drop table ${nameOf(2)}`)
+    await recordRequests(api, [entry(account, { at: day(2) }), entry(account, { at: day(0) })])
+    expect(await countIn('request_log_default', account)).toHaveLength(1)
+    expect(await keepRequestPartitions(worker)).toMatchObject({ made: 1 })
+    expect(await countIn('request_log_default', account)).toEqual([])
+    expect(await countIn(nameOf(2), account)).toHaveLength(1)
+    expect(await idsOf(account)).toHaveLength(2)
+    expect(await partitions()).toEqual(expect.arrayContaining([0, 1, 2, 3].map(nameOf)))
+    expect(await keepRequestPartitions(worker)).toEqual({ made: 0, dropped: 0 })
+  })
+
+  test('of days more than 30 days ago are dropped, and nothing else', async () => {
+    const account = await newAccount()
+    for (const days of [-30, -31, -32]) {
+      const [from, until] = [day(days), day(days + 1)].map((at) => at.toISOString().slice(0, 10))
+      await database.db.raw(`create table ${nameOf(days)} partition of request_log
+        for values from ('${from} 00:00Z') to ('${until} 00:00Z')`)
+    }
+    const ages = [0, -30, -31, -32, -40]
+    await recordRequests(
+      api,
+      ages.map((days) => entry(account, { at: day(days) })),
+    )
+    expect(await idsOf(account)).toHaveLength(5)
+    expect(await keepRequestPartitions(worker)).toMatchObject({ dropped: 2 })
+    expect(await idsOf(account)).toHaveLength(2)
+    expect(await partitions()).toContain(nameOf(-30))
+    expect(await partitions()).not.toContain(nameOf(-31))
+    expect(await sumsOf(account)).toHaveLength(5)
+  })
+})
+
+describe('listRequests, of 100,000', () => {
+  let account: string
+  const walletId = newId('svc_wallet_')
+  const intentId = newId('intent_')
+  const found = newId('req_')
+
+  beforeAll(async () => {
+    account = await newAccount()
+    const other = await newAccount()
+    const started = performance.now()
+    for (let batch = 0; batch < 220; batch++) {
+      const owner = batch % 11 === 0 ? other : account
+      const at = new Date(Date.now() - (batch % 20) * 3_600_000)
+      const rows = Array.from({ length: 500 }, (_, turn) =>
+        entry(owner, { at, status: turn === 7 ? 500 : 200, walletId: newId('svc_wallet_') }),
+      )
+      await recordRequests(api, rows)
+    }
+    process.stderr.write(`us/row ${(performance.now() - started) / 110}\n`)
+    const rare = { walletId, resourceId: intentId, status: 404, code: 'INTENT_NOT_FOUND' }
+    await recordRequests(api, [entry(account, { ...rare, id: found, method: 'POST' })])
+    await recordRequests(api, [entry(account)])
+    await database.db.raw('analyze request_log, request_day')
+  })
+
+  /** The statement as it is sent, explained. */
+  async function explain(run: (db: Db) => Promise<unknown>): Promise<string> {
+    const sent: { sql: string; bindings: readonly unknown[] }[] = []
+    const note = (query: { sql: string; bindings: readonly unknown[] }) => sent.push(query)
+    api.on('query', note)
+    await run(api)
+    api.removeListener('query', note)
+    const [{ sql = '', bindings = [] } = {}] = sent
+    const text = sql.replace(/\$\d+/g, '?')
+    const { rows } = await api.raw<{ rows: Record<string, string>[] }>(`explain ${text}`, [
+      ...(bindings as string[]),
+    ])
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  }
+
+  test.each([
+    ['all', {}, 101],
+    ['those of a wallet', { walletId }, 1],
+    ['those of an intent', { resourceId: intentId }, 1],
+    ['one by its id', { idPrefix: found }, 1],
+    ['those that begin with a few letters', { idPrefix: found.slice(0, 20) }, 1],
+    ['those that failed', { status: [400, 599] }, 101],
+    ['those with a code', { status: [404, 404], code: 'INTENT_NOT_FOUND' }, 1],
+  ] as const)('%s: found by an index', async (_title, filter, count) => {
+    const slice = { limit: 100 }
+    const rows = await listRequests(api, account, { ...filter, slice })
+    expect(rows.length).toBeGreaterThanOrEqual(count)
+    const plan = await explain((db) => listRequests(db, account, { ...filter, slice }))
+    expect(plan).not.toMatch(/Seq Scan on request_log_\d/)
+    expect(plan).toMatch(/Index (Only )?Scan/)
+  })
+
+  test('a page goes on where the one before has ended', async () => {
+    const first = await listRequests(api, account, { slice: { limit: 50 } })
+    const before = first[49]?.id ?? ''
+    const next = await listRequests(api, account, { slice: { limit: 50, before } })
+    const ids = [...first.slice(0, 50), ...next].map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort().reverse())
+    expect(next[0]?.id).toBe(first[50]?.id)
+  })
+})
