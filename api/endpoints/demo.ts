@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
-import { assertNotFrozen } from '../../db/lanes/stops.js'
+import { assertNotFrozen, readPauses, whyPaused } from '../../db/lanes/stops.js'
 import { insertFunding, secondsUntilFunding, type Funding } from '../../db/intents/fundings.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
@@ -68,8 +68,11 @@ const fundWallet = writeRoute(
 export const demoRoutes = [fundWallet]
 
 /** What was found broken may have been put right since: a treasury is filled, say. */
-async function assertFunded({ chains, registry, prober }: Services): Promise<void> {
-  const client = chains.byId(registry.get(demoFunding.chain).chainId)
+async function assertFunded({ db, chains, registry, prober }: Services): Promise<void> {
+  const { chainId } = registry.get(demoFunding.chain)
+  const paused = whyPaused(await readPauses(db), chainId)
+  if (paused) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, paused)
+  const client = chains.byId(chainId)
   if (disabledBecause(client, 'funding') === undefined) return
   await prober.probe()
   const why = disabledBecause(client, 'funding')

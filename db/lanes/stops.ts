@@ -108,6 +108,18 @@ export async function readPauses(db: Db): Promise<Stop[]> {
     .select<Stop[]>('scope', 'subject', 'since')
 }
 
+/** A stop of a chain or of the deployment, in a clause. Who did so and why is for operators. */
+export const describePause = ({ scope, since }: Stop) =>
+  `the ${scope} is paused by an operator since ${since.toISOString()}`
+
+/** Why nothing is signed on a chain: the widest of the pauses that concern it, in a clause. */
+export function whyPaused(pauses: Stop[], chainId: number): string | undefined {
+  const whole = pauses.find(({ scope }) => scope === 'deployment')
+  const own = pauses.find(({ scope, subject }) => scope === 'chain' && subject === String(chainId))
+  const pause = whole ?? own
+  return pause && describePause(pause)
+}
+
 /** All that is stopped, with who did so and why, the oldest first. */
 export async function readStops(db: Db): Promise<(Stop & Order)[]> {
   return db('stop as s')
