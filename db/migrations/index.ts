@@ -8,6 +8,7 @@ import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
+import { pruning } from './0023_pruning.js'
 import { replacing } from './0017_replacing.js'
 import { steps } from './0011_steps.js'
 import { stops } from './0022_stops.js'
@@ -45,4 +46,5 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0023_pruning', sql: pruning },
 ]

@@ -116,6 +116,7 @@ const forbidden: Record<Role, string[]> = {
     ...stops,
     'select * from audit_event',
     'select begun_by from stop',
+    'select prune_signed_amounts(1)',
     'select * from signed_amount',
   ],
   steward_worker: [
@@ -221,6 +222,7 @@ const forbidden: Record<Role, string[]> = {
     'update deployment set network = null',
     'delete from bridge_fee',
     ...stops,
+    'select prune_signed_amounts(1)',
     'insert into signed_amount (units) values (null)',
   ],
   steward_signer: [
@@ -259,6 +261,7 @@ const forbidden: Record<Role, string[]> = {
     'select * from bridge_fee',
     ...fees,
     ...stops,
+    'select prune_signed_amounts(1)',
     'select * from audit_event',
   ],
 }
