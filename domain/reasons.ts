@@ -88,7 +88,7 @@ export const reasonCatalog = {
   capability_disabled: {
     code: 'UNAVAILABLE',
     meaning:
-      'A part of the deployment that the call needs does not fit what is on the chain, so that it is not used. `message` says which part, and why.',
+      'A part of the deployment that the call needs is not used: it does not fit what is on the chain, or the operator of this service has paused the chain. `message` says which part, and why.',
     hint: 'Send the request again later, or ask for something that does not need it. `GET /v1/yields` names the markets that are concerned.',
   },
 } as const satisfies Record<string, ReasonFacts>

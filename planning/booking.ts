@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { scopeTransaction } from '../db/connection/scope.js'
 import { readBookedBlocks } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
+import { isLack } from '../domain/plan/insufficientFunds.js'
 import { planFrom, readAhead, readMarket, type MarketTools, type PlanInput } from './market.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
@@ -43,9 +44,6 @@ export async function planOnceBooked<T>(
     return attempt({ request, market, ...(missing.length > 0 ? { seen: missing } : {}) })
   }
 }
-
-export const isLack = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.code === 'INSUFFICIENT_FUNDS'
 
 /**
  * Heads of chains that are not booked and at which the wallet has the money, as far as one can tell: undefined when

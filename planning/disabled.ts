@@ -1,5 +1,6 @@
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
-import { capabilityDisabled } from '../domain/errors.js'
+import { capabilityDisabled, type ServiceError } from '../domain/errors.js'
+import { isLack } from '../domain/plan/insufficientFunds.js'
 import { disabledMarket, isThere } from '../protocols/lending/markets.js'
 import { whyNoBridge } from './routes.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -56,6 +57,8 @@ export function explainRefusal(
 ): unknown {
   const what = `The ${request.action} cannot be done`
   if (request.action === 'lend') {
+    const idle = isLack(error) && findIdle(request.amountUnits, state)
+    if (idle) return capabilityDisabled(what, idle.why)
     const isAsked = ({ chain }: { chain: string }) => !request.chain || chain === request.chain
     const [part] = state.rates.some(isAsked) ? [] : (state.disabled ?? []).filter(isAsked)
     return part ? capabilityDisabled(what, part.why) : error
@@ -63,6 +66,16 @@ export function explainRefusal(
   const client = request.action === 'withdraw' ? find(clients, request.chain) : undefined
   const why = client && whyNotOut(client, request, state)
   return why ? capabilityDisabled(what, why) : error
+}
+
+/** A paused chain that has the amount, as far as anybody can tell. */
+const findIdle = (amountUnits: bigint, { paused = [] }: MarketState) =>
+  paused.find(({ availableUnits = amountUnits }) => availableUnits >= amountUnits)
+
+/** Nothing can be planned at all. */
+export function allDisabled({ action }: IntentRequest, clients: ChainClient[]): ServiceError {
+  const [part] = listDisabled(clients)
+  return capabilityDisabled(`The ${action} cannot be done`, part?.why ?? 'there is no chain')
 }
 
 /** Why money may be in a market of the chain that does not come out of it. */

@@ -1,6 +1,4 @@
 import { readBalance, readBlock, type BlockRef } from '../chains/read.js'
-import { readL1Price } from '../chains/l1Costs.js'
-import { readAnyEthPrice, readTip } from '../chains/prices.js'
 import {
   isStillBooked,
   readBookedBlocks,
@@ -11,7 +9,6 @@ import {
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
-import { gasCostUsd } from '../domain/money.js'
 import { planIntent } from '../domain/plan/planIntent.js'
 import {
   assetOf,
@@ -20,9 +17,17 @@ import {
   lendingProtocol,
   readRates,
 } from '../protocols/lending/markets.js'
-import { assertEnabled, chainsNamedBy, explainRefusal, listDisabled } from './disabled.js'
+import {
+  allDisabled,
+  assertEnabled,
+  chainsNamedBy,
+  explainRefusal,
+  listDisabled,
+} from './disabled.js'
+import { readGasUsd } from './gasCosts.js'
 import { tellHeld } from './held.js'
 import { readQuotes } from './quotes.js'
+import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
 import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
@@ -34,22 +39,11 @@ import type {
   ChainState,
   GasKind,
   MarketState,
+  PausedChain,
   PositionState,
   SwapQuote,
 } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
-
-/**
- * Gas of one operation through the EntryPoint, a first delegation included, and the bytes that a rollup posts
- * of its transaction, compressed. Measured on the devnet.
- */
-const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
-  deposit: { gas: 283_506n, bytes: 650n },
-  withdraw: { gas: 244_633n, bytes: 600n },
-  swap: { gas: 240_000n, bytes: 700n },
-  burn: { gas: 156_777n, bytes: 670n },
-  mint: { gas: 133_637n, bytes: 450n },
-}
 
 /** What a wallet has in a market, and what the market could pay out. Units of the underlying. */
 type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
@@ -74,6 +68,7 @@ export type ChainSnapshot = {
 export type MarketSnapshot = Routes & {
   clients: ChainClient[]
   snapshots: ChainSnapshot[]
+  paused: PausedHolding[]
   silent: string[]
   limits: PriceLimits
 }
@@ -90,10 +85,12 @@ export async function readMarket(
   wallet: string,
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
-  const booked = await readBookedBlocks(db)
-  const clients = chains.list
+  const [booked, { clients, idle }] = await Promise.all([
+    readBookedBlocks(db),
+    withPauses(db, chains),
+  ])
   const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
-  const [answers, known] = await Promise.all([
+  const [answers, paused, known] = await Promise.all([
     Promise.all(
       enabled.map(async (client) => {
         const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
@@ -103,11 +100,13 @@ export async function readMarket(
         return readSnapshot(client, at, question).catch(() => client.chain.name)
       }),
     ),
-    request.action === 'withdraw' ? noRoutes : readRoutes(db, chains),
+    readPaused(idle, booked, { wallet, request }),
+    request.action === 'withdraw' ? noRoutes : readRoutes(db, clients),
   ])
   return {
     clients,
     limits,
+    paused,
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
     ...known,
@@ -175,25 +174,6 @@ async function readHolding(
   return { market, units, liquidityUnits }
 }
 
-/** What the signer would pay now, with what a rollup takes for posting on L1. */
-async function readGasUsd(
-  client: ChainClient,
-  others: ChainClient[],
-): Promise<Record<GasKind, number>> {
-  const [head, tipWei, { weiPerByte }, ethPrice] = await Promise.all([
-    readBlock(client, 'latest'),
-    readTip(client),
-    readL1Price(client),
-    readAnyEthPrice(client, others),
-  ])
-  const weiPerGas = (head?.baseFeeWei ?? 0n) + tipWei
-  const costs = Object.entries(usual).map(([kind, { gas, bytes }]) => [
-    kind,
-    gasCostUsd(gas * weiPerGas + bytes * weiPerByte, ethPrice),
-  ])
-  return Object.fromEntries(costs) as Record<GasKind, number>
-}
-
 /** Reads the wallet's money again, at the head of the chain. Undefined when the head is booked. */
 export async function readAhead(
   snapshot: ChainSnapshot,
@@ -255,8 +235,9 @@ export async function planFrom(
   const named = chainsNamedBy(request)
   // Money for a lending may lie on any chain.
   const missing = silent.filter((name) => request.action === 'lend' || named.includes(name))
-  if (missing.some((name) => named.includes(name)) || snapshots.length === 0) {
-    throw noAnswer(missing)
+  if (missing.some((name) => named.includes(name))) throw noAnswer(missing)
+  if (snapshots.length === 0) {
+    throw missing.length > 0 ? noAnswer(missing) : allDisabled(request, market.clients)
   }
   if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
   const chains: ChainState[] = []
@@ -265,10 +246,14 @@ export async function planFrom(
     chains.push(await toChainState(trx, snapshot, { walletId, asset: request.asset }))
     positions.push(...(await toPositions(trx, walletId, snapshot)))
   }
+  const paused: PausedChain[] = []
+  for (const holding of market.paused) {
+    paused.push(await toPausedChain(trx, holding, { walletId, asset: request.asset }))
+  }
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
-  const state = { chains, routes, swaps, positions, disabled, limits }
+  const state = { chains, routes, swaps, positions, disabled, paused, limits }
   const plan = await planWithinRooms(trx, snapshots, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )

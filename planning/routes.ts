@@ -1,6 +1,6 @@
 import { readPairFees, type PairFees } from '../db/bridgeFees.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
-import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -17,7 +17,7 @@ export const noRoutes: Routes = { routes: [], unread: [] }
  * The ways over bridges, the fast one of each pair of chains first, as their services described them last.
  * That may be long ago: while a service is silent, plans are made with what is known.
  */
-export async function readRoutes(db: Db, { list }: Chains): Promise<Routes> {
+export async function readRoutes(db: Db, list: ChainClient[]): Promise<Routes> {
   const known = await readPairFees(db)
   const pairs = list.flatMap((from) => list.filter((to) => to !== from).map((to) => ({ from, to })))
   const open = pairs.filter(({ from, to }) => whyNoBridge(from, to) === undefined)

@@ -1,4 +1,4 @@
-import { readPauses, type Stop } from '../db/lanes/stops.js'
+import { describePause, readPauses, type Stop } from '../db/lanes/stops.js'
 import { failed, type Row } from './look.js'
 import type { ChainReport } from './chain.js'
 import type { Chain, Registry } from '../chains/registry.js'
@@ -18,9 +18,8 @@ export async function withPauses(
   })
 }
 
-function rowOf({ scope, subject, since }: Stop, { chainId }: Chain): Row | undefined {
-  const when = `paused by an operator since ${since.toISOString()}`
-  if (scope === 'deployment') return failed('pause', 'signing', `the deployment is ${when}`)
-  if (scope !== 'chain' || subject !== String(chainId)) return undefined
-  return failed('pause', 'signing', `the chain is ${when}`)
+function rowOf(pause: Stop, { chainId }: Chain): Row | undefined {
+  const { scope, subject } = pause
+  if (scope === 'chain' && subject !== String(chainId)) return undefined
+  return failed('pause', 'signing', describePause(pause))
 }

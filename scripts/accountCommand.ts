@@ -25,7 +25,7 @@ import {
 } from './accountAnswers.js'
 import { line, misuse, options, type Command } from './command.js'
 import { describeLanes } from './laneAnswers.js'
-import { stopCommands } from './stopCommands.js'
+import { orderOf, stopCommands } from './stopCommands.js'
 
 export const USAGE = `Usage: npm run account -- <command>
 
@@ -33,8 +33,8 @@ export const USAGE = `Usage: npm run account -- <command>
   list                                              all accounts
   show ACCOUNT                                      limits, credits and keys of an account
   plan ACCOUNT free|pro|enterprise                  another plan, with its limits
-  suspend ACCOUNT                                   refuses all its keys at once; what runs goes on
-  resume ACCOUNT                                    admits them again
+  suspend ACCOUNT --why TEXT [--by NAME]            refuses all its keys at once; what runs goes on
+  resume ACCOUNT --why TEXT [--by NAME]             admits them again
   freeze ACCOUNT --why TEXT [--by NAME]             signs nothing more for its wallets; what was sent goes on, and
                                                     what was burned comes out
   unfreeze ACCOUNT --why TEXT [--by NAME]           lets what waits go on
@@ -42,7 +42,7 @@ export const USAGE = `Usage: npm run account -- <command>
   chain pause|resume CHAIN --why TEXT [--by NAME]   signs nothing more on a chain, mints neither
   deployment pause|resume --why TEXT [--by NAME]    the same everywhere
   stops                                             what is frozen or paused, since when, by whom and why
-  events                                            the latest acts of operators: these, and no others
+  events                                            the latest of these acts of operators, suspensions too
   key create ACCOUNT --name NAME [--scopes read] [--expires DATE]
   key list ACCOUNT
   key revoke KEY_ID                                 ends a key at once
@@ -102,13 +102,19 @@ const commands: Record<string, Command> = {
   },
   suspend: {
     args: ['ACCOUNT'],
-    options: [],
-    prepare: (_values, id) => (db) => changed(db, id, suspendAccount(db, id)),
+    options: ['why', 'by'],
+    prepare(values, id) {
+      const order = orderOf(values)
+      return (db) => changed(db, id, suspendAccount(db, id, order))
+    },
   },
   resume: {
     args: ['ACCOUNT'],
-    options: [],
-    prepare: (_values, id) => (db) => changed(db, id, resumeAccount(db, id)),
+    options: ['why', 'by'],
+    prepare(values, id) {
+      const order = orderOf(values)
+      return (db) => changed(db, id, resumeAccount(db, id, order))
+    },
   },
   'key create': {
     args: ['ACCOUNT'],

@@ -1,11 +1,10 @@
 import { userInfo } from 'node:os'
 import { chainFacts, chainNames } from '../chains/registry.js'
+import { readAuditEvents, type Order } from '../db/auditEvents.js'
 import {
-  readAuditEvents,
   readStops,
   resumeWork,
   stopWork,
-  type Order,
   type StopScope,
   type StopTarget,
 } from '../db/lanes/stops.js'
@@ -49,7 +48,8 @@ export const stopCommands: Record<string, Command> = {
   events: { args: [], options: [], prepare: () => describeEvents },
 }
 
-const orderOf = ({ why, by }: Values): Order => ({
+/** Who acts, and why: the user of this machine, unless told. */
+export const orderOf = ({ why, by }: Values): Order => ({
   why: line('--why', why),
   by: line('--by', by ?? userInfo().username),
 })
@@ -86,5 +86,5 @@ async function describeEvents(db: Db): Promise<Answer> {
     return [time(at), actor, action, subject || '-', why]
   })
   const names = ['AT', 'WHO', 'WHAT', 'WHICH', 'WHY']
-  return { text: toTable('No operator has stopped anything yet.', names, rows), json: { events } }
+  return { text: toTable('No act of an operator is kept yet.', names, rows), json: { events } }
 }

@@ -8,6 +8,7 @@ import {
   type Startable,
 } from '../db/intents/sweeping.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
+import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
 import { keepRequestPartitions } from '../db/tenants/requests.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
@@ -33,12 +34,14 @@ const REOPENED_EVERY_MS = 2_000
 const LINGERING_EVERY_MS = 60_000
 /** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
-/** A key whose time is over is good for nothing and in nobody's way. */
+/** What has expired is good for nothing and in nobody's way. */
 const EXPIRED_EVERY_MS = 3_600_000
-/** Short statements: others write to the same table. */
+/** Short statements: others write to the same tables. */
 const EXPIRED_BATCH = 1_000
 /** Partitions are made days ahead: whoever could not make one has time. */
 const PARTITIONS_EVERY_MS = 3_600_000
+/** Far more than an hour brings: what has piled up goes in several rounds, and no round takes the machine for itself. */
+const EXPIRED_BATCHES = 100
 /** Failures of one round that are told one by one; of the others the number. */
 const TOLD = 10
 
@@ -62,7 +65,8 @@ export async function runSweepers(
       every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
       every(REOPENED_EVERY_MS, tools, restartReopened),
       every(LINGERING_EVERY_MS, tools, restartLingering),
-      every(EXPIRED_EVERY_MS, tools, deleteExpired),
+      every(EXPIRED_EVERY_MS, tools, deleteKeys),
+      every(EXPIRED_EVERY_MS, tools, deleteAmounts),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
   } finally {
@@ -126,12 +130,25 @@ async function restartLingering(tools: Tools): Promise<void> {
 }
 
 /** Idempotency keys whose time is over. */
-async function deleteExpired({ db, log, stopping }: Tools): Promise<void> {
+const deleteKeys: Sweep = (tools) =>
+  deleteExpired(tools, 'expired idempotency keys deleted', deleteExpiredKeys)
+
+/** Amounts that were signed too long ago to count towards a daily limit. */
+const deleteAmounts: Sweep = (tools) =>
+  deleteExpired(tools, 'signed amounts that count no more deleted', pruneSignedAmounts)
+
+async function deleteExpired(
+  { db, log, stopping }: Tools,
+  told: string,
+  deleteSome: (db: Db, limit: number) => Promise<number>,
+): Promise<void> {
   let deleted = 0
-  for (let batch = EXPIRED_BATCH; batch === EXPIRED_BATCH && !stopping.aborted; deleted += batch) {
-    batch = await deleteExpiredKeys(db, EXPIRED_BATCH)
+  for (let batch = 0; batch < EXPIRED_BATCHES && !stopping.aborted; batch++) {
+    const some = await deleteSome(db, EXPIRED_BATCH)
+    deleted += some
+    if (some < EXPIRED_BATCH) break
   }
-  if (deleted > 0) log.info({ deleted }, 'expired idempotency keys deleted')
+  if (deleted > 0) log.info({ deleted }, told)
 }
 
 /** The request log has a partition for each of the next days, and none for those that are kept no longer. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
 import { transactionUrl, type Registry } from '../../chains/registry.js'
-import { assertNotFrozen } from '../../db/lanes/stops.js'
+import { assertNotFrozen, readPauses, whyPaused } from '../../db/lanes/stops.js'
 import {
   getFunding,
   insertFunding,
@@ -101,8 +101,11 @@ const readFunding = readRoute(
 export const demoRoutes = [fundWallet, readFunding]
 
 /** What was found broken may have been put right since: a treasury is filled, say. */
-async function assertFunded({ chains, registry, prober }: Services): Promise<void> {
-  const client = chains.byId(registry.get(demoFunding.chain).chainId)
+async function assertFunded({ db, chains, registry, prober }: Services): Promise<void> {
+  const { chainId } = registry.get(demoFunding.chain)
+  const paused = whyPaused(await readPauses(db), chainId)
+  if (paused) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, paused)
+  const client = chains.byId(chainId)
   if (disabledBecause(client, 'funding') === undefined) return
   await prober.probe()
   const why = disabledBecause(client, 'funding')

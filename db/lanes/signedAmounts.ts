@@ -31,6 +31,20 @@ export async function readSignedToday(trx: Db, { walletId }: Counted): Promise<b
   return BigInt(row?.units ?? 0)
 }
 
+/**
+ * Deletes amounts that count towards no limit any more, because they were signed more than two days ago, at most
+ * `limit` of them.
+ *
+ * @returns How many: less than `limit` when none is left.
+ */
+export async function pruneSignedAmounts(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: { pruned: number }[] }>(
+    'select prune_signed_amounts(?) as pruned',
+    [limit],
+  )
+  return rows[0]?.pruned ?? 0
+}
+
 /** When so many base units of the last 24 hours will be older than that. */
 export async function findRoomAt(
   trx: Db,

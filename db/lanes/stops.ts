@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.js'
+import { recordAct, type Order } from '../auditEvents.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Operation } from './operations.js'
@@ -8,9 +9,6 @@ export type { StopScope }
 
 /** What is stopped: `subject` is the id of an account or a wallet, or the number of a chain; empty for the deployment. */
 export type StopTarget = { scope: StopScope; subject: string }
-
-/** Why an operator acts, and who it is. */
-export type Order = { by: string; why: string }
 
 /** Signers hold it shared while they store, so that nothing is signed any more once a stop is there. */
 const STOP_LOCK = '7705, 1'
@@ -56,7 +54,7 @@ export async function stopWork(db: Db, target: StopTarget, order: Order): Promis
     if (open.length > 0) {
       throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is stopped already.`)
     }
-    const begun_by = await recordAct(trx, { ...target, verb: verbs[target.scope][0] }, order)
+    const begun_by = await recordAct(trx, actOf(target, 0), order)
     await trx('stop').insert({ ...target, begun_by })
   })
 }
@@ -69,7 +67,7 @@ export async function stopWork(db: Db, target: StopTarget, order: Order): Promis
 export async function resumeWork(db: Db, target: StopTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw(`select pg_advisory_xact_lock(${STOP_LOCK})`)
-    const ended_by = await recordAct(trx, { ...target, verb: verbs[target.scope][1] }, order)
+    const ended_by = await recordAct(trx, actOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
     const ended = await trx('stop').where(target).whereNull('until').update({ until, ended_by })
     if (ended !== 1) throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is not stopped.`)
@@ -86,24 +84,17 @@ const verbs: Record<StopScope, [stop: string, resume: string]> = {
   deployment: ['pause', 'resume'],
 }
 
+const actOf = ({ scope, subject }: StopTarget, verb: 0 | 1) => ({
+  action: `${scope} ${verbs[scope][verb]}`,
+  subject,
+})
+
 const nameOf = ({ scope, subject }: StopTarget) => `The ${[scope, subject].join(' ').trim()}`
 
 async function assertThere(db: Db, { scope, subject }: StopTarget): Promise<void> {
   if (scope !== 'account' && scope !== 'wallet') return
   const row = await db(scope).where({ id: subject }).first<object | undefined>('id')
   if (!row) throw new ServiceError('NOT_FOUND', `There is no ${scope} ${subject}.`)
-}
-
-async function recordAct(
-  trx: Db,
-  { scope, subject, verb }: StopTarget & { verb: string },
-  { by, why }: Order,
-): Promise<string> {
-  const [event] = await trx('audit_event')
-    .insert({ actor: by, action: `${scope} ${verb}`, subject, why })
-    .returning<{ id: bigint }[]>('id')
-  if (!event) throw new Error('The act was not recorded.')
-  return event.id.toString()
 }
 
 /** A stop that is open. */
@@ -118,15 +109,16 @@ export async function readPauses(db: Db): Promise<Stop[]> {
     .select<Stop[]>('scope', 'subject', 'since')
 }
 
-/** An act of an operator, as it is kept. */
-export type AuditEvent = { at: Date; actor: string; action: string; subject: string; why: string }
+/** A stop of a chain or of the deployment, in a clause. Who did so and why is for operators. */
+export const describePause = ({ scope, since }: Stop) =>
+  `the ${scope} is paused by an operator since ${since.toISOString()}`
 
-/** The latest acts, the newest first. */
-export async function readAuditEvents(db: Db, limit: number): Promise<AuditEvent[]> {
-  return db('audit_event')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .select<AuditEvent[]>('at', 'actor', 'action', 'subject', 'why')
+/** Why nothing is signed on a chain: the widest of the pauses that concern it, in a clause. */
+export function whyPaused(pauses: Stop[], chainId: number): string | undefined {
+  const whole = pauses.find(({ scope }) => scope === 'deployment')
+  const own = pauses.find(({ scope, subject }) => scope === 'chain' && subject === String(chainId))
+  const pause = whole ?? own
+  return pause && describePause(pause)
 }
 
 /** All that is stopped, with who did so and why, the oldest first. */

@@ -9,6 +9,7 @@ import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { liveEvents } from './0024_live_events.js'
+import { pruning } from './0023_pruning.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
@@ -49,6 +50,7 @@ export const migrations = [
   { name: '0020_turned', sql: turned },
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
+  { name: '0023_pruning', sql: pruning },
   { name: '0024_live_events', sql: liveEvents },
   { name: '0025_story', sql: story },
   { name: '0027_sign_in', sql: signIn },

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { limitsOf, type Tier } from '../../domain/tiers.js'
 import { ServiceError } from '../../domain/errors.js'
+import { recordAct, type Order } from '../auditEvents.js'
 import { newId } from '../connection/ids.js'
 import type { Db } from '../connection/connect.js'
 
@@ -251,15 +252,16 @@ export async function changePlan(db: Db, id: string, plan: Tier): Promise<void> 
  *
  * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is suspended already.
  */
-export async function suspendAccount(db: Db, id: string): Promise<void> {
-  const suspended_at = db.raw('clock_timestamp()')
-  const changed = await db('account')
-    .where({ id })
-    .whereNull('suspended_at')
-    .update({ suspended_at })
-  if (changed === 1) return
-  await getAccount(db, id)
-  throw new ServiceError('INVALID_REQUEST', `The account ${id} is suspended already.`)
+export async function suspendAccount(db: Db, id: string, order: Order): Promise<void> {
+  await db.transaction(async (trx) => {
+    const suspended_at = trx.raw('clock_timestamp()')
+    const rows = trx('account').where({ id }).whereNull('suspended_at')
+    if ((await rows.update({ suspended_at })) !== 1) {
+      await getAccount(trx, id)
+      throw new ServiceError('INVALID_REQUEST', `The account ${id} is suspended already.`)
+    }
+    await recordAct(trx, { action: 'account suspend', subject: id }, order)
+  })
 }
 
 /**
@@ -267,10 +269,13 @@ export async function suspendAccount(db: Db, id: string): Promise<void> {
  *
  * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is not suspended.
  */
-export async function resumeAccount(db: Db, id: string): Promise<void> {
-  const resumed = { suspended_at: null }
-  const changed = await db('account').where({ id }).whereNotNull('suspended_at').update(resumed)
-  if (changed === 1) return
-  await getAccount(db, id)
-  throw new ServiceError('INVALID_REQUEST', `The account ${id} is not suspended.`)
+export async function resumeAccount(db: Db, id: string, order: Order): Promise<void> {
+  await db.transaction(async (trx) => {
+    const rows = trx('account').where({ id }).whereNotNull('suspended_at')
+    if ((await rows.update({ suspended_at: null })) !== 1) {
+      await getAccount(trx, id)
+      throw new ServiceError('INVALID_REQUEST', `The account ${id} is not suspended.`)
+    }
+    await recordAct(trx, { action: 'account resume', subject: id }, order)
+  })
 }

@@ -9,7 +9,7 @@ import type { ChainState, MarketState } from './market.js'
  */
 export function insufficientFunds(
   { asset, amountUnits }: { asset: string; amountUnits: bigint },
-  { chains }: MarketState,
+  { chains, paused = [] }: MarketState,
   counted: ChainState[],
 ): ServiceError {
   const most = counted.reduce((max, c) => (c.availableUnits > max ? c.availableUnits : max), 0n)
@@ -19,17 +19,18 @@ export function insufficientFunds(
   const where = counted.length === 1 && counted[0] ? counted[0].chain : 'one chain'
   const message = `The intent needs ${required} ${asset} on ${where}, ${available} is available.`
   const spread = `There are ${assetText(total)} ${asset} on several chains together.`
-  const funds = chains.map(({ chain, availableUnits }): Funds => ({
-    chain,
-    asset,
-    amount: assetText(availableUnits),
-  }))
+  const funds = [...chains, ...paused].flatMap(({ chain, availableUnits }): Funds[] => {
+    return availableUnits === undefined ? [] : [{ chain, asset, amount: assetText(availableUnits) }]
+  })
   return new ServiceError('INSUFFICIENT_FUNDS', total > most ? `${message} ${spread}` : message, {
     required,
     available,
     funds,
   })
 }
+
+export const isLack = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'INSUFFICIENT_FUNDS'
 
 /**
  * Money that an intent holds. `open`: its step will spend it. `not_final`: its step has failed, and the money is free

@@ -60,6 +60,12 @@ export type PositionState = {
 /** What is not offered although it is listed: a market, or all of a chain. `why` is a clause. */
 export type DisabledPart = { chain: string; protocol?: string; why: string }
 
+/**
+ * A chain that is disabled because operators have paused it. Its money does not count; without `availableUnits`
+ * nobody can tell what there is. `why` is a clause.
+ */
+export type PausedChain = { chain: string; why: string; availableUnits?: bigint }
+
 /** All that a plan is decided from. Every token has ASSET_DECIMALS decimals. */
 export type MarketState = {
   chains: ChainState[]
@@ -69,6 +75,8 @@ export type MarketState = {
   positions: PositionState[]
   /** Not among the rates. Absent: nothing is disabled. */
   disabled?: DisabledPart[]
+  /** Not among the chains. Absent: none is paused. */
+  paused?: PausedChain[]
   /** Absent: the usual ones. */
   limits?: PriceLimits
 }

@@ -58,6 +58,7 @@ describe('grants', () => {
     ['steward_signer', 'select payload from signature'],
     ['steward_api', 'select scope, subject, since from stop'],
     ['steward_worker', 'select why from stop join audit_event e on e.id = begun_by'],
+    ['steward_worker', 'select prune_signed_amounts(1)'],
     ['steward_signer', 'select * from stop'],
     ['steward_signer', 'insert into signed_amount (units) values (null)'],
     ['steward_lanes', 'update chain_tx_send set sent_at = now(), sent_block = 1, refusals = 1'],

@@ -86,3 +86,23 @@ export async function insertTestFunding(
   })
   return id
 }
+
+/** Dollars that were signed for a wallet so many hours ago, each by an operation of its own. */
+export async function insertSigned(
+  db: Db,
+  wallet: TestWallet,
+  { count, hoursAgo }: { count: number; hoursAgo: number },
+): Promise<void> {
+  const intentId = await insertTestIntent(db, wallet, 'executing')
+  await db.raw(
+    `with ordered as (
+       insert into operation
+         (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block)
+       select :intentId || n, :intentId, n, 'deposit', :accountId, :walletId, 421614, :intentId || n,
+         '{"units":"1000000"}', 0
+       from generate_series(1, :count::int) n returning id)
+     insert into signed_amount (operation_id, wallet_id, units, signed_at)
+     select id, :walletId, 1000000, clock_timestamp() - :hoursAgo * interval '1 hour' from ordered`,
+    { intentId, accountId: wallet.accountId, walletId: wallet.id, count, hoursAgo },
+  )
+}

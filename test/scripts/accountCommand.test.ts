@@ -95,28 +95,62 @@ describe('plan', () => {
 })
 
 describe('suspend and resume', () => {
+  const why = ['--why', 'an unpaid bill', '--by', 'alice']
+
   test('no key of a suspended account is admitted, from its next request on, and nothing is charged', async () => {
     const { id, key } = await newAccount()
     const other = await newAccount()
     expect(await call(key)).toMatchObject({ verdict: 'admitted' })
-    expect(await output('suspend', id)).toMatch(/^State {4}suspended since \d{4}-\S+Z$/m)
+    expect(await output('suspend', id, ...why)).toMatch(/^State {4}suspended since \d{4}-\S+Z$/m)
     for (const scope of ['read', 'write'] as const) {
       expect(await call(key, scope, 5)).toMatchObject({ verdict: 'suspended', balance: 10_000n })
     }
     expect(await call(other.key)).toMatchObject({ verdict: 'admitted' })
     expect(await output('list')).toMatch(new RegExp(`^${id}  .+Z +\\d{4}-\\S+Z$`, 'm'))
-    await expect(output('suspend', id)).rejects.toThrow(`The account ${id} is suspended already.`)
-    expect(await output('resume', id)).toContain('State    active\n')
+    await expect(output('suspend', id, ...why)).rejects.toThrow(
+      `The account ${id} is suspended already.`,
+    )
+    expect(await output('resume', id, ...why)).toContain('State    active\n')
     expect(await call(key, 'read', 5)).toMatchObject({ verdict: 'admitted', balance: 9_995n })
-    await expect(output('resume', id)).rejects.toThrow(`The account ${id} is not suspended.`)
+    await expect(output('resume', id, ...why)).rejects.toThrow(
+      `The account ${id} is not suspended.`,
+    )
   })
 
   test('a month in which an account is only suspended brings it no credits', async () => {
     const { id, key } = await newAccount()
-    await output('suspend', id)
+    await output('suspend', id, ...why)
     expect(await call(key)).toMatchObject({ verdict: 'suspended', balance: 0n })
-    await output('resume', id)
+    await output('resume', id, ...why)
     expect(await call(key)).toMatchObject({ verdict: 'admitted', balance: 10_000n })
+  })
+
+  test('each act is kept with who and why, and only what was done', async () => {
+    const { id } = await newAccount()
+    await output('suspend', id, ...why)
+    await expect(output('suspend', id, ...why)).rejects.toThrow('is suspended already.')
+    await output('resume', id, '--why', 'it is paid')
+    await expect(output('resume', id, ...why)).rejects.toThrow('is not suspended.')
+    await expect(output('suspend', 'acct_none', ...why)).rejects.toThrow('There is no account')
+    const acts = await database
+      .db('audit_event')
+      .whereIn('subject', [id, 'acct_none'])
+      .orderBy('id')
+      .select<object[]>('actor', 'action', 'why', 'at')
+    expect(acts).toEqual([
+      { actor: 'alice', action: 'account suspend', why: 'an unpaid bill', at: expect.any(Date) },
+      {
+        actor: userInfo().username,
+        action: 'account resume',
+        why: 'it is paid',
+        at: expect.any(Date),
+      },
+    ])
+    expect(await output('events')).toMatch(new RegExp(`alice +account suspend +${id} +an unpaid`))
+  })
+
+  test.each(['suspend', 'resume'])('error: %s without a reason', (act) => {
+    expect(() => readCommand([act, 'acct_none'])).toThrow('--why is missing.')
   })
 })
 
@@ -143,7 +177,12 @@ describe('freeze and pause', () => {
     expect(await output('stops')).toContain('Nothing is frozen or paused.')
     await expect(output('deployment', 'resume', ...why)).rejects.toThrow('is not stopped.')
     const events = await output('events')
-    expect(events.trim().split('\n')).toHaveLength(9)
+    expect(
+      events
+        .trim()
+        .split('\n')
+        .filter((one) => one.includes('a drill')),
+    ).toHaveLength(8)
     expect(events).toMatch(/alice +chain pause +84532 +a drill/)
   })
 
@@ -209,10 +248,10 @@ describe('--json', () => {
     expect(await json('plan', id, 'enterprise')).toMatchObject({
       account: { plan: 'enterprise', maxWallets: null },
     })
-    expect(await json('suspend', id)).toMatchObject({
+    expect(await json('suspend', id, '--why', 'w')).toMatchObject({
       account: { suspendedAt: expect.any(String) },
     })
-    expect(await json('resume', id)).toMatchObject({ account: { suspendedAt: null } })
+    expect(await json('resume', id, '--why', 'w')).toMatchObject({ account: { suspendedAt: null } })
   })
 })
 
@@ -255,8 +294,8 @@ describe('a wrong call', () => {
     ['a key for an unknown account', key, 'There is no account acct_none.'],
     ['credits for it', ['credits', 'grant', none, '5'], 'There is no account acct_none.'],
     ['a plan for it', ['plan', none, 'pro'], 'There is no account acct_none.'],
-    ['its suspension', ['suspend', none], 'There is no account acct_none.'],
-    ['its resumption', ['resume', none], 'There is no account acct_none.'],
+    ['its suspension', ['suspend', none, '--why', 'w'], 'There is no account acct_none.'],
+    ['its resumption', ['resume', none, '--why', 'w'], 'There is no account acct_none.'],
     ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no live key key_none.'],
     ['a successor of it', ['key', 'roll', 'key_none'], 'There is no live key key_none.'],
   ])('error: %s', async (_title, argv, message) => {

@@ -8,6 +8,7 @@ import { findRunning } from '../../temporal/running.js'
 import { runSweepers } from '../../worker/sweep.js'
 import { watchTemporal } from '../../worker/presence.js'
 import {
+  insertSigned,
   insertTestFunding,
   insertTestIntent,
   insertTestOperation,
@@ -219,6 +220,18 @@ describe('runSweepers', () => {
     const left = () => database.db('idempotency_key').select('key')
     const lines = await sweepUntil(async () => (await left()).length === 0)
     expect(lines).toMatchObject([{ deleted: 2500, msg: 'expired idempotency keys deleted' }])
+  })
+
+  test('deletes what was signed more than two days ago, in batches, and nothing that was signed since', async () => {
+    const { db } = database
+    await insertSigned(db, wallet, { count: 2_500, hoursAgo: 49 })
+    await insertSigned(db, wallet, { count: 3, hoursAgo: 47 })
+    const left = () => db('signed_amount').select('operation_id')
+    const lines = await sweepUntil(async () => (await left()).length <= 3)
+    expect(await left()).toHaveLength(3)
+    expect(lines).toMatchObject([
+      { deleted: 2500, msg: 'signed amounts that count no more deleted' },
+    ])
   })
 })
 

@@ -12,6 +12,7 @@ import { connect } from '../../../db/connection/connect.js'
 import { closedUrl, silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type World } from '../api.js'
 
+const order = { by: 'alice', why: 'an unpaid bill' }
 let world: World
 let accountId: string
 let key: string
@@ -256,7 +257,7 @@ describe('credits', () => {
       [403, 99, await get('/v1/wallets/only', writer)],
       [403, 99, await createWallet('other')],
     ]
-    await suspendAccount(world.database.db, accountId)
+    await suspendAccount(world.database.db, accountId, order)
     refusals.push([403, 99, await get('/v1/wallets/only')], [403, 99, await createWallet('other')])
     await setAccount({ win: nextMinute(), win_used: 100 })
     refusals.push([429, 99, await get('/v1/wallets/only')])
@@ -300,14 +301,14 @@ describe('error: FORBIDDEN', () => {
   test('a suspended account is refused at its next request, free of charge, until it is resumed', async () => {
     const { db } = world.database
     expect((await createWallet('before')).status).toBe(201)
-    await suspendAccount(db, accountId)
+    await suspendAccount(db, accountId, order)
     for (const answer of [await createWallet('during'), await get('/v1/wallets/before')]) {
       expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN'])
       expect(answer.body.message).toContain('This account is suspended.')
       expect(answer.headers.get('x-credits-charged')).toBe('0')
       expectWindow(answer)
     }
-    await resumeAccount(db, accountId)
+    await resumeAccount(db, accountId, order)
     expect((await get('/v1/wallets/before')).status).toBe(200)
     expect((await get('/v1/wallets/during')).status).toBe(404)
     expect(await used()).toBe(2)

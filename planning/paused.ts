@@ -1,0 +1,69 @@
+import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
+import { readBalance } from '../chains/read.js'
+import { findToken } from '../chains/registry.js'
+import { readReserved, type BookedBlock } from '../db/lanes/reservations.js'
+import { readPauses, whyPaused } from '../db/lanes/stops.js'
+import type { Db } from '../db/connection/connect.js'
+import type { IntentRequest } from '../domain/intent.js'
+import type { PausedChain } from '../domain/plan/market.js'
+
+/** `idle`: those of the clients that only an operator keeps from being used. */
+export type PauseView = { clients: ChainClient[]; idle: ChainClient[] }
+
+/**
+ * The chains as they are to be planned with: one that operators have paused counts as disabled, so that nothing new
+ * is planned to it or from it. What has a plan waits.
+ */
+export async function withPauses(db: Db, { list }: Pick<Chains, 'list'>): Promise<PauseView> {
+  const pauses = await readPauses(db)
+  const idle: ChainClient[] = []
+  const clients = list.map((client) => {
+    const why = whyPaused(pauses, client.chain.chainId)
+    if (!why || disabledBecause(client, 'chain')) return client
+    const { name: chain } = client.chain
+    const facts = { chain, check: 'pause', capability: 'chain', outcome: 'failed' } as const
+    const findings = [...client.condition.findings, { ...facts, detail: why }]
+    const paused = { ...client, condition: { findings } }
+    idle.push(paused)
+    return paused
+  })
+  return { clients, idle }
+}
+
+/** What a wallet holds on a paused chain; without `balanceUnits` where nobody can tell. */
+export type PausedHolding = { client: ChainClient; booked?: BookedBlock; balanceUnits?: bigint }
+
+/** Money for a lending may lie on any chain: what it is refused for is not to be mistaken for a lack of money. */
+export async function readPaused(
+  clients: ChainClient[],
+  booked: BookedBlock[],
+  { wallet, request }: { wallet: string; request: IntentRequest },
+): Promise<PausedHolding[]> {
+  if (request.action !== 'lend') return []
+  return Promise.all(
+    clients.map(async (client): Promise<PausedHolding> => {
+      const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+      const token = findToken(client.chain, request.asset)?.address
+      if (!at) return { client }
+      if (!token) return { client, booked: at, balanceUnits: 0n }
+      const holding = { token, owner: wallet, block: { blockHash: at.hash } }
+      const balanceUnits = await readBalance(client, holding).catch(() => undefined)
+      return balanceUnits === undefined ? { client } : { client, booked: at, balanceUnits }
+    }),
+  )
+}
+
+/** The same, less what other intents hold. */
+export async function toPausedChain(
+  trx: Db,
+  { client, booked, balanceUnits }: PausedHolding,
+  { walletId, asset }: { walletId: string; asset: string },
+): Promise<PausedChain> {
+  const { chain } = client
+  const why = disabledBecause(client, 'chain') ?? ''
+  const token = findToken(chain, asset)?.address
+  if (!booked || balanceUnits === undefined) return { chain: chain.name, why }
+  const reserved = token ? await readReserved(trx, { walletId, token }, booked) : 0n
+  const availableUnits = balanceUnits > reserved ? balanceUnits - reserved : 0n
+  return { chain: chain.name, why, availableUnits }
+}
