@@ -13,9 +13,9 @@ import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { explainRevert } from '../protocols/reverts.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
 import { share } from '../share.js'
 import { getPlanned, rebuildCalls } from './calls.js'
-import { isKeySpent } from './chainKey.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
@@ -100,7 +100,7 @@ async function prepareUserOperation(
   const { address: sender } = secret
   const { calls, movedUnits } = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
-    isKeySpent(client, { operation, wallet: sender, treasury: '' }),
+    isKeySpent(client, { ...operation, wallet: sender, treasury: null }),
     needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
     readClaim(round, operation),
@@ -208,7 +208,7 @@ async function prepareFunding(
     throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
   }
   const [isSpent, funds, isReadable] = await Promise.all([
-    isKeySpent(client, { operation, wallet: wallet.address, treasury }),
+    isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
     readTreasuryFunds(db, client, treasury),
     readsDomain(client, chain.usdc),
   ])
