@@ -1,3 +1,4 @@
+import { refusal } from '../custody/policy.js'
 import {
   areOthersWaiting,
   findRoomAt,
@@ -93,19 +94,19 @@ async function defer(
   { one: { operation }, full, units }: { one: Prepared; full: Full; units: bigint },
 ): Promise<void> {
   const { id, walletId, refusedBlock } = operation
-  const refusal = { ...refusalOf(full, units), ...(refusedBlock === null ? {} : { refusedBlock }) }
+  const verdict = { ...refusalOf(full, units), ...(refusedBlock === null ? {} : { refusedBlock }) }
   const isFirst = !(await areOthersWaiting(trx, id, full.counted))
   if (isFirst && operation.code !== DAILY_LIMIT) {
-    log.error({ operation: id, wallet: walletId, limit: refusal.message }, 'daily limit reached')
+    log.error({ operation: id, wallet: walletId, limit: verdict.message }, 'daily limit reached')
   }
-  await refuseOperation(trx, { id, taker: keyring.taker }, refusal)
+  await refuseOperation(trx, { id, taker: keyring.taker }, verdict)
 }
 
 function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal {
   const of = `its daily limit of ${assetText(limit)} USD`
   if (!roomAt) {
-    const message = `Refused to sign: ${assetText(units)} USD are more than ${of}.`
-    return { state: 'deferred', code: 'INTERNAL', message, retryAfterMs: LONGEST_WAIT_MS }
+    const { code, message } = refusal(`${assetText(units)} USD are more than ${of}.`)
+    return { state: 'deferred', code, message, retryAfterMs: LONGEST_WAIT_MS }
   }
   const waitMs = Math.max(roomAt.getTime() - Date.now(), SHORTEST_WAIT_MS)
   return {

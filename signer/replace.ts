@@ -6,6 +6,7 @@ import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
 import { readBlock } from '../chains/read.js'
 import { openAccount } from '../custody/open.js'
+import { refusal } from '../custody/policy.js'
 import { dropCarriers } from '../db/lanes/carrying.js'
 import {
   appendSend,
@@ -157,7 +158,7 @@ function readOwn(
   const old = Transaction.from(raw)
   const isOwn = old.from === sender && BigInt(old.nonce) === nonce
   if (isOwn && old.chainId === BigInt(chainId)) return old
-  throw new ServiceError('INTERNAL', "Refused to sign: the stored bytes must be the lane's own.")
+  throw refusal("the stored bytes must be the lane's own.")
 }
 
 /**
