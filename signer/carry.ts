@@ -12,9 +12,9 @@ import { assertGenuine } from './genuine.js'
 import { signCancellation } from './signing.js'
 import type { Payload, Signed } from './payload.js'
 import { getOwnSecret } from './prepare.js'
+import { takenBy, type Round, type SignerTools } from './round.js'
 import { callOf, storeAgain } from './store.js'
 import type { Operation } from '../db/lanes/operations.js'
-import type { Round, SignerTools } from './round.js'
 
 /** A row that was tampered with does not mend itself. */
 const FORGED_MS = 3_600_000
@@ -129,5 +129,3 @@ async function simulate(
     return explainRevert(data) ?? String(reason)
   }
 }
-
-const takenBy = ({ keyring }: SignerTools, { id }: Operation) => ({ id, taker: keyring.taker })

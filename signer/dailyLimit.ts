@@ -10,9 +10,9 @@ import {
 import { refuseOperation, type Refusal } from '../db/lanes/signing.js'
 import { assetText } from '../domain/money.js'
 import { DAILY_LIMIT } from '../domain/operation.js'
+import { keptRefusal, takenBy, type SignerTools } from './round.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
-import type { SignerTools } from './round.js'
 
 /** It is looked at again this often, for an operator may have raised the limit meanwhile. */
 const LONGEST_WAIT_MS = 600_000
@@ -90,16 +90,17 @@ async function findFull(trx: Db, limits: Limit[], units: bigint): Promise<Full |
 
 async function defer(
   trx: Db,
-  { keyring, log }: LimitTools,
+  tools: LimitTools,
   { one: { operation }, full, units }: { one: Prepared; full: Full; units: bigint },
 ): Promise<void> {
-  const { id, walletId, refusedBlock } = operation
-  const verdict = { ...refusalOf(full, units), ...(refusedBlock === null ? {} : { refusedBlock }) }
+  const { id, walletId } = operation
+  const verdict = { ...refusalOf(full, units), ...keptRefusal(operation) }
   const isFirst = !(await areOthersWaiting(trx, id, full.counted))
   if (isFirst && operation.code !== DAILY_LIMIT) {
-    log.error({ operation: id, wallet: walletId, limit: verdict.message }, 'daily limit reached')
+    const facts = { operation: id, wallet: walletId, limit: verdict.message }
+    tools.log.error(facts, 'daily limit reached')
   }
-  await refuseOperation(trx, { id, taker: keyring.taker }, verdict)
+  await refuseOperation(trx, takenBy(tools, operation), verdict)
 }
 
 function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal {

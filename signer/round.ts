@@ -9,7 +9,8 @@ import type { Chain, Registry } from '../chains/registry.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Treasury } from '../db/keys.js'
-import type { Lane } from '../db/lanes/signing.js'
+import type { Operation } from '../db/lanes/operations.js'
+import type { Lane, Taken } from '../db/lanes/signing.js'
 import type { PartLog } from '../log.js'
 
 /** What keys are opened with, and under which name rows are taken. */
@@ -27,6 +28,16 @@ export type SignerTools = {
   operationGasWei: bigint
   log: PartLog
 }
+
+/** An operation that this signer has taken. */
+export const takenBy = (
+  { keyring }: Pick<SignerTools, 'keyring'>,
+  { id }: Pick<Operation, 'id'>,
+): Taken => ({ id, taker: keyring.taker })
+
+/** Of a refusal: what was refused before stays so, whatever the reason is now. */
+export const keptRefusal = ({ refusedBlock }: Operation): { refusedBlock?: bigint } =>
+  refusedBlock === null ? {} : { refusedBlock }
 
 /** What a transaction costs on a chain now. */
 export type Prices = {
