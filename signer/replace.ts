@@ -18,7 +18,7 @@ import {
 import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
-import { divideUp } from '../domain/money.js'
+import { divideUp, largest, smallest } from '../domain/money.js'
 import { laneContext } from './store.js'
 import type { Chain } from '../chains/registry.js'
 import type { SignerTools } from './round.js'
@@ -166,10 +166,7 @@ function readOwn(
  * for more than before in any case.
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go PriceBump
  */
-const raised = (wei: bigint) => {
-  const eighthMore = divideUp(wei * 9n, 8n)
-  return eighthMore > wei ? eighthMore : wei + 1n
-}
+const raised = (wei: bigint) => largest(divideUp(wei * 9n, 8n), wei + 1n)
 
 type Bounds = Prices & { budgetWei: bigint; gasLimit: bigint; l1FeeWei: bigint }
 
@@ -180,22 +177,19 @@ function raiseFees(
   { baseFeeWei, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
 ): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | string {
   const least = raised(old.maxFeePerGas ?? 0n)
-  const maxPriorityFeePerGas = highest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
-  const needed = highest(least, baseFeeWei + maxPriorityFeePerGas)
+  const maxPriorityFeePerGas = largest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
+  const needed = largest(least, baseFeeWei + maxPriorityFeePerGas)
   const budget = (budgetWei - l1FeeWei) / gasLimit
   if (needed > maxFeeCapWei) return `Gas on ${name} costs more than the cap allows.`
   if (needed > budget) return `Gas on ${name} costs more than an operation may cost.`
   // Room for a base fee that doubles again, as far as it may be.
-  const wanted = highest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
-  const maxFeePerGas = lowest(wanted, lowest(maxFeeCapWei, budget))
+  const wanted = largest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
+  const maxFeePerGas = smallest(wanted, maxFeeCapWei, budget)
   if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei + old.value) {
     return `Lane ${old.from} on ${name} is out of gas.`
   }
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
-
-const highest = (a: bigint, b: bigint) => (a > b ? a : b)
-const lowest = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
  * Signs and stores a replacement under the lane's lock, if the transaction is still open and nobody else has replaced
