@@ -1,6 +1,6 @@
 import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
-import { readBlock } from '../chains/read.js'
+import { readBlock, type Block } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { SigningLimits } from '../domain/limits.js'
 import { divideUp } from '../domain/money.js'
@@ -65,15 +65,24 @@ export async function readRound(client: ChainClient, lane: Lane): Promise<Round>
   return { client, lane, ...prices, ...purse }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
-export async function readPrices(client: ChainClient): Promise<Prices> {
-  const { chain } = client
+/** What a chain asks for gas: at its newest block, for the producer of the next one, and for data on L1. */
+export type GasTerms = { block: Block; tipWei: bigint; l1Price: L1Price }
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer. */
+export async function readGasTerms(client: ChainClient): Promise<GasTerms> {
   const [block, tipWei, l1Price] = await Promise.all([
     readBlock(client, 'latest'),
     readTip(client),
     readL1Price(client),
   ])
-  if (!block) throw new ServiceError('RPC_ERROR', `${chain.name} has no latest block.`)
+  if (!block) throw new ServiceError('RPC_ERROR', `${client.chain.name} has no latest block.`)
+  return { block, tipWei, l1Price }
+}
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+export async function readPrices(client: ChainClient): Promise<Prices> {
+  const { chain } = client
+  const { block, tipWei, l1Price } = await readGasTerms(client)
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
     throw new ServiceError('RPC_ERROR', `Gas on ${chain.name} costs more than the cap allows.`)
