@@ -2,8 +2,8 @@ import { assetUnits } from '../domain/money.js'
 import { spendingChain, type Step } from '../domain/intent.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
 import { pageOrderers, type MissingOperation, type Orderer } from '../db/audit/operations.js'
-import { isSpent } from './chainLogs.js'
 import { aboutOf } from './operations.js'
 import { pagesOf } from './pages.js'
 import type { OperationKind } from '../domain/operation.js'
@@ -39,7 +39,7 @@ type Missing = { operation: MissingOperation; orderer: Orderer }
 
 function isExecuted({ chains }: AuditTools, { operation, orderer }: Missing): Promise<boolean> {
   const { wallet, treasury } = orderer
-  return isSpent(chains.byId(operation.chainId), { ...operation, wallet, treasury })
+  return isKeySpent(chains.byId(operation.chainId), { ...operation, wallet, treasury })
 }
 
 function missingOf(tools: AuditTools, orderer: Orderer): Missing[] {

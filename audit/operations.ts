@@ -3,7 +3,8 @@ import { readReceipt, type Log } from '../chains/read.js'
 import { readAuditedChain, type AuditedChain } from '../db/audit/rows.js'
 import { pageOperations, readAudited, type AuditedOperation } from '../db/audit/operations.js'
 import { readOutcome } from '../protocols/outcomes.js'
-import { findOutcomeLog, isLogOf, isSpent } from './chainLogs.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
+import { findOutcomeLog, isLogOf } from './chainLogs.js'
 import { pagesOf } from './pages.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Difference } from './difference.js'
@@ -51,7 +52,7 @@ async function judge(
   booked: AuditedChain | undefined,
 ): Promise<Difference | undefined> {
   if (isTold(operation) && (await isAsTold(client, operation))) return undefined
-  const spent = await isSpent(client, operation)
+  const spent = await isKeySpent(client, operation)
   if (!spent && !isTold(operation)) return undefined
   const about = aboutOf(client, operation)
   const row = describeRow(operation)

@@ -1,7 +1,7 @@
 import { bookOutcome, moveLane, reconsider, restart, takeBack } from '../db/audit/mends.js'
 import { insertExecuted } from '../db/audit/operations.js'
 import { matchOutcomes } from '../lanes/blockOutcomes.js'
-import { isSpent } from './chainLogs.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
 import type { Difference, Repair } from './difference.js'
 import type { AuditTools } from './tools.js'
 
@@ -43,6 +43,6 @@ async function retract(
   { operation }: Extract<Repair, { type: 'takeBack' }>,
 ): Promise<boolean> {
   const { endpoints } = chains.byId(operation.chainId)
-  const spent = await Promise.all(endpoints.map((endpoint) => isSpent(endpoint, operation)))
+  const spent = await Promise.all(endpoints.map((endpoint) => isKeySpent(endpoint, operation)))
   return spent.every((one) => !one) && takeBack(db, operation)
 }

@@ -1,4 +1,5 @@
 import { Interface } from 'ethers'
+import { largest, smallest } from '../domain/money.js'
 import { share } from '../share.js'
 import { didAnswer, disabledBecause, type ChainClient } from './connect.js'
 import { readContract } from './read.js'
@@ -32,8 +33,7 @@ export const readTip = share(
     if (lowest === highest) return lowest
     try {
       const tip = BigInt(await send<string>('eth_maxPriorityFeePerGas', []))
-      if (tip > highest) return highest
-      return tip < lowest ? lowest : tip
+      return largest(lowest, smallest(tip, highest))
     } catch (error) {
       // Not every node has the method.
       if (didAnswer(error)) return lowest

@@ -197,6 +197,7 @@ function within(actual: unknown, units: bigint): bigint {
 const unknown = (signature: string) =>
   refusal(`the function must be an allowed one, not ${signature || 'an unknown one'}.`)
 
-function refusal(rule: string): ServiceError {
+/** INTERNAL that says what is required of whatever is signed. `rule` ends the sentence. */
+export function refusal(rule: string): ServiceError {
   return new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
 }

@@ -72,6 +72,14 @@ export function toUsd(units: bigint, decimals: number, priceE8: bigint): number 
   return Number(microUsd) / 1e6
 }
 
+/** The largest of some amounts. */
+export const largest = (first: bigint, ...others: bigint[]): bigint =>
+  others.reduce((most, one) => (one > most ? one : most), first)
+
+/** The smallest of some amounts. */
+export const smallest = (first: bigint, ...others: bigint[]): bigint =>
+  others.reduce((least, one) => (one < least ? one : least), first)
+
 /** `a / b`, rounded up. Both are zero or above. */
 export function divideUp(a: bigint, b: bigint): bigint {
   return (a + b - 1n) / b

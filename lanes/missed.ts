@@ -11,6 +11,7 @@ import {
   type SpentOperation,
   type WatchedOperation,
 } from '../db/lanes/booking.js'
+import { largest } from '../domain/money.js'
 import { outcomeFiltersOf } from '../protocols/outcomes.js'
 import { matchOutcomes } from './blockOutcomes.js'
 import { followedEndpoint } from './endpoint.js'
@@ -74,8 +75,7 @@ async function searchFurther(tools: DriverTools, operation: SpentOperation): Pro
   if (search.pausedUntil > Date.now()) return
   search.next ??= state.booked.number
   for (let i = 0; i < RANGES_AT_ONCE && search.next >= spentSince; i++) {
-    const lowest: bigint = search.next - SEARCHED_BLOCKS + 1n
-    const from = lowest > spentSince ? lowest : spentSince
+    const from: bigint = largest(search.next - SEARCHED_BLOCKS + 1n, spentSince)
     const [booked] = await bookOutcomesIn(tools, { from, to: search.next }, [operation])
     if (booked !== undefined) return
     search.next = from - 1n

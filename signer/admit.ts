@@ -2,10 +2,10 @@ import { lockContended, readContenders, type Contender } from '../db/lanes/conte
 import { refuseOperation, returnOperation } from '../db/lanes/signing.js'
 import { failureCodes } from '../domain/operation.js'
 import { shortage, type Claim } from './claim.js'
+import { takenBy, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
-import type { Round, SignerTools } from './round.js'
 
 /** A swap or a burn that was passed by another signer goes on as soon as the other one is mined. */
 const NEXT_TURN_MS = 500
@@ -82,8 +82,8 @@ async function giveBack(
   client: ChainClient,
   one: Prepared,
 ): Promise<void> {
-  const { id, kind } = one.operation
-  const taken = { id, taker: keyring.taker }
+  const { kind } = one.operation
+  const taken = takenBy({ keyring }, one.operation)
   const claim = claimOf(one)
   if (!claim?.market || (kind !== 'deposit' && kind !== 'withdraw')) {
     await returnOperation(trx, taken, NEXT_TURN_MS)

@@ -1,4 +1,5 @@
 import { readBlock, readReceipt, type Receipt } from '../chains/read.js'
+import { refusal } from '../custody/policy.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { ServiceError } from '../domain/errors.js'
 import { lastKind, type Step } from '../domain/intent.js'
@@ -38,10 +39,7 @@ export async function readBrought(
   const own = receipt.logs
     .map((log) => readOutcome(client.chain, log))
     .find((one) => one?.success && isOutcomeOf(one, expected))
-  if (!own) {
-    const rule = 'what a step spends must have been brought by the one before.'
-    throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
-  }
+  if (!own) throw refusal('what a step spends must have been brought by the one before.')
   const { units } = readMoved(client.chain, expected, { own: own.log, all: receipt.logs })
   const burned = assetUnits(feeder.amount)
   return feeder.type === 'bridge' && units > burned ? burned : units

@@ -1,4 +1,4 @@
-import { assertAllowed, type Allowance } from '../custody/policy.js'
+import { assertAllowed, refusal, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
 import { findPool, findToken, type Chain, type Token } from '../chains/registry.js'
 import { findPlan } from '../db/intents/intents.js'
@@ -55,7 +55,7 @@ export async function rebuildCalls(
 ): Promise<Rebuilt> {
   const { plan, step } = await getPlanned(db, operation)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
+    throw refusal('the operation must be in the plan.')
   }
   const asked = await getAsked(db, operation, { plan, limits })
   const feeder = feederOf(plan, step)
@@ -78,7 +78,7 @@ export async function getPlanned(
   const plan = await findPlan(db, intentId, { walletId, accountId })
   const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
   if (plan && step) return { plan, step }
-  throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
+  throw refusal('the operation must be in the plan.')
 }
 
 function allowedCalls(place: Place, step: Step, spending: Spending): Promise<AllowedCalls> {
@@ -191,8 +191,9 @@ function listedSwap(chain: Chain, { asset, toAsset }: SwapStep) {
   const to = findToken(chain, toAsset)
   const pool = from && to && findPool(chain, from, to)
   if (!pool || !chain.uniswap || !isEven(from, to)) {
-    const rule = 'the chain must list the tokens of the swap, as of the same worth, and their pool.'
-    throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+    throw refusal(
+      'the chain must list the tokens of the swap, as of the same worth, and their pool.',
+    )
   }
   return { from, to, contract: chain.uniswap.router, poolFee: pool.fee }
 }

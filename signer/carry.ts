@@ -6,14 +6,15 @@ import { findSignature } from '../db/lanes/signatures.js'
 import { returnOperation } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
 import { explainRevert } from '../protocols/reverts.js'
-import { isKeySpent, readSpentSince } from './chainKey.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
+import { readSpentSince } from './spentSince.js'
 import { assertGenuine } from './genuine.js'
 import { signCancellation } from './signing.js'
 import type { Payload, Signed } from './payload.js'
 import { getOwnSecret } from './prepare.js'
+import { takenBy, type Round, type SignerTools } from './round.js'
 import { callOf, storeAgain } from './store.js'
 import type { Operation } from '../db/lanes/operations.js'
-import type { Round, SignerTools } from './round.js'
 
 /** A row that was tampered with does not mend itself. */
 const FORGED_MS = 3_600_000
@@ -37,8 +38,8 @@ export async function carryAgain(
   const facts = { chain: chain.name, lane: round.lane.sender, operation: operation.id }
   const signed = await findGenuine(tools, round, operation)
   if (!signed) return
-  const { treasury } = keyring
-  if (await isKeySpent(round.client, { ...signed, treasury: treasury.address })) {
+  const { address: treasury } = keyring.treasury
+  if (await isKeySpent(round.client, { ...operation, wallet: signed.wallet, treasury })) {
     await lookUp(tools, round, operation)
     return
   }
@@ -128,5 +129,3 @@ async function simulate(
     return explainRevert(data) ?? String(reason)
   }
 }
-
-const takenBy = ({ keyring }: SignerTools, { id }: Operation) => ({ id, taker: keyring.taker })

@@ -1,3 +1,4 @@
+import { refusal } from '../custody/policy.js'
 import {
   areOthersWaiting,
   findRoomAt,
@@ -9,9 +10,9 @@ import {
 import { refuseOperation, type Refusal } from '../db/lanes/signing.js'
 import { assetText } from '../domain/money.js'
 import { DAILY_LIMIT } from '../domain/operation.js'
+import { keptRefusal, takenBy, type SignerTools } from './round.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
-import type { SignerTools } from './round.js'
 
 /** It is looked at again this often, for an operator may have raised the limit meanwhile. */
 const LONGEST_WAIT_MS = 600_000
@@ -89,23 +90,24 @@ async function findFull(trx: Db, limits: Limit[], units: bigint): Promise<Full |
 
 async function defer(
   trx: Db,
-  { keyring, log }: LimitTools,
+  tools: LimitTools,
   { one: { operation }, full, units }: { one: Prepared; full: Full; units: bigint },
 ): Promise<void> {
-  const { id, walletId, refusedBlock } = operation
-  const refusal = { ...refusalOf(full, units), ...(refusedBlock === null ? {} : { refusedBlock }) }
+  const { id, walletId } = operation
+  const verdict = { ...refusalOf(full, units), ...keptRefusal(operation) }
   const isFirst = !(await areOthersWaiting(trx, id, full.counted))
   if (isFirst && operation.code !== DAILY_LIMIT) {
-    log.error({ operation: id, wallet: walletId, limit: refusal.message }, 'daily limit reached')
+    const facts = { operation: id, wallet: walletId, limit: verdict.message }
+    tools.log.error(facts, 'daily limit reached')
   }
-  await refuseOperation(trx, { id, taker: keyring.taker }, refusal)
+  await refuseOperation(trx, takenBy(tools, operation), verdict)
 }
 
 function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal {
   const of = `its daily limit of ${assetText(limit)} USD`
   if (!roomAt) {
-    const message = `Refused to sign: ${assetText(units)} USD are more than ${of}.`
-    return { state: 'deferred', code: 'INTERNAL', message, retryAfterMs: LONGEST_WAIT_MS }
+    const { code, message } = refusal(`${assetText(units)} USD are more than ${of}.`)
+    return { state: 'deferred', code, message, retryAfterMs: LONGEST_WAIT_MS }
   }
   const waitMs = Math.max(roomAt.getTime() - Date.now(), SHORTEST_WAIT_MS)
   return {

@@ -1,6 +1,7 @@
 import type { TransactionRequest } from 'ethers'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { ServiceError } from '../domain/errors.js'
+import { largest } from '../domain/money.js'
 import type { Held } from '../domain/waiting.js'
 import type { Round, SignerTools } from './round.js'
 
@@ -26,7 +27,7 @@ export function assertAffordable(
   }
   const shared = (BigInt(unsigned.gasLimit ?? 0) - own) / count
   const l1FeeWei = highestL1Part(chain, l1Price, posted).feeWei / count
-  const dearest = gas.reduce((most, one) => (one > most ? one : most), 0n)
+  const dearest = largest(0n, ...gas)
   if ((dearest + shared) * fees.maxWei + l1FeeWei <= operationGasWei) return
   const message = `Gas on ${chain.name} costs more than an operation may cost.`
   throw new ServiceError('RPC_ERROR', message, { waitsFor: 'GAS_PRICE' } satisfies Held)

@@ -1,7 +1,7 @@
 import { verifyAuthorization, verifyTypedData } from 'ethers'
 import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
+import { refusal } from '../custody/policy.js'
 import { findBurn } from '../db/lanes/burns.js'
-import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { allBridges } from '../protocols/bridges/bridges.js'
@@ -152,8 +152,4 @@ function recover<T>(read: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-function refusal(rule: string): ServiceError {
-  return new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
 }

@@ -7,15 +7,16 @@ import {
   ENTRY_POINT_ADDRESS,
 } from '../chains/registry.js'
 import { readsDomain } from '../chains/tokenDomain.js'
+import { refusal } from '../custody/policy.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { explainRevert } from '../protocols/reverts.js'
+import { isKeySpent } from '../protocols/spentKeys.js'
 import { share } from '../share.js'
 import { getPlanned, rebuildCalls } from './calls.js'
-import { isKeySpent } from './chainKey.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
@@ -100,7 +101,7 @@ async function prepareUserOperation(
   const { address: sender } = secret
   const { calls, movedUnits } = await rebuildCalls(tools, round, { operation, wallet: sender })
   const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
-    isKeySpent(client, { operation, wallet: sender, treasury: '' }),
+    isKeySpent(client, { ...operation, wallet: sender, treasury: null }),
     needsAuthorizationOf(client, sender),
     estimateCallGas(round, sender, calls),
     readClaim(round, operation),
@@ -134,7 +135,7 @@ export async function getOwnSecret(
 ): Promise<WalletSecret> {
   const secret = await getWalletSecret(db, walletId)
   if (secret.accountId === accountId) return secret
-  throw new ServiceError('INTERNAL', 'Refused to sign: the wallet must be of the same account.')
+  throw refusal('the wallet must be of the same account.')
 }
 
 const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
@@ -198,17 +199,14 @@ async function prepareFunding(
   ])
   const { units, chain: fundedChain } = demoFunding
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
-    throw new ServiceError(
-      'INTERNAL',
-      'Refused to sign: a funding must be exactly 1 USDC on arbitrum-sepolia.',
-    )
+    throw refusal('a funding must be exactly 1 USDC on arbitrum-sepolia.')
   }
   const { walletId, accountId } = funding
   if (walletId !== operation.walletId || accountId !== operation.accountId) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the funding must be of the same wallet.')
+    throw refusal('the funding must be of the same wallet.')
   }
   const [isSpent, funds, isReadable] = await Promise.all([
-    isKeySpent(client, { operation, wallet: wallet.address, treasury }),
+    isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
     readTreasuryFunds(db, client, treasury),
     readsDomain(client, chain.usdc),
   ])
@@ -240,17 +238,17 @@ async function prepareMint(
     getOwnSecret(db, operation),
   ])
   if (step.type !== 'bridge' || step.to !== chain.name) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the operation must be in the plan.')
+    throw refusal('the operation must be in the plan.')
   }
   if (!burn?.message || !burn.attestation) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be attested.')
+    throw refusal('the message must be attested.')
   }
   const { message, attestation } = burn
   const bridge = bridgeOf(step.protocol)
   const { nonce, recipient } = bridge.readMessage(message)
   const isOurs = recipient === wallet.address && nonce === chainKey
   if (!isOurs || !bridge.leadsTo(chain, message)) {
-    throw new ServiceError('INTERNAL', 'Refused to sign: the message must be that of the burn.')
+    throw refusal('the message must be that of the burn.')
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })

@@ -13,7 +13,7 @@ import {
 } from '../db/lanes/gas.js'
 import { lockNextNonce } from '../db/lanes/signing.js'
 import { holdStops, isPaused } from '../db/lanes/stops.js'
-import { fromUnits } from '../domain/money.js'
+import { fromUnits, smallest } from '../domain/money.js'
 import { gasLimitOf } from '../protocols/userOperation.js'
 import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
 import { storePlanned, type Planned } from './store.js'
@@ -124,7 +124,7 @@ async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse
   const { log, told } = tools
   const { usual, limits, treasury } = look
   const { spendable, need } = await noteDryness(tools, look, lane)
-  const high = lower(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
+  const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
   const key = `${lane.chainId}/${lane.sender}`
   if (spendable >= high / LOW_PART && spendable >= need) {
     told.delete(key)
@@ -170,8 +170,8 @@ async function refill(
     const cost = request.gasLimit * prices.fees.maxWei + l1FeeWei
     const left = treasury.balanceWei - limits.reserveWei - underWay - cost
     const today = limits.dailyWei - (await sumMoved(trx, treasury))
-    const valueWei = lower(wantedWei, lower(left, today))
-    if (valueWei < lower(LEAST_TRANSACTIONS * usual.wei, wantedWei)) {
+    const valueWei = smallest(wantedWei, left, today)
+    if (valueWei < smallest(LEAST_TRANSACTIONS * usual.wei, wantedWei)) {
       const reason =
         today < left ? 'REFILL_DAILY_ETH is used up' : 'the treasury has too little ETH'
       return { kind: 'refused', reason }
@@ -198,5 +198,3 @@ function planTransfer({ chain }: ChainClient, { fees, l1Price }: Prices, to: str
   }
   return { request, l1FeeWei: l1.feeWei }
 }
-
-const lower = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
-import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
-import { readTip } from '../chains/prices.js'
-import { readBlock } from '../chains/read.js'
+import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
+import { refusal } from '../custody/policy.js'
 import { dropCarriers } from '../db/lanes/carrying.js'
 import {
   appendSend,
@@ -16,11 +15,10 @@ import {
 } from '../db/lanes/replacing.js'
 import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
-import { ServiceError } from '../domain/errors.js'
-import { divideUp } from '../domain/money.js'
+import { divideUp, largest, smallest } from '../domain/money.js'
+import { readGasTerms, type GasTerms, type SignerTools } from './round.js'
 import { laneContext } from './store.js'
 import type { Chain } from '../chains/registry.js'
-import type { SignerTools } from './round.js'
 
 /** What is stuck has been so for seconds: to look once a second costs it little. */
 const LOOK_MS = 1_000
@@ -64,8 +62,13 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   }
 
   async function replace(lane: Lane, stuck: StuckTransaction): Promise<void> {
+    const [terms, balance] = await Promise.all([
+      readGasTerms(client),
+      client.send<string>('eth_getBalance', [lane.sender, 'latest']),
+    ])
     const replacement = draftReplacement(client.chain, stuck, {
-      ...(await readPrices(client, lane)),
+      ...terms,
+      balanceWei: BigInt(balance),
       budgetWei: tools.operationGasWei * BigInt(Math.max(stuck.operations, 1)),
     })
     if (typeof replacement === 'string') return tellWaiting(stuck, replacement)
@@ -96,19 +99,8 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   }
 }
 
-/** What the chain asks now, and what the lane has, wei. */
-type Prices = { baseFeeWei: bigint; tipWei: bigint; l1Price: L1Price; balanceWei: bigint }
-
-async function readPrices(client: ChainClient, lane: Lane): Promise<Prices> {
-  const [block, balance, tipWei, l1Price] = await Promise.all([
-    readBlock(client, 'latest'),
-    client.send<string>('eth_getBalance', [lane.sender, 'latest']),
-    readTip(client),
-    readL1Price(client),
-  ])
-  if (!block) throw new ServiceError('RPC_ERROR', `${client.chain.name} has no latest block.`)
-  return { baseFeeWei: block.baseFeeWei, tipWei, l1Price, balanceWei: BigInt(balance) }
-}
+/** What the chain asks now, what the lane has, and what a transaction may cost at most, wei. */
+type Budget = GasTerms & { balanceWei: bigint; budgetWei: bigint }
 
 /** An unsigned transaction; `isEmpty`: it carries nothing, and frees its nonce. */
 type Draft = { unsigned: TransactionRequest; isEmpty: boolean }
@@ -116,13 +108,13 @@ type Draft = { unsigned: TransactionRequest; isEmpty: boolean }
 /**
  * The transaction that takes the place of a stuck one.
  *
- * @param bounds - `budgetWei`: what the transaction may cost at most, by whichever of its sends it is mined.
+ * @param bounds - They hold for whichever of its sends it is mined by.
  * @returns Why there is none, when it would cost too much.
  */
 function draftReplacement(
   chain: Chain,
   stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
-  bounds: Prices & { budgetWei: bigint },
+  bounds: Budget,
 ): Draft | string {
   const old = readOwn(chain, stuck)
   const wasEmpty = old.to === old.from && old.data === '0x'
@@ -157,7 +149,7 @@ function readOwn(
   const old = Transaction.from(raw)
   const isOwn = old.from === sender && BigInt(old.nonce) === nonce
   if (isOwn && old.chainId === BigInt(chainId)) return old
-  throw new ServiceError('INTERNAL', "Refused to sign: the stored bytes must be the lane's own.")
+  throw refusal("the stored bytes must be the lane's own.")
 }
 
 /**
@@ -165,36 +157,30 @@ function readOwn(
  * for more than before in any case.
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go PriceBump
  */
-const raised = (wei: bigint) => {
-  const eighthMore = divideUp(wei * 9n, 8n)
-  return eighthMore > wei ? eighthMore : wei + 1n
-}
+const raised = (wei: bigint) => largest(divideUp(wei * 9n, 8n), wei + 1n)
 
-type Bounds = Prices & { budgetWei: bigint; gasLimit: bigint; l1FeeWei: bigint }
+type Bounds = Budget & { gasLimit: bigint; l1FeeWei: bigint }
 
 /** Fees above those of the send before, and at least what the chain asks now. A text says why it cannot be. */
 function raiseFees(
   { name, maxFeeCapWei }: Chain,
   old: Transaction,
-  { baseFeeWei, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
+  { block: { baseFeeWei }, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
 ): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | string {
   const least = raised(old.maxFeePerGas ?? 0n)
-  const maxPriorityFeePerGas = highest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
-  const needed = highest(least, baseFeeWei + maxPriorityFeePerGas)
+  const maxPriorityFeePerGas = largest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
+  const needed = largest(least, baseFeeWei + maxPriorityFeePerGas)
   const budget = (budgetWei - l1FeeWei) / gasLimit
   if (needed > maxFeeCapWei) return `Gas on ${name} costs more than the cap allows.`
   if (needed > budget) return `Gas on ${name} costs more than an operation may cost.`
   // Room for a base fee that doubles again, as far as it may be.
-  const wanted = highest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
-  const maxFeePerGas = lowest(wanted, lowest(maxFeeCapWei, budget))
+  const wanted = largest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
+  const maxFeePerGas = smallest(wanted, maxFeeCapWei, budget)
   if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei + old.value) {
     return `Lane ${old.from} on ${name} is out of gas.`
   }
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
-
-const highest = (a: bigint, b: bigint) => (a > b ? a : b)
-const lowest = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
  * Signs and stores a replacement under the lane's lock, if the transaction is still open and nobody else has replaced

@@ -1,5 +1,5 @@
+import { refusal } from '../custody/policy.js'
 import { findAsked } from '../db/intents/intents.js'
-import { ServiceError } from '../domain/errors.js'
 import { isWithinRequest, type Asked } from '../domain/spending.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -18,6 +18,5 @@ export async function getAsked(
 ): Promise<Asked> {
   const asked = await findAsked(db, intentId, walletId)
   if (asked && isWithinRequest(asked, plan, limits)) return asked
-  const rule = 'the plan must spend no more than its intent asks for.'
-  throw new ServiceError('INTERNAL', `Refused to sign: ${rule}`)
+  throw refusal('the plan must spend no more than its intent asks for.')
 }

@@ -1,6 +1,6 @@
 import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
-import { readBlock } from '../chains/read.js'
+import { readBlock, type Block } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Held } from '../domain/waiting.js'
 import type { SigningLimits } from '../domain/limits.js'
@@ -10,7 +10,8 @@ import type { Chain, Registry } from '../chains/registry.js'
 import type { PrivateKek } from '../custody/kek/file.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Treasury } from '../db/keys.js'
-import type { Lane } from '../db/lanes/signing.js'
+import type { Operation } from '../db/lanes/operations.js'
+import type { Lane, Taken } from '../db/lanes/signing.js'
 import type { PartLog } from '../log.js'
 
 /** What keys are opened with, and under which name rows are taken. */
@@ -28,6 +29,16 @@ export type SignerTools = {
   operationGasWei: bigint
   log: PartLog
 }
+
+/** An operation that this signer has taken. */
+export const takenBy = (
+  { keyring }: Pick<SignerTools, 'keyring'>,
+  { id }: Pick<Operation, 'id'>,
+): Taken => ({ id, taker: keyring.taker })
+
+/** Of a refusal: what was refused before stays so, whatever the reason is now. */
+export const keptRefusal = ({ refusedBlock }: Operation): { refusedBlock?: bigint } =>
+  refusedBlock === null ? {} : { refusedBlock }
 
 /** What a transaction costs on a chain now. */
 export type Prices = {
@@ -55,15 +66,24 @@ export async function readRound(client: ChainClient, lane: Lane): Promise<Round>
   return { client, lane, ...prices, ...purse }
 }
 
-/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
-export async function readPrices(client: ChainClient): Promise<Prices> {
-  const { chain } = client
+/** What a chain asks for gas: at its newest block, for the producer of the next one, and for data on L1. */
+export type GasTerms = { block: Block; tipWei: bigint; l1Price: L1Price }
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer. */
+export async function readGasTerms(client: ChainClient): Promise<GasTerms> {
   const [block, tipWei, l1Price] = await Promise.all([
     readBlock(client, 'latest'),
     readTip(client),
     readL1Price(client),
   ])
-  if (!block) throw new ServiceError('RPC_ERROR', `${chain.name} has no latest block.`)
+  if (!block) throw new ServiceError('RPC_ERROR', `${client.chain.name} has no latest block.`)
+  return { block, tipWei, l1Price }
+}
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+export async function readPrices(client: ChainClient): Promise<Prices> {
+  const { chain } = client
+  const { block, tipWei, l1Price } = await readGasTerms(client)
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
     const details = { waitsFor: 'GAS_PRICE' } satisfies Held

@@ -13,9 +13,9 @@ import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { reasonOf, type Held } from '../domain/waiting.js'
 import { prepare, type NotPrepared, type Prepared } from './prepare.js'
-import { readRound, type Round, type SignerTools } from './round.js'
+import { keptRefusal, readRound, takenBy, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
-import { readSpentSince } from './chainKey.js'
+import { readSpentSince } from './spentSince.js'
 import { BUNDLE_GAS } from './genuine.js'
 import { serveLanes, type Service, type Turn } from './loops.js'
 import { keepReplacing } from './replace.js'
@@ -302,10 +302,6 @@ async function giveAllBack(tools: SignerTools, operations: Operation[], error: u
     if (one.status === 'rejected') tools.log.warn({ err: one.reason as unknown }, 'not given back')
   }
 }
-
-const keptRefusal = ({ refusedBlock }: Operation) => (refusedBlock === null ? {} : { refusedBlock })
-
-const takenBy = ({ keyring }: SignerTools, { id }: Operation) => ({ id, taker: keyring.taker })
 
 function refuse(tools: SignerTools, operation: Operation, refusal: Refusal): Promise<void> {
   return refuseOperation(tools.db, takenBy(tools, operation), refusal)

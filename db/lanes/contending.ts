@@ -1,3 +1,4 @@
+import { priority } from './taking.js'
 import type { Db } from '../connection/connect.js'
 
 /** An operation that contends with others, in flight or turned away before. Base units. */
@@ -57,7 +58,7 @@ const CONTENDERS = `
 select c.* from (
   select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt",
     op.id = any(:ids) as "isOwn",
-    case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
+    ${priority} as priority,
     (op.state = 'signed' and (op.tx_id is not null or op.kind not in ('swap', 'bridge'))
       or op.state in ('mined', 'confirmed') and op.block_number > :head) as "isInFlight",
     (op.state in ('queued', 'deferred') and op.refused_block is null

@@ -11,6 +11,9 @@ const LEASE_SECONDS = 30
 /** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
 export const LEASES_IN_COMPANY = 2
 
+/** How soon an operation of an account `a` is served, by its plan: a lower number first. */
+export const priority = `case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end`
+
 // What makes an operation `op` one that may be signed now, of an intent `i` (none for a funding). Each says one thing.
 
 /** Nobody works on it. */
@@ -37,7 +40,7 @@ const isClear = `(op.kind not in ('swap', 'bridge') or not exists (
 const place = `row_number() over (
       partition by case when op.kind in ('swap', 'bridge') then coalesce(op.resource, op.id) else op.id end,
         op.state
-      order by case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end, op.created_at)`
+      order by ${priority}, op.created_at)`
 
 /**
  * The lanes of the chain as they are: `dry` ones cannot pay, `full` ones have as many open transactions as a lane
@@ -126,7 +129,7 @@ leased as (${leased}),
 ready as (
   select op.id, op.created_at,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
-    case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end as priority,
+    ${priority} as priority,
     row_number() over (partition by op.account_id order by op.created_at) as turn,
     ${place} as place
   from operation op

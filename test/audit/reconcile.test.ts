@@ -8,6 +8,7 @@ import {
   intentOf,
   loseOperation,
   operationOf,
+  takeBackPayment,
   unsigned,
   type Settled,
 } from './settled.js'
@@ -94,5 +95,14 @@ describe('reconcile', () => {
     const [, ...more] = left.filter(({ check }) => check === 'lanes')
     expect(more).toEqual([])
     expect(left.map(({ mend }) => mend).join()).toContain('when they are final')
+  })
+
+  test('books a payment that was taken back and is queued as failed', async () => {
+    const funding = await takeBackPayment(settled.world)
+    const plant = (db: Db) => operationOf(db, funding).update({ ...unsigned, state: 'queued' })
+    const { left, mended, row } = await afterMending(plant, funding)
+    expect(left).toEqual([])
+    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+    expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
   })
 })

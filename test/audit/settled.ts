@@ -8,6 +8,7 @@ import {
   type World,
 } from '../lanes/world/fixture.js'
 import { setFrozen } from '../lanes/world/freeze.js'
+import { leaveTreasury, skipPauses } from '../lanes/world/treasury.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** A world in which everything is final, and what is in it. `waiting`: an intent of which nothing is ordered yet. */
@@ -32,6 +33,27 @@ export async function createSettled(): Promise<Settled> {
   await world.mine(finalityBlocks)
   await world.book()
   return { world, done, failed, funded, waiting }
+}
+
+/** A payment that the treasury could not make and has taken back on the chain, after which it has money again. */
+export async function takeBackPayment(world: World): Promise<Lend> {
+  const funding = await world.fund(await world.createWallet(0n))
+  const carry = async () => {
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+  }
+  await world.sign()
+  await leaveTreasury(world, 0n)
+  await carry()
+  await operationOf(world.db, funding).update({ carry_failures: 3 })
+  await skipPauses(world)
+  await world.sign()
+  await carry()
+  await world.mint(world.treasury, usdcUnits)
+  await world.mine()
+  await world.book()
+  return funding
 }
 
 export const operationOf = (db: Db, { operationId }: Lend) =>

@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { fromUnits, gasCostUsd, sumUsd, toUnits, toUsd } from '../../domain/money.js'
+import {
+  fromUnits,
+  gasCostUsd,
+  largest,
+  smallest,
+  sumUsd,
+  toUnits,
+  toUsd,
+} from '../../domain/money.js'
 import { holds } from './plan/holds.js'
 
 const messageOf = (amount: number | string) => {
@@ -151,6 +159,19 @@ describe('fromUnits', () => {
         expect(toUnits(fromUnits(value, decimals), decimals)).toBe(value)
       }),
     )
+  })
+})
+
+describe('largest and smallest', () => {
+  test('of amounts beyond what a double holds, wherever they stand', () => {
+    const amounts: [bigint, ...bigint[]][] = [
+      [2n ** 64n, 2n ** 64n + 1n, -1n],
+      [2n ** 64n + 1n, -1n, 2n ** 64n],
+      [-1n, 2n ** 64n, 2n ** 64n + 1n],
+    ]
+    expect(amounts.map((some) => largest(...some))).toEqual(Array(3).fill(2n ** 64n + 1n))
+    expect(amounts.map((some) => smallest(...some))).toEqual([-1n, -1n, -1n])
+    expect([largest(7n), smallest(7n)]).toEqual([7n, 7n])
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ServiceError } from '../../../domain/errors.js'
+import { smallest } from '../../../domain/money.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { anyBridge, anyLend, anyNetLend, anyWithdraw, type Case } from './anyMarket.js'
 import { holds } from './holds.js'
@@ -99,7 +100,7 @@ describe('planIntent, whatever the market', () => {
       const brought = taken(plan, request.asset)
       expect(brought).toBeLessThanOrEqual(total)
       if (request.amountUnits === 'max') expect(brought).toBe(total)
-      else expect(brought).toBeGreaterThanOrEqual(lesser(request.amountUnits, total))
+      else expect(brought).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
       assertHardlyMore(plan, request, brought, total, touched)
     })
   })
@@ -126,7 +127,7 @@ function assertHardlyMore(
   touched: PositionState[],
 ): void {
   if (amountUnits === 'max') return
-  const dust = (whole: bigint) => lesser(10_000n, whole / 100n)
+  const dust = (whole: bigint) => smallest(10_000n, whole / 100n)
   const emptied = plan.steps.filter((step) => step.type === 'withdraw' && step.everything)
   const swept = emptied.reduce((sum, step) => {
     const position = touched.find((one) => 'market' in step && one.market === step.market)
@@ -136,5 +137,3 @@ function assertHardlyMore(
   const most = brought === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
   expect(brought).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
 }
-
-const lesser = (a: bigint, b: bigint) => (a < b ? a : b)

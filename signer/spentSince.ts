@@ -1,54 +1,14 @@
-import { Interface } from 'ethers'
-import { readContract } from '../chains/read.js'
-import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
 import { findIntentCreation } from '../db/intents/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { operationId } from '../lanes/operationId.js'
-import { allBridges } from '../protocols/bridges/bridges.js'
-import { entryPoint } from '../protocols/userOperation.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 
-const token = new Interface([
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-])
-
 /** What a clock may differ from that of a chain. */
 const CLOCK_MS = 3_600_000
-
-/** An operation, and the accounts under which its key may stand. */
-export type Keyed = {
-  operation: Pick<Operation, 'kind' | 'chainKey'>
-  wallet: string
-  treasury: string
-}
-
-/**
- * True when the chain has executed the operation, whoever sent it, or has taken its payment back.
- *
- * @throws {ServiceError} RPC_ERROR.
- */
-export async function isKeySpent(
-  client: ChainClient,
-  { operation: { kind, chainKey: key }, wallet, treasury }: Keyed,
-): Promise<boolean> {
-  if (kind === 'mint') {
-    const minted = await Promise.all(allBridges.map((bridge) => bridge.isMinted(client, key)))
-    return minted.includes(true)
-  }
-  if (kind === 'fund') {
-    const { address: to } = client.chain.usdc
-    const call = { to, abi: token, name: 'authorizationState', args: [treasury, key] }
-    return (await readContract(client, call))[0] === true
-  }
-  const args = [wallet, key]
-  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args }
-  const [nonce] = await readContract(client, call)
-  return ((nonce as bigint) & 0xffff_ffff_ffff_ffffn) > 0n
-}
 
 /**
  * The lowest block that may hold the log of a spent key. A restored database may have written the row long

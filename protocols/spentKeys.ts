@@ -1,0 +1,40 @@
+import { Interface } from 'ethers'
+import { readContract } from '../chains/read.js'
+import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { allBridges } from './bridges/bridges.js'
+import { entryPoint } from './userOperation.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Expected } from './outcomes.js'
+
+const token = new Interface([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+])
+
+/** A nonce of the EntryPoint is a key, and below it how often that was used. */
+const COUNT_BITS = 64
+
+/**
+ * True when the chain has executed the operation, whoever sent it and whatever came of it, or has taken its payment
+ * back. A payment without a payer was never made.
+ *
+ * @throws {ServiceError} RPC_ERROR.
+ */
+export async function isKeySpent(
+  client: ChainClient,
+  { kind, chainKey, wallet, treasury }: Expected,
+): Promise<boolean> {
+  if (kind === 'mint') {
+    const minted = await Promise.all(allBridges.map((bridge) => bridge.isMinted(client, chainKey)))
+    return minted.includes(true)
+  }
+  if (kind === 'fund') {
+    if (treasury === null) return false
+    const { address: to } = client.chain.usdc
+    const call = { to, abi: token, name: 'authorizationState', args: [treasury, chainKey] }
+    return (await readContract(client, call))[0] === true
+  }
+  const args = [wallet, chainKey]
+  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args }
+  const [nonce] = await readContract(client, call)
+  return BigInt.asUintN(COUNT_BITS, nonce as bigint) > 0n
+}
