@@ -3,6 +3,7 @@ import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
+import { systemRoutes } from './endpoints/dashboard/system.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
@@ -33,4 +34,8 @@ export const endpoints: Endpoints = {
 }
 
 /** What the dashboard has besides all of these: no part of the published document. */
-export const dashboard: readonly DashboardRoute[] = [...sessionRoutes, ...invitationRoutes]
+export const dashboard: readonly DashboardRoute[] = [
+  ...sessionRoutes,
+  ...invitationRoutes,
+  ...systemRoutes,
+]

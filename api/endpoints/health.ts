@@ -25,7 +25,7 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
     const [postgres, signer, workflows] = await Promise.all([
       probe(PROBE_MS, () => isMigrated(db)),
       probe(PROBE_MS, async () => (await findActiveKek(db)) !== undefined),
-      probe(TEMPORAL_MS, () => pingTemporal(temporal, TEMPORAL_MS).then(() => true)),
+      isTemporalThere(temporal),
     ])
     const ready = postgres && signer
     const degraded = ready && !workflows
@@ -34,6 +34,10 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
       .json({ ready, postgres, signer, temporal: workflows, degraded })
   }
 }
+
+/** Whether Temporal answers at once. */
+export const isTemporalThere = (temporal: Services['temporal']): Promise<boolean> =>
+  probe(TEMPORAL_MS, () => pingTemporal(temporal, TEMPORAL_MS).then(() => true))
 
 /** Whether `check` comes true in time. */
 async function probe(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {

@@ -9,9 +9,10 @@ import { readiness } from '../schemas/readiness.js'
 import { withPauses } from '../../probe/pauses.js'
 import type { ChainReport } from '../../probe/chain.js'
 import type { Purse } from '../../probe/purses.js'
+import type { Services } from '../http/services.js'
 
 /** For operators: what the latest probe has found. Without `verbose` the path is the probe of a supervisor. */
-const readReadiness = readRoute(
+const getReadiness = readRoute(
   {
     path: '/readyz',
     caller: apiKey({ credits: 0 }),
@@ -38,21 +39,27 @@ const readReadiness = readRoute(
       errors: [],
     },
   },
-  async ({ prober, db, registry }) => {
-    const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
-    // Operators ask for it right after they have paused something.
-    const paused = await withPauses(db, registry, chains)
-    const body = {
-      checkedAt: checkedAt.toISOString(),
-      chains: paused.map(chainBody),
-      treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
-      lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
-    }
-    return { status: 200, body }
-  },
+  async (services) => ({ status: 200, body: await readReadinessBody(services) }),
 )
 
-export const readinessRoutes = [readReadiness]
+/** What the latest probe has found, with what is paused now. */
+export async function readReadinessBody({
+  prober,
+  db,
+  registry,
+}: Pick<Services, 'prober' | 'db' | 'registry'>): Promise<z.infer<typeof readiness>> {
+  const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
+  // Operators ask for it right after they have paused something.
+  const paused = await withPauses(db, registry, chains)
+  return {
+    checkedAt: checkedAt.toISOString(),
+    chains: paused.map(chainBody),
+    treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
+    lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+  }
+}
+
+export const readinessRoutes = [getReadiness]
 
 const chainBody = ({ chain, answered, endpoints, findings }: ChainReport) => ({
   ...{ chain, answered, endpoints },

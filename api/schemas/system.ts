@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { readiness } from './readiness.js'
+
+/** What the page of operators shows: the whole deployment, over all accounts. */
+
+const moment = z.iso.datetime()
+
+export const systemAnswer = z.strictObject({
+  readiness,
+  /** A role without a session has no process that works. */
+  roles: z.array(z.strictObject({ role: z.string(), sessions: z.int(), isThere: z.boolean() })),
+  temporal: z.boolean(),
+  chains: z.array(
+    z.strictObject({
+      chain: z.string(),
+      bookedBlock: z.string(),
+      finalizedBlock: z.string(),
+      bookedAt: moment,
+      waiting: z.int(),
+      waitingSince: moment.nullable(),
+      sent: z.int(),
+    }),
+  ),
+  lanes: z.array(
+    z.strictObject({
+      chain: z.string(),
+      address: z.string(),
+      nextNonce: z.string(),
+      open: z.int(),
+      openSince: moment.nullable(),
+      drySince: moment.nullable(),
+    }),
+  ),
+  stops: z.array(
+    z.strictObject({
+      scope: z.enum(['account', 'wallet', 'chain', 'deployment']),
+      /** Id of an account or a wallet, name of a chain; empty for the deployment. */
+      subject: z.string(),
+      since: moment,
+      by: z.string(),
+      why: z.string(),
+    }),
+  ),
+  acts: z.array(
+    z.strictObject({
+      at: moment,
+      actor: z.string(),
+      action: z.string(),
+      subject: z.string(),
+      why: z.string(),
+    }),
+  ),
+  late: z.array(
+    z.strictObject({
+      intentId: z.string(),
+      accountId: z.string(),
+      code: z.string(),
+      since: moment,
+    }),
+  ),
+})
+export type SystemAnswer = z.infer<typeof systemAnswer>

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { systemAnswer } from '../../../api/schemas/system.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
+import { startWorld, type World } from '../api.js'
+import { newPerson, pagesOf } from './people.js'
+
+let world: World
+let pages: ReturnType<typeof pagesOf>
+
+beforeAll(async () => {
+  world = await startWorld()
+  pages = pagesOf(world)
+})
+afterAll(() => world.stop())
+
+const order = { by: 'ada', why: 'a test' }
+
+/** A process of a role as it runs in a deployment: with a login of its own. */
+async function signIn(role: 'steward_signer'): Promise<Db> {
+  const { database } = world
+  await database.db.raw(`alter role ${role} login password 'password'`)
+  const url = new URL(database.urlAs(role))
+  url.searchParams.delete('options')
+  url.username = role
+  url.password = 'password'
+  const db = connect(url.href, 1)
+  await db.raw('select 1')
+  return db
+}
+
+describe('GET /system', () => {
+  test('tells an operator the whole state, over all accounts', async () => {
+    const { cookie } = await newPerson(world, { isOperator: true, role: 'viewer' })
+    const { db } = world.database
+    const target = { scope: 'deployment', subject: '' } as const
+    await stopWork(db, target, order)
+    const signer = await signIn('steward_signer')
+    const answer = await pages('GET', '/system', { cookie })
+    await resumeWork(db, target, order)
+    await signer.destroy()
+    expect(answer.status).toBe(200)
+    const system = systemAnswer.parse(answer.body)
+    expect(system.stops).toMatchObject([{ ...target, ...order }])
+    expect(system.acts[0]).toMatchObject({ actor: 'ada', action: 'deployment pause' })
+    const sessionsOf = (name: string) => system.roles.find(({ role }) => role === name)
+    expect(sessionsOf('signer')).toMatchObject({ sessions: 1, isThere: true })
+    expect(sessionsOf('lanes')).toMatchObject({ sessions: 0, isThere: false })
+    expect(system.readiness.chains.length).toBeGreaterThan(0)
+    const after = systemAnswer.parse((await pages('GET', '/system', { cookie })).body)
+    expect(after.stops).toEqual([])
+  })
+
+  test('error: FORBIDDEN for an owner who is no operator, also by the database', async () => {
+    const { cookie, userId } = await newPerson(world)
+    const answer = await pages('GET', '/system', { cookie })
+    expect(answer.status).toBe(403)
+    expect(answer.body).toMatchObject({ error: 'FORBIDDEN' })
+    const { rows } = await world.database.db.raw<{ rows: object[] }>(
+      'select read_system(?) as state',
+      [userId],
+    )
+    expect(rows).toEqual([{ state: null }])
+  })
+
+  test('error: UNAUTHORIZED without a session, and with an API key', async () => {
+    expect((await pages('GET', '/system')).status).toBe(401)
+    const headers = { authorization: `Bearer ${await world.newKey()}` }
+    expect((await pages('GET', '/system', { headers })).status).toBe(401)
+  })
+})
