@@ -2,6 +2,8 @@ import { balanceRoutes } from './endpoints/balances.js'
 import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
+import { keyRoutes } from './endpoints/dashboard/keys.js'
+import { memberRoutes } from './endpoints/dashboard/members.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { systemRoutes } from './endpoints/dashboard/system.js'
 import { demoRoutes } from './endpoints/demo.js'
@@ -37,5 +39,7 @@ export const endpoints: Endpoints = {
 export const dashboard: readonly DashboardRoute[] = [
   ...sessionRoutes,
   ...invitationRoutes,
+  ...memberRoutes,
+  ...keyRoutes,
   ...systemRoutes,
 ]
