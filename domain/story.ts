@@ -186,19 +186,14 @@ function beforeEnd(row: StepOperation): Found | undefined {
 }
 
 function sinceOf(row: StepOperation, code: WaitingCode): string {
-  const { stop, startedAt, waitsSince, signedAt, minedAt, changedAt } = row
-  switch (code) {
-    case 'PAUSED':
-    case 'FROZEN':
-      return latest([stop?.since, startedAt]) ?? startedAt
-    case 'MINING':
-    case 'RESENDING':
-      return signedAt ?? changedAt ?? startedAt
-    case 'CONFIRMATIONS':
-      return minedAt ?? changedAt ?? startedAt
-    default:
-      return waitsSince ?? changedAt ?? startedAt
-  }
+  const { stop, startedAt, waitsSince, changedAt } = row
+  if (code === 'PAUSED' || code === 'FROZEN') return latest([stop?.since, startedAt]) ?? startedAt
+  return inFlightSince(row, code) ?? waitsSince ?? changedAt ?? startedAt
+}
+
+function inFlightSince({ signedAt, minedAt }: StepOperation, code: WaitingCode): string | null {
+  if (code === 'CONFIRMATIONS') return minedAt
+  return code === 'MINING' || code === 'RESENDING' ? signedAt : null
 }
 
 type Bridge = Extract<Step, { type: 'bridge' }>

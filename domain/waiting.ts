@@ -106,7 +106,8 @@ export function waitingCodeOf(row: WaitingRow): WaitingCode | undefined {
     case 'deferred':
       return stopCode(row) ?? tryCode(row)
     case 'signed':
-      return isCarried ? 'MINING' : (stopCode(row) ?? 'RESENDING')
+      if (!isCarried) return stopCode(row) ?? 'RESENDING'
+      return isWaitingCode(row.waitsFor) ? row.waitsFor : 'MINING'
     case 'mined':
       return 'CONFIRMATIONS'
     default:

@@ -19,6 +19,7 @@ import { divideUp, largest, smallest } from '../domain/money.js'
 import { readGasTerms, type GasTerms, type SignerTools } from './round.js'
 import { laneContext } from './store.js'
 import type { Chain } from '../chains/registry.js'
+import type { WaitingCode } from '../domain/waiting.js'
 
 /** What is stuck has been so for seconds: to look once a second costs it little. */
 const LOOK_MS = 1_000
@@ -53,8 +54,9 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   const { chainId, name, stuckAfter } = client.chain
   const told = new Map<bigint, string>()
 
-  async function tellWaiting(stuck: StuckTransaction, why: string): Promise<void> {
-    await tellCarried(db, stuck.txId, why)
+  async function tellWaiting(stuck: StuckTransaction, obstacle: Obstacle): Promise<void> {
+    await tellCarried(db, stuck.txId, obstacle)
+    const { message: why } = obstacle
     if (told.get(stuck.txId) === why) return
     told.set(stuck.txId, why)
     const { sender: lane, nonce } = stuck
@@ -71,7 +73,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
       balanceWei: BigInt(balance),
       budgetWei: tools.operationGasWei * BigInt(Math.max(stuck.operations, 1)),
     })
-    if (typeof replacement === 'string') return tellWaiting(stuck, replacement)
+    if ('message' in replacement) return tellWaiting(stuck, replacement)
     const hash = await signAndAppend(tools, lane, { stuck, ...replacement })
     if (!hash) return
     told.delete(stuck.txId)
@@ -115,7 +117,7 @@ function draftReplacement(
   chain: Chain,
   stuck: Pick<StuckTransaction, 'raw' | 'sender' | 'nonce' | 'isRefused' | 'operations'>,
   bounds: Budget,
-): Draft | string {
+): Draft | Obstacle {
   const old = readOwn(chain, stuck)
   const wasEmpty = old.to === old.from && old.data === '0x'
   const isNeeded = stuck.operations > 0 || old.value > 0n
@@ -127,7 +129,7 @@ function draftReplacement(
   const l1 = highestL1Part(chain, bounds.l1Price, posted)
   const gasLimit = isEmpty ? TRANSFER_GAS + l1.gas : old.gasLimit
   const fees = raiseFees(chain, old, { ...bounds, gasLimit, l1FeeWei: l1.feeWei })
-  if (typeof fees === 'string') return fees
+  if ('message' in fees) return fees
   const isDelegating = authorizationList.length > 0
   const unsigned = {
     type: isDelegating ? 4 : 2,
@@ -159,25 +161,30 @@ function readOwn(
  */
 const raised = (wei: bigint) => largest(divideUp(wei * 9n, 8n), wei + 1n)
 
+/** Why a transaction is not replaced now. */
+type Obstacle = { message: string; waitsFor: WaitingCode }
+
+const tooDear = (message: string): Obstacle => ({ message, waitsFor: 'GAS_PRICE' })
+
 type Bounds = Budget & { gasLimit: bigint; l1FeeWei: bigint }
 
-/** Fees above those of the send before, and at least what the chain asks now. A text says why it cannot be. */
+/** Fees above those of the send before, and at least what the chain asks now, or why that cannot be. */
 function raiseFees(
   { name, maxFeeCapWei }: Chain,
   old: Transaction,
   { block: { baseFeeWei }, tipWei, budgetWei, balanceWei, gasLimit, l1FeeWei }: Bounds,
-): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | string {
+): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | Obstacle {
   const least = raised(old.maxFeePerGas ?? 0n)
   const maxPriorityFeePerGas = largest(tipWei, raised(old.maxPriorityFeePerGas ?? 0n))
   const needed = largest(least, baseFeeWei + maxPriorityFeePerGas)
   const budget = (budgetWei - l1FeeWei) / gasLimit
-  if (needed > maxFeeCapWei) return `Gas on ${name} costs more than the cap allows.`
-  if (needed > budget) return `Gas on ${name} costs more than an operation may cost.`
+  if (needed > maxFeeCapWei) return tooDear(`Gas on ${name} costs more than the cap allows.`)
+  if (needed > budget) return tooDear(`Gas on ${name} costs more than an operation may cost.`)
   // Room for a base fee that doubles again, as far as it may be.
   const wanted = largest(needed, 2n * baseFeeWei + maxPriorityFeePerGas)
   const maxFeePerGas = smallest(wanted, maxFeeCapWei, budget)
   if (balanceWei < gasLimit * maxFeePerGas + l1FeeWei + old.value) {
-    return `Lane ${old.from} on ${name} is out of gas.`
+    return { message: `Lane ${old.from} on ${name} is out of gas.`, waitsFor: 'LANE_GAS' }
   }
   return { maxFeePerGas, maxPriorityFeePerGas }
 }

@@ -26,16 +26,14 @@ export type Known = { story?: Story; progress?: Progress | undefined }
  * and the count of finished steps, it never lowers them.
  */
 export function intentBody(registry: Registry, intent: Intent, known: Known = {}) {
-  const { plan, error, completedAt, cancelledAt, endedAt } = intent
+  const { plan } = intent
   const { story = untold, progress } = known
   // Told before its plan was read, progress would speak of steps that the body does not show.
   const running = plan && progress && !isTerminal(progress.status) ? progress : undefined
   const status = running ? laterStatus(intent.status, running.status) : intent.status
-  const isBegun = status !== 'pending' && status !== 'planning'
   const since = changeOf(intent)
-  const facts = { status, error, since, ...story }
+  const facts = { status, error: intent.error, since, ...story }
   const steps = plan && tellSteps(plan, facts, usualOf(registry))
-  const current = steps?.find((step) => step.status !== 'completed')
   return withoutAbsent({
     id: intent.id,
     walletId: intent.walletId,
@@ -48,18 +46,28 @@ export function intentBody(registry: Registry, intent: Intent, known: Known = {}
     retryOf: intent.retryOf,
     retriedBy: story.retriedBy,
     executionPlan: plan && planBody(plan, steps),
-    currentStep: isTerminal(status) ? null : (current?.sequence ?? null),
+    currentStep: currentStep(status, steps),
     waitingFor: waitingOf(intent, { ...facts, steps }),
-    results: plan && isBegun ? resultsBody(registry, plan, { story, progress: running }) : null,
+    results: resultsBody(registry, { plan, status }, { story, progress: running }),
     funds: plan && currentFunds(plan, story.effects),
     delay: isTerminal(status) ? null : intent.delay,
-    error,
+    error: intent.error,
     createdAt: intent.createdAt.toISOString(),
     updatedAt: lastChange(since, story.operations),
-    completedAt: completedAt && completedAt.toISOString(),
-    cancelledAt: cancelledAt && cancelledAt.toISOString(),
-    endedAt: endedAt && endedAt.toISOString(),
+    ...endTimes(intent),
   })
+}
+
+const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
+  completedAt: completedAt && completedAt.toISOString(),
+  cancelledAt: cancelledAt && cancelledAt.toISOString(),
+  endedAt: endedAt && endedAt.toISOString(),
+})
+
+/** The first step that is not completed, while the intent runs. */
+function currentStep(status: IntentStatus, steps: StepStory[] | null): number | null {
+  if (isTerminal(status)) return null
+  return steps?.find((step) => step.status !== 'completed')?.sequence ?? null
 }
 
 const changeOf = ({ createdAt, updatedAt }: Intent) => (updatedAt ?? createdAt).toISOString()
@@ -109,9 +117,10 @@ const said = (code: WaitingFor['code'], chain: string) => ({
 
 function resultsBody(
   registry: Registry,
-  plan: ExecutionPlan,
+  { plan, status }: Pick<Intent, 'plan' | 'status'>,
   { story, progress }: { story: Story; progress: Progress | undefined },
 ) {
+  if (!plan || status === 'pending' || status === 'planning') return null
   const results = resultsOf(plan, story.effects)
   const completedSteps = Math.max(results.completedSteps, progress?.completedSteps ?? 0)
   const transactions = results.transactions.map((transaction) => {

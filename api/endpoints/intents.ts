@@ -6,16 +6,14 @@ import { actions, isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { previewPlan } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
+import { bridgeRequest, lendRequest, withdrawRequest } from '../schemas/examples.js'
 import {
-  bridgeRequest,
   completedIntent,
   dryRunAnswer,
   failedIntent,
-  lendRequest,
   plannedIntent,
   waitingIntent,
-  withdrawRequest,
-} from '../schemas/examples.js'
+} from '../schemas/intentExamples.js'
 import { intentBody, previewBody } from './intentBody.js'
 import { submitIntent, type Submission } from './submitIntent.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { safeText, statuses, type IntentStatus } from '../../domain/intent.js'
-import { fundingAnswer, plannedIntent, walletAnswer } from './examples.js'
+import { fundingAnswer, walletAnswer } from './examples.js'
+import { plannedIntent } from './intentExamples.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */
 export const walletIdInput = safeText(64).meta({

@@ -1,4 +1,5 @@
 import { dropCarriers } from './carrying.js'
+import type { WaitingCode } from '../../domain/waiting.js'
 import type { Db } from '../connection/connect.js'
 
 /** So often in a row every endpoint must have refused bytes for good before they are given up: one may be in error. */
@@ -75,11 +76,20 @@ export async function lockCarried(trx: Db, txId: bigint): Promise<void> {
 }
 
 /** Says in the rows of what a transaction carries why it is not mined; null: nothing is known of that any more. */
-export async function tellCarried(db: Db, txId: bigint, message: string | null): Promise<void> {
+export async function tellCarried(
+  db: Db,
+  txId: bigint,
+  why: { message: string; waitsFor: WaitingCode } | null,
+): Promise<void> {
+  const message = why?.message ?? null
   await db('operation')
     .where({ tx_id: txId.toString(), state: 'signed' })
     .whereRaw('message is distinct from ?', [message])
-    .update({ message })
+    .update({
+      message,
+      waits_for: why?.waitsFor ?? null,
+      waits_since: why && db.raw('clock_timestamp()'),
+    })
 }
 
 /** The signed bytes of a send. */

@@ -20,6 +20,7 @@ const outcomes = [
   'update operation set log_index = 0',
   'update operation set gas_used = 0',
   'update operation set gas_cost_usd = 0',
+  'update operation set block_time = now()',
 ]
 /** What is signed. Only the signer writes it. */
 const signatures = [
@@ -28,6 +29,7 @@ const signatures = [
   "update signature set payload = '{}'",
   'delete from signature',
   'update operation set lost_leases = 0',
+  'update operation set waits_for = null',
 ]
 /** What nodes answer to signed bytes. Only the lanes write it. */
 const answers = [
@@ -35,6 +37,14 @@ const answers = [
   'update chain_tx_send set sent_at = now()',
   'update chain_tx_send set sent_block = 1',
   'insert into chain_tx_send (refusals) values (3)',
+]
+/** When something happened. The database notes it by itself. */
+const times = [
+  'update intent set updated_at = now()',
+  'update intent set ended_at = now()',
+  'update operation set ended_at = now()',
+  'update operation set changed_at = now()',
+  'update burn set attested_at = now()',
 ]
 const messages = [
   "update burn set message = '0x'",
@@ -114,6 +124,7 @@ const strangers = [
 const forbidden: Record<Role, string[]> = {
   steward_api: [
     ...secrets,
+    ...times,
     'update wallet_secret set kek_id = kek_id',
     'delete from wallet_secret',
     'insert into kek values (null)',
@@ -183,6 +194,7 @@ const forbidden: Record<Role, string[]> = {
   steward_worker: [
     ...strangers,
     ...secrets,
+    ...times,
     "update operation set resource = ''",
     "insert into operation (id, resource) values ('x', '')",
     'update intent set seen_blocks = null',
@@ -238,6 +250,7 @@ const forbidden: Record<Role, string[]> = {
   steward_lanes: [
     ...strangers,
     ...secrets,
+    ...times,
     ...signatures,
     'select * from wallet',
     'select * from account',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { locateFunds } from '../../domain/funds.js'
+import { currentFunds, locateFunds } from '../../domain/funds.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
 import type { Effect, ExecutionPlan } from '../../domain/intent.js'
 
@@ -77,5 +77,36 @@ describe('locateFunds: several steps', () => {
   test('what a later step was to bring is told nowhere', () => {
     const plan = planOf(withdraw(1, 'base'), withdraw(2, 'base'))
     expect(locate(plan, 1)).toHaveLength(1)
+  })
+})
+
+describe('currentFunds', () => {
+  const plan = planOf(bridge(1, 'arbitrum', 'base'), deposit(2, 'base', { amount: '0.9999' }))
+  const burned = effect(1, 'bridge', 1_000_000n)
+  const minted = effect(1, 'mint', 999_850n)
+  const lent = effect(2, 'deposit', 999_850n)
+
+  test.each([
+    ['nothing was done yet', [], inWallet('arbitrum', '1')],
+    ['it is burned', [burned], inWallet('bridge', '1')],
+    ['its burn is not confirmed', [{ ...burned, confirmed: false }], inWallet('arbitrum', '1')],
+    ['it has come out', [burned, minted], inWallet('base', '0.99985')],
+    ['a reorg has taken its burn back, not its mint', [minted], inWallet('base', '0.99985')],
+    [
+      'the deposit failed',
+      [burned, minted, { ...lent, success: false }],
+      inWallet('base', '0.99985'),
+    ],
+    ['it is lent', [burned, minted, lent], { ...inWallet('base', '0.99985'), protocol: 'aave-v3' }],
+  ])('%s', (_what, effects, funds) => {
+    expect(currentFunds(plan, effects)).toEqual([funds])
+  })
+
+  test('of several withdrawals: what is out is in the wallet, what is to come in its market', () => {
+    const both = planOf(withdraw(1, 'base'), withdraw(2, 'base', { protocol: 'erc4626' }))
+    expect(currentFunds(both, [effect(1, 'withdraw', 1_000_001n)])).toEqual([
+      inWallet('base', '1.000001'),
+      { ...inWallet('base', '1'), protocol: 'erc4626' },
+    ])
   })
 })

@@ -91,6 +91,7 @@ describe('a lane without gas', () => {
       expect(await world.row(operationId)).toMatchObject({
         ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
         message: `Every lane on ${world.chain.name} is out of gas.`,
+        ...{ waits_for: 'LANE_GAS', waits_since: expect.any(Date) },
       })
     }
     expect(await world.transactions()).toHaveLength(0)

@@ -102,7 +102,8 @@ describe('a transaction whose fee is too low', () => {
     const before = world.told.length
     for (let i = 0; i < 3; i++) await replaceStuck(world)
     const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
-    expect(await lent.row()).toMatchObject({ state: 'signed', message })
+    const waits_for = 'GAS_PRICE'
+    expect(await lent.row()).toMatchObject({ state: 'signed', message, waits_for })
     expect(await lent.sends()).toHaveLength(1)
     const errors = world.told.slice(before).filter(({ level }) => level === 'error')
     expect(errors).toMatchObject([{ facts: { why: message } }])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { insertTestOperation } from '../../db/rows.js'
 import { startWorld, withoutId, type World } from '../api.js'
 
 let world: World
@@ -15,6 +16,79 @@ async function newWallet(): Promise<{ id: string }> {
   const body = { userId: `user ${(users += 1)}` }
   return (await world.api.call('POST', '/v1/wallets', { key, body })).body
 }
+
+describe('GET /v1/demo/fund/:fundingId', () => {
+  const txHash = `0x${'f'.repeat(64)}`
+  const get = (id: string, as = key) => world.api.call('GET', `/v1/demo/fund/${id}`, { key: as })
+
+  async function fundNew() {
+    const { id: walletId } = await newWallet()
+    const { body } = await world.api.call('POST', '/v1/demo/fund', { key, body: { walletId } })
+    return { funding: body, walletId }
+  }
+  /** What pays a funding, in some state. */
+  async function order({ id }: { id: string }, walletId: string, values: object) {
+    const { db } = world.database
+    const wallet = await db('wallet').where({ id: walletId }).first<{ account_id: string }>()
+    await db('chain')
+      .insert({
+        ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
+        finalized_block: 1,
+      })
+      .onConflict('id')
+      .ignore()
+    const owner = { id: walletId, accountId: wallet?.account_id ?? '', address: '', requestId: '' }
+    return insertTestOperation(db, owner, id, { kind: 'fund', ...values })
+  }
+  const inBlock = (success: boolean) => ({
+    ...{ state: 'confirmed', success, tx_hash: txHash, block_number: 5, block_hash: '0x05' },
+    ...{ log_index: 0, gas_used: '1', gas_cost_usd: '0' },
+  })
+
+  test('pending: what POST has answered, at no charge', async () => {
+    const { funding } = await fundNew()
+    const { status, body, headers } = await get(funding.id)
+    expect([status, headers.get('x-credits-charged')]).toEqual([200, '0'])
+    expect(body).toEqual(funding)
+  })
+
+  test('pending: what it waits for, and since when', async () => {
+    const { funding, walletId } = await fundNew()
+    await order(funding, walletId, {
+      ...{ state: 'deferred', code: 'RPC_ERROR', message: 'why', retry_after: new Date() },
+      ...{ waits_for: 'LANE_GAS', waits_since: new Date('2026-11-20T10:00:00Z') },
+    })
+    expect((await get(funding.id)).body).toMatchObject({
+      status: 'pending',
+      waitingFor: { code: 'LANE_GAS', since: '2026-11-20T10:00:00.000Z' },
+    })
+  })
+
+  test('completed: the transaction, and when', async () => {
+    const { funding, walletId } = await fundNew()
+    await order(funding, walletId, inBlock(true))
+    const { body } = await get(funding.id)
+    expect(body).toEqual({ ...funding, status: 'completed', txHash, endedAt: expect.any(String) })
+  })
+
+  test.each([
+    ['taken back by the treasury', { ...inBlock(false), message: 'the treasury could not pay' }],
+    ['given up', { state: 'cancelled', code: 'NETWORK_ERROR', message: 'not in time' }],
+  ])('failed: %s, and why', async (_what, values) => {
+    const { funding, walletId } = await fundNew()
+    await order(funding, walletId, values)
+    const error = { code: 'FUNDING_FAILED', message: values.message }
+    expect((await get(funding.id)).body).toMatchObject({ status: 'failed', error })
+  })
+
+  test('error: FUNDING_NOT_FOUND alike for an unknown one and for that of another account', async () => {
+    const { funding } = await fundNew()
+    const stranger = await world.newKey()
+    const [theirs, unknown] = [await get(funding.id, stranger), await get('fund_x', stranger)]
+    expect([theirs.status, theirs.body.error]).toEqual([404, 'FUNDING_NOT_FOUND'])
+    expect(withoutId(theirs)).toBe(withoutId(unknown))
+  })
+})
 
 describe('POST /v1/demo/fund', () => {
   const fund = (walletId: unknown, as = key) =>

@@ -19,6 +19,8 @@ afterAll(() => world?.stop())
 
 const get = (id: string, as = world.key, api = world.api) =>
   api.call('GET', `/v1/positions/${id}`, { key: as })
+const getClosed = (id: string) =>
+  world.api.call('GET', `/v1/positions/${id}?closed=true`, { key: world.key })
 
 /** The row of a deposit that this wallet's intent has made. */
 async function record(chain: ChainName, { id: walletId }: WalletBody, units: bigint, values = {}) {
@@ -118,6 +120,26 @@ describe('GET /v1/positions/:walletId', () => {
     await record('base-sepolia', wallet, 3n * usdc)
     await recordWithdrawal(wallet, 3n * usdc + 1n)
     expect((await get(wallet.id)).body.positions).toEqual([])
+  })
+
+  test('closed=true: one that was emptied keeps what it has earned; never lent is none', async () => {
+    const wallet = await world.newWallet()
+    await record('base-sepolia', wallet, 3n * usdc)
+    await recordWithdrawal(wallet, 3n * usdc + 250_000n)
+    const emptied = { deposited: '3', withdrawn: '3.25', currentValue: '0', earned: '0.25' }
+    expect((await getClosed(wallet.id)).body.positions).toMatchObject([
+      { chain: 'base-sepolia', protocol: 'aave-v3', asset: 'USDC', closed: true, ...emptied },
+    ])
+    expect((await getClosed((await world.newWallet()).id)).body.positions).toEqual([])
+  })
+
+  test('closed=true: one that is open is told as ever', async () => {
+    const wallet = await world.newWallet()
+    await world.supply('base-sepolia', wallet, 5n * usdc)
+    await record('base-sepolia', wallet, 5n * usdc)
+    const { body } = await getClosed(wallet.id)
+    expect(body.positions).toMatchObject([{ chain: 'base-sepolia', deposited: '5' }])
+    expect((body.positions as object[])[0]).not.toHaveProperty('closed')
   })
 
   test('counts no deposit that failed, was never mined or is of another wallet', async () => {

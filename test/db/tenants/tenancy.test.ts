@@ -37,7 +37,8 @@ async function fillAccount(): Promise<string> {
   const wallet = await insertTestWallet(db)
   const { id: wallet_id, accountId: account_id } = wallet
   const intent_id = await insertTestIntent(db, wallet, 'planning')
-  await insertTestOperation(db, wallet, intent_id)
+  const operation_id = await insertTestOperation(db, wallet, intent_id)
+  await db('burn').insert({ operation_id, source_domain: 3, destination_block: 1 })
   const common = { wallet_id, chain_id: 421_614, units: 1 }
   await db('funding').insert({ id: newId('fund_'), account_id, ...common })
   await db('reservation').insert({ intent_id, sequence: 1, token: '0x', ...common })
@@ -88,6 +89,16 @@ describe('a query without any condition', () => {
   test.each(tables)('sees the own rows of %s only, by scopeTransaction', async (table) => {
     const rows = await inScope(mine, (trx) => readAll(trx, table))
     expect(rows).toEqual(await ownRows(table, mine))
+  })
+
+  test('sees when the own money was burned and attested only, and nothing else of a burn', async () => {
+    const times = () => api('burn').select('operation_id', 'burned_at', 'attested_at')
+    expect(await times()).toEqual([])
+    const [own] = await ownRows('operation', mine)
+    const told = { operation_id: own?.id, burned_at: null, attested_at: null }
+    expect(await selectScoped(api, mine, times())).toEqual([told])
+    const all = selectScoped(api, mine, api('burn').select('message'))
+    await expect(all).rejects.toMatchObject({ code: '42501' })
   })
 
   test.each(['', ' ', '%', mine])(

@@ -6,6 +6,8 @@ export type Row = {
   code: string | null
   message: string | null
   refused_block: bigint | null
+  waits_for: string | null
+  waits_since: Date | null
   taken_by: string | null
   carry_failures: number
   spent_since: bigint | null

@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals'
+import { planIntent } from '../../../domain/plan/planIntent.js'
+import { chainOf, positionOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
+import type { LendRequest } from '../../../domain/intent.js'
+
+const lend = (amount: string, changes: Partial<LendRequest> = {}): LendRequest => ({
+  ...{ action: 'lend', asset: 'USDC', amountUnits: units(amount) },
+  ...changes,
+})
+const moving = stateOf({
+  chains: [chainOf('base', '1000'), chainOf('arbitrum', '0')],
+  rates: [rateOf('base', 3), rateOf('arbitrum', 5)],
+  routes: [routeOf('base', 'arbitrum')],
+})
+const codesOf = (plan: { warnings?: { code: string }[] }) =>
+  (plan.warnings ?? []).map(({ code }) => code)
+
+describe('warnings of a plan', () => {
+  test('none, and no field, where there is nothing to warn of', () => {
+    expect(planIntent(lend('100'), moving)).not.toHaveProperty('warnings')
+  })
+
+  // Over the bridge it costs 0.24 USD of gas and a basis point more, and pays 2 % a year more.
+  test.each([
+    ['12', ['NOT_WORTH_IT']],
+    ['13', []],
+  ])('NOT_WORTH_IT: of %s USDC: %j', (amount, codes) => {
+    const plan = planIntent(lend(amount), moving)
+    expect([plan.targetChain, codesOf(plan)]).toEqual(['arbitrum', codes])
+  })
+
+  test('NOT_WORTH_IT also where nothing is moved: a year does not pay for the gas', () => {
+    const only = stateOf({ chains: [chainOf('base', '1')], rates: [rateOf('base', 3)] })
+    expect(planIntent(lend('0.3'), only).warnings).toEqual([
+      { code: 'NOT_WORTH_IT', message: 'What it costs is 0.001 USD more than a year there earns.' },
+    ])
+    expect(planIntent(lend('0.4'), only)).not.toHaveProperty('warnings')
+  })
+
+  test('ASSET_CHANGES: of a lend, and of a withdrawal', () => {
+    const swaps = [
+      quoteOf('base', 'USDC', 'DAI', [100n, 100n]),
+      quoteOf('base', 'DAI', 'USDC', [100n, 100n]),
+    ]
+    const rates = [rateOf('base', 4, { asset: 'DAI', market: '0xdai' })]
+    const positions = [positionOf('base', '50', { asset: 'DAI', market: '0xdai' })]
+    const state = stateOf({ chains: [chainOf('base', '100')], rates, swaps, positions })
+    const told = (from: string, to: string) => [
+      { code: 'ASSET_CHANGES', message: `${from} is swapped to ${to} on the way.` },
+    ]
+    expect(planIntent(lend('10'), state).warnings).toEqual(told('USDC', 'DAI'))
+    const out = { action: 'withdraw', asset: 'USDC', amountUnits: 'max', chain: 'base' } as const
+    expect(planIntent(out, state).warnings).toEqual(told('DAI', 'USDC'))
+  })
+
+  test.each([
+    ['90', []],
+    ['90.000001', ['MARKET_NEARLY_FULL']],
+  ])('MARKET_NEARLY_FULL: %s of the room of 100', (amount, codes) => {
+    const rates = [rateOf('base', 3, { roomUnits: units('100') })]
+    const plan = planIntent(lend(amount), stateOf({ chains: [chainOf('base', '100')], rates }))
+    expect(codesOf(plan)).toEqual(codes)
+  })
+})
+
+describe('alternatives of a plan', () => {
+  test('what the others would have brought in a year after the way to them, the best first', () => {
+    const rates = [rateOf('base', 3), rateOf('arbitrum', 5), rateOf('ethereum', 9)]
+    const plan = planIntent(lend('100'), { ...moving, rates })
+    expect(plan.targetChain).toBe('arbitrum')
+    expect(plan.alternatives).toEqual([
+      {
+        ...{ chain: 'base', protocol: 'aave-v3', asset: 'USDC', apy: 3 },
+        ...{ netUsd: 2.99, why: 'It pays less, 3.00 %.' },
+      },
+      {
+        ...{ chain: 'ethereum', protocol: 'aave-v3', asset: 'USDC', apy: 9 },
+        why: 'Not now: there is no bridge from base to ethereum.',
+      },
+    ])
+  })
+
+  test('with netOverDays: how much less they are worth', () => {
+    const [first] = planIntent(lend('100', { netOverDays: 46 }), moving).alternatives ?? []
+    expect(first).toMatchObject({ chain: 'base', why: 'Worth 0.001991 USD less over 46 days.' })
+  })
+
+  test('of a request that names a chain: what it has kept from', () => {
+    const [first] = planIntent(lend('100', { chain: 'base' }), moving).alternatives ?? []
+    expect(first).toMatchObject({ chain: 'arbitrum', apy: 5, why: 'The request names base.' })
+    // 5 % of 99.99 USDC, less 0.25 USD of gas and 0.01 USD of fee.
+    expect(first?.netUsd).toBe(4.7395)
+  })
+
+  test('five at most, those that can be reached before the others', () => {
+    const reachable = [1, 2, 3, 4].map((apy) => rateOf('base', apy, { market: `0x${apy}` }))
+    const rates = [...reachable, ...[7, 8, 9].map((apy) => rateOf(`far ${apy}`, apy))]
+    const plan = planIntent(lend('10'), stateOf({ chains: [chainOf('base', '10')], rates }))
+    expect(plan.expectedApy).toBe(4)
+    expect(plan.alternatives?.map(({ apy }) => apy)).toEqual([3, 2, 1, 9, 8])
+  })
+
+  test('none, and no field, where there is no other market', () => {
+    const only = stateOf({ chains: [chainOf('base', '10')], rates: [rateOf('base', 3)] })
+    expect(planIntent(lend('10'), only)).not.toHaveProperty('alternatives')
+  })
+})
