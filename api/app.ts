@@ -11,12 +11,15 @@ import { newId } from '../db/connection/ids.js'
 import { ServiceError } from '../domain/errors.js'
 import { apiKey } from './http/apiKey.js'
 import { liftDeadline, setDeadline } from './http/deadline.js'
-import { enter, toVisit, wasJudged, type Purpose } from './http/door.js'
+import { enter, toVisit, wasJudged, type Door, type Purpose } from './http/door.js'
 import { docsRoutes } from './docs/page.js'
 import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js'
+import { onlySameOrigin } from './http/origin.js'
+import { session } from './http/session.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
-import { endpoints } from './routes.js'
+import { dashboard, endpoints } from './routes.js'
 import type { Log } from '../log.js'
+import type { DashboardRoute } from './http/memberRoute.js'
 import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
 
@@ -35,6 +38,7 @@ export function createApp(services: Services): Express {
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
   app.use(docsRoutes(endpoints))
+  app.use('/dashboard/api', dashboardApi(services))
   app.use(beside(services))
   app.use(answerNotFound)
   app.use(answerError)
@@ -43,15 +47,16 @@ export function createApp(services: Services): Express {
 
 /** What no endpoint answers is admitted too: a caller without a key learns nothing of the paths. */
 const anyPath: Purpose = { route: 'unknown', scope: 'read' }
-const anyCaller = apiKey({ credits: 0 })
+const anyKey = apiKey({ credits: 0 })
+const anySession = session({ credits: 0 })
 
 function versionOne(services: Services): Router {
   const router = Router()
   router.use(nameBase)
   for (const route of endpoints.versioned) route.mount(services, router)
-  refuseOtherMethods(services, router, endpoints.versioned)
-  router.use(admitUnknown(services))
-  router.use(admitUnread(services))
+  refuseOtherMethods(services, router, { routes: endpoints.versioned, door: anyKey })
+  router.use(admitUnknown(services, anyKey))
+  router.use(admitUnread(services, anyKey))
   return router
 }
 
@@ -59,34 +64,63 @@ function versionOne(services: Services): Router {
 function beside(services: Services): Router {
   const router = Router()
   for (const route of endpoints.unversioned) route.mount(services, router)
-  refuseOtherMethods(services, router, endpoints.unversioned)
-  router.use('/dashboard', admitUnknown(services))
+  refuseOtherMethods(services, router, { routes: endpoints.unversioned, door: anyKey })
+  router.use('/dashboard', admitUnknown(services, anyKey))
   return router
 }
 
+/** What the pages of the dashboard call: all of the above by the door of people, and what is only theirs. */
+function dashboardApi(services: Services): Router {
+  const router = Router()
+  router.use(nameBase)
+  router.use(onlySameOrigin(services.dashboard.publicUrl))
+  const routes = [...endpoints.versioned, ...endpoints.unversioned].map(bySession)
+  const all = [...dashboard, ...routes]
+  for (const route of all) route.mount(services, router)
+  refuseOtherMethods(services, router, { routes: all, door: anySession })
+  router.use(admitUnknown(services, anySession))
+  router.use(admitUnread(services, anySession))
+  return router
+}
+
+/** The same endpoint for members: what they read is free, what they write costs what it costs with a key. */
+function bySession(route: Route): DashboardRoute {
+  const { method, spec } = route
+  const path = spec.path.replace(/^\/dashboard/, '')
+  const door = session({ credits: method === 'get' ? 0 : spec.caller.credits })
+  return {
+    ...{ method, spec: { path } },
+    mount: (services, router) => {
+      route.mount(services, router, { door, path })
+    },
+  }
+}
+
+type Mounted = { routes: readonly DashboardRoute[]; door: Door }
+
 /** The paths of these endpoints, by a method that none of them has. */
-function refuseOtherMethods(services: Services, router: Router, routes: readonly Route[]): void {
+function refuseOtherMethods(services: Services, router: Router, { routes, door }: Mounted): void {
   for (const path of new Set(routes.map(({ spec }) => spec.path))) {
     const own = routes.filter(({ spec }) => spec.path === path)
     const allow = own.map(({ method }) => method.toUpperCase()).sort()
     router.all(path, async (request, response) => {
-      await enter(anyCaller, toVisit(services, response, anyPath))
+      await enter(door, toVisit(services, response, anyPath))
       throw methodNotAllowed(request, allow)
     })
   }
 }
 
-function admitUnknown(services: Services): RequestHandler {
+function admitUnknown(services: Services, door: Door): RequestHandler {
   return async (request, response, next) => {
-    await enter(anyCaller, toVisit(services, response, anyPath))
+    await enter(door, toVisit(services, response, anyPath))
     answerNotFound(request, response, next)
   }
 }
 
 /** A path that Express cannot decode never reaches a route: it is admitted like any other first. */
-function admitUnread(services: Services): ErrorRequestHandler {
+function admitUnread(services: Services, door: Door): ErrorRequestHandler {
   return async (error, _request, response, next) => {
-    if (!wasJudged(response)) await enter(anyCaller, toVisit(services, response, anyPath))
+    if (!wasJudged(response)) await enter(door, toVisit(services, response, anyPath))
     next(error)
   }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
+import { createPasswords } from './http/passwords.js'
 import { createShield } from './http/shield.js'
 import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
@@ -35,7 +36,14 @@ const fundingLimits = fundingLimitsOf(config)
 const planning = { db, chains, registry, limits }
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
-const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, streams, log }
+const dashboard = {
+  passwords: createPasswords(),
+  publicUrl: config.PUBLIC_URL,
+  trustedProxies: config.TRUSTED_PROXIES,
+  temporalUi: config.TEMPORAL_UI_URL,
+}
+const guards = { fundingLimits, shield, dashboard }
+const parts = { ...planning, prober, temporal, readProgress, ...guards, streams, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

@@ -1,6 +1,8 @@
 import { balanceRoutes } from './endpoints/balances.js'
 import { cancelRoutes } from './endpoints/cancelIntent.js'
-import { dashboardRoutes } from './endpoints/credits.js'
+import { creditRoutes } from './endpoints/credits.js'
+import { invitationRoutes } from './endpoints/dashboard/invitations.js'
+import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
@@ -11,6 +13,7 @@ import { walletRoutes } from './endpoints/wallets.js'
 import { yieldHistoryRoutes } from './endpoints/yieldHistory.js'
 import { yieldRoutes } from './endpoints/yields.js'
 import type { Endpoints } from './docs/openapi.js'
+import type { DashboardRoute } from './http/memberRoute.js'
 
 /** Every endpoint, in the order in which the document lists them. */
 export const endpoints: Endpoints = {
@@ -26,5 +29,8 @@ export const endpoints: Endpoints = {
     ...positionRoutes,
     ...demoRoutes,
   ],
-  unversioned: [...dashboardRoutes, ...readinessRoutes],
+  unversioned: [...creditRoutes, ...readinessRoutes],
 }
+
+/** What the dashboard has besides all of these: no part of the published document. */
+export const dashboard: readonly DashboardRoute[] = [...sessionRoutes, ...invitationRoutes]

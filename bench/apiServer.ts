@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
 import pg from 'pg'
 import { createApiServer } from '../api/server.js'
+import { createPasswords } from '../api/http/passwords.js'
 import { createShield } from '../api/http/shield.js'
 import { createStreams } from '../api/http/stream.js'
 import { keyDigest } from '../db/tenants/accounts.js'
@@ -37,6 +38,7 @@ function steward(): Server {
     ...nodes,
     prober,
     shield: createShield(),
+    dashboard: { passwords: createPasswords() },
   }
   const readProgress = () => Promise.resolve(undefined)
   const log = createLog('api', 'info')

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
+import { createPasswords } from '../api/http/passwords.js'
 import { createShield } from '../api/http/shield.js'
 import { createStreams } from '../api/http/stream.js'
 import { createApiServer } from '../api/server.js'
@@ -85,7 +86,8 @@ async function startServer() {
   const nodes = silentChains()
   const prober = createProber(nodes)
   const fundingLimits = { perWallet: 0, perAccount: 0 }
-  const parts = { db, fundingLimits, temporal, ...nodes, prober, shield: createShield() }
+  const guards = { shield: createShield(), dashboard: { passwords: createPasswords() } }
+  const parts = { db, fundingLimits, temporal, ...nodes, prober, ...guards }
   const readProgress = () => Promise.resolve(undefined)
   const log = createLog('api', 'silent')
   const streams = createStreams(db, log)

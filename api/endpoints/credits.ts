@@ -33,4 +33,4 @@ const readCreditAccount = readRoute(
   }),
 )
 
-export const dashboardRoutes = [readCreditAccount]
+export const creditRoutes = [readCreditAccount]

@@ -45,7 +45,7 @@ async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>
   const guarded = shield.peek(address)
   setWindow(response, guarded)
   const key = keyOf(request)
-  if (guarded.used >= guarded.limit && !shield.trusts(key)) throw rateLimited(guarded)
+  if (guarded.used >= guarded.limit && !shield.trusts(digestOf(key))) throw rateLimited(guarded)
   const cost = scope === 'read' ? credits : 0
   const call = { requestId, cost, route, scope }
   const admission = key === undefined ? undefined : await admit(db, { key, ...call }, search)
@@ -75,6 +75,7 @@ function assertAdmitted(admission: Admission, scope: Scope, credits: number): vo
   if (admission.verdict === 'outOfCredits') throw outOfCredits(credits, admission.balance)
 }
 
+const digestOf = (key: string | undefined) => key && keyDigest(key)?.toString('base64')
 const keyOf = (request: Request) => bearer.exec(request.get('authorization') ?? '')?.[1]
 
 /** Says no more of a key that looks like one than that it is not valid. */

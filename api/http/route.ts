@@ -66,8 +66,12 @@ export type Spec<
 export type Route = {
   method: 'get' | 'post'
   spec: Spec<Caller, Schema, Schema, Schema>
-  mount(services: Services, router: Router): void
+  /** @param entrance - Another door and path than its own, for callers of another kind. */
+  mount(services: Services, router: Router, entrance?: Entrance<Caller>): void
 }
+
+/** A second way to an endpoint. Its callers must be what the endpoint's handler knows of its own. */
+export type Entrance<Known extends Caller> = { door: Door<Known>; path: string }
 
 /** The row that an endpoint reads first; its admission finds it in the same statement. */
 type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string }
@@ -93,12 +97,11 @@ export function readRoute<
   handler: Reader<Known, z.infer<Params>, z.infer<Query>, Row>,
 ): Route {
   const spec = { ...read, body: z.undefined() }
-  const { path, caller: door } = spec
-  const purpose: Purpose = { route: `GET ${path}`, scope: 'read' }
+  const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
   return {
     method: 'get',
     spec,
-    mount(services, router) {
+    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.get(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
         const caller = await enter(door, visit, search && seek(search, spec.params, request))
@@ -120,6 +123,12 @@ export function readRoute<
     },
   }
 }
+
+/** The endpoint's own way in. */
+export const ownOf = <Known extends Caller>({ path, caller }: { path: string; caller: Door<Known> }) => ({
+  door: caller,
+  path,
+})
 
 /** Nothing, when the path is not readable: its error comes after the admission. */
 function seek<Params extends Schema, Row>(
@@ -150,12 +159,11 @@ export function writeRoute<
   spec: Spec<Known, Params, Query, Body>,
   handler: Writer<Known, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
 ): Route {
-  const { path, caller: door } = spec
-  const purpose: Purpose = { route: `POST ${path}`, scope: 'write' }
+  const purpose: Purpose = { route: `POST ${spec.path}`, scope: 'write' }
   return {
     method: 'post',
     spec,
-    mount(services, router) {
+    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.post(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
         const caller = await enter(door, visit)

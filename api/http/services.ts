@@ -4,6 +4,7 @@ import type { Registry } from '../../chains/registry.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { PriceLimits } from '../../domain/limits.js'
 import type { FundingLimits } from '../../domain/funding.js'
+import type { Passwords } from './passwords.js'
 import type { Prober } from '../../probe/watch.js'
 import type { Shield } from './shield.js'
 import type { Streams } from './stream.js'
@@ -28,4 +29,16 @@ export type Services = {
   /** Who is told events as they happen. */
   streams: Streams
   log: Log
+  dashboard: Dashboard
+}
+
+/** What only the dashboard needs. */
+export type Dashboard = {
+  passwords: Passwords
+  /** Where browsers find the service; absent: wherever a request came to. */
+  publicUrl?: string | undefined
+  /** How many proxies of ours a request passes, each of which tells in X-Forwarded-For whom it has heard. */
+  trustedProxies?: number | undefined
+  /** Where operators find the UI of Temporal. */
+  temporalUi?: string | undefined
 }

@@ -1,4 +1,3 @@
-import { keyDigest } from '../../db/tenants/accounts.js'
 import type { Window } from './window.js'
 
 /**
@@ -34,14 +33,13 @@ export function createShield() {
       window.used += 1
       return withWait(window)
     },
-    /** `digest`: of a key that was admitted. */
+    /** `digest`: of a key or a token that was admitted. */
     trust(digest: string): void {
       if (trusted.has(digest)) return
       trusted.add(digest)
       dropOldest(trusted)
     },
-    trusts: (key: string | undefined) =>
-      key !== undefined && trusted.has(keyDigest(key)?.toString('base64') ?? '-'),
+    trusts: (digest: string | undefined) => digest !== undefined && trusted.has(digest),
   }
 }
 

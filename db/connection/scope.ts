@@ -84,3 +84,8 @@ export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
 export async function scopeTransaction(trx: Db, accountId: string): Promise<void> {
   await trx.raw(`select set_config('app.account', ?, true)`, [accountId])
 }
+
+/** Gives a whole transaction the sight of one member's own rows, and has his acts noted as his. */
+export async function scopeMember(trx: Db, userId: string): Promise<void> {
+  await trx.raw(`select set_config('app.member', ?, true)`, [userId])
+}

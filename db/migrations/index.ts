@@ -10,6 +10,7 @@ import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { liveEvents } from './0024_live_events.js'
 import { replacing } from './0017_replacing.js'
+import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
 import { stops } from './0022_stops.js'
 import { suspension } from './0012_suspension.js'
@@ -47,4 +48,5 @@ export const migrations = [
   { name: '0021_resources', sql: resources },
   { name: '0022_stops', sql: stops },
   { name: '0024_live_events', sql: liveEvents },
+  { name: '0027_sign_in', sql: signIn },
 ]

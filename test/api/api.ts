@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer, drain } from '../../api/server.js'
+import { createPasswords } from '../../api/http/passwords.js'
 import { createShield } from '../../api/http/shield.js'
 import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
@@ -16,6 +17,7 @@ import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
+import type { Dashboard } from '../../api/http/services.js'
 import type { FundingLimits } from '../../domain/funding.js'
 import type { Tier } from '../../domain/tiers.js'
 
@@ -57,16 +59,21 @@ export type TestApi = {
 }
 
 /** Paths whose answers the document describes. */
-const isApiPath = /^\/(v1|dashboard)\//
+const isApiPath = /^\/(v1|dashboard(?!\/api))\//
 
+/** What a test may set otherwise. */
+type Settings = {
+  fundingLimits?: FundingLimits
+  dashboard?: Partial<Dashboard>
+  streamLimits?: Partial<StreamLimits>
+}
 type Parts = {
   db: Db
   temporal: Client
-  fundingLimits?: FundingLimits
   /** Where events are announced; absent: what is new is found by the poll. */
   listenUrl?: string
-  streamLimits?: Partial<StreamLimits>
-} & Pick<TestChains, 'chains' | 'registry'>
+} & Settings &
+  Pick<TestChains, 'chains' | 'registry'>
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
@@ -85,7 +92,9 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
-  const own = { prober, readProgress, fundingLimits, shield: createShield(), streams, log }
+  const dashboard = { passwords: createPasswords(), ...parts.dashboard }
+  const guards = { fundingLimits, shield: createShield(), dashboard }
+  const own = { prober, readProgress, ...guards, streams, log }
   const server = createApiServer({ ...parts, ...own })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -143,7 +152,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: Pick<Parts, 'fundingLimits' | 'streamLimits'> = {},
+  settings: Settings = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { handleErrors } from '../../../api/http/errors.js'
 import { noParams, noQuery } from '../../../api/http/input.js'
 import { readRoute, writeRoute, type Docs } from '../../../api/http/route.js'
+import { createPasswords } from '../../../api/http/passwords.js'
 import { createShield } from '../../../api/http/shield.js'
 import { createStreams } from '../../../api/http/stream.js'
 import { createSealedAccount } from '../../../custody/seal.js'
@@ -106,7 +107,9 @@ beforeAll(async () => {
   const prober = createProber(nodes)
   const fundingLimits = { perWallet: 0, perAccount: 0 }
   const streams = createStreams(world.db, log)
-  const parts = { ...nodes, prober, temporal, readProgress, fundingLimits, shield, streams, log }
+  const dashboard = { passwords: createPasswords() }
+  const guards = { fundingLimits, shield, streams, log, dashboard }
+  const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')
 })

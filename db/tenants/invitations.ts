@@ -1,0 +1,116 @@
+import { ServiceError, invalidRequest } from '../../domain/errors.js'
+import { newId } from '../connection/ids.js'
+import { newToken, tokenDigest } from './sessions.js'
+import type { Db } from '../connection/connect.js'
+import type { Role } from '../../domain/roles.js'
+
+const DAY_HOURS = 24
+/** Whom nobody is waiting for has a week. */
+export const INVITATION_HOURS = 7 * DAY_HOURS
+
+export type NewInvitation = {
+  accountId: string
+  /** In lower case; absent: whoever has the link says his own. */
+  email?: string | undefined
+  role: Role
+  /** Absent: an operator of the deployment. */
+  invitedBy?: string | undefined
+  /** Only with the rights of the database's owner. */
+  isOperator?: boolean | undefined
+  hours?: number | undefined
+}
+
+/**
+ * Invites somebody to an account. An invitation of before for the same e-mail is replaced.
+ *
+ * @returns The token of its link. It is not stored and cannot be shown again.
+ * @throws {ServiceError} NOT_FOUND for an unknown account.
+ */
+export async function inviteMember(
+  trx: Db,
+  { accountId, email, role, invitedBy, isOperator = false, hours = DAY_HOURS }: NewInvitation,
+): Promise<{ id: string; token: string; expiresAt: Date }> {
+  const token = newToken()
+  await trx('invitation')
+    .where({ account_id: accountId, email: email ?? null })
+    .whereNull('accepted_at')
+    .whereNull('ended_at')
+    .update({ ended_at: trx.raw('clock_timestamp()') })
+  const row = {
+    ...{ id: newId('invite_'), account_id: accountId, email: email ?? null, role },
+    ...{ token_hash: tokenDigest(token), invited_by: invitedBy ?? null },
+    expires_at: trx.raw(`clock_timestamp() + ? * interval '1 hour'`, [hours]),
+    ...(isOperator && { is_operator: true }),
+  }
+  const [made] = await trx('invitation')
+    .insert(row)
+    .returning<{ id: string; expiresAt: Date }[]>(['id', 'expires_at as expiresAt'])
+  if (!made) throw new Error('The invitation was not stored.')
+  return { ...made, token }
+}
+
+/** What an open invitation is for. */
+export type Invitation = {
+  accountId: string
+  accountName: string
+  email: string | null
+  role: Role
+  expiresAt: Date
+  /** Its e-mail has a password already. */
+  isKnown: boolean
+}
+
+/** @throws {ServiceError} NOT_FOUND when it is unknown, was used or replaced, or has expired. */
+export async function getInvitation(db: Db, token: string): Promise<Invitation> {
+  const digest = tokenDigest(token)
+  if (!digest) throw noInvitation()
+  const { rows } = await db.raw<{ rows: Invitation[] }>(
+    `select account_id as "accountId", account_name as "accountName", email, role,
+       expires_at as "expiresAt", is_known as "isKnown"
+     from find_invitation(?)`,
+    [digest],
+  )
+  if (!rows[0]) throw noInvitation()
+  return rows[0]
+}
+
+export type Acceptance = {
+  /** In lower case. */
+  email: string
+  name: string
+  /** Of a user who is new; an existing one has proved that he is the one. */
+  newPasswordHash?: string | undefined
+  userId: string
+}
+
+export const newUserId = () => newId('user_')
+
+/**
+ * Uses an invitation: its user is a member from then on.
+ *
+ * @returns The account.
+ * @throws {ServiceError} NOT_FOUND as `getInvitation`; INVALID_REQUEST when somebody else has just taken the e-mail.
+ */
+export async function acceptInvitation(
+  db: Db,
+  token: string,
+  { userId, email, name, newPasswordHash }: Acceptance,
+): Promise<string> {
+  try {
+    const { rows } = await db.raw<{ rows: [{ accountId: string | null }] }>(
+      'select accept_invitation(?, ?, ?, ?, ?) as "accountId"',
+      [tokenDigest(token) ?? null, userId, email, name, newPasswordHash ?? null],
+    )
+    const { accountId } = rows[0]
+    if (accountId === null) throw noInvitation()
+    return accountId
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23505') throw error
+    throw invalidRequest('email', 'This e-mail has a password already. Use that one.')
+  }
+}
+
+function noInvitation(): ServiceError {
+  const message = 'This invitation was used or replaced, or has expired. Ask for a new one.'
+  return new ServiceError('NOT_FOUND', message)
+}
