@@ -9,6 +9,7 @@ import {
 } from '../db/intents/sweeping.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
+import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
   again,
@@ -122,12 +123,23 @@ async function restartLingering(tools: Tools): Promise<void> {
 }
 
 /** Idempotency keys whose time is over. */
+const expiring = [
+  ['idempotency keys', deleteExpiredKeys],
+  ['read tokens', deleteExpiredTokens],
+] as const
+
 async function deleteExpired({ db, log, stopping }: Tools): Promise<void> {
-  let deleted = 0
-  for (let batch = EXPIRED_BATCH; batch === EXPIRED_BATCH && !stopping.aborted; deleted += batch) {
-    batch = await deleteExpiredKeys(db, EXPIRED_BATCH)
+  for (const [what, deleteSome] of expiring) {
+    let deleted = 0
+    for (
+      let batch = EXPIRED_BATCH;
+      batch === EXPIRED_BATCH && !stopping.aborted;
+      deleted += batch
+    ) {
+      batch = await deleteSome(db, EXPIRED_BATCH)
+    }
+    if (deleted > 0) log.info({ deleted }, `expired ${what} deleted`)
   }
-  if (deleted > 0) log.info({ deleted }, 'expired idempotency keys deleted')
 }
 
 /**

@@ -1,9 +1,11 @@
 import { admit, refund, type Admission, type Search } from '../../db/tenants/metering.js'
+import { areKnown } from '../../db/tenants/staying.js'
 import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Request } from 'express'
+import type { Db } from '../../db/connection/connect.js'
 import type { Door, Visit } from './door.js'
 
 const bearer = /^Bearer (\S+)$/i
@@ -30,7 +32,16 @@ export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
       setCredits(response, charged, balance - BigInt(charged))
       if (refunds) response.removeHeader('X-Credits-Remaining')
     },
+    stillKnown: knownStill,
   }
+}
+
+/** One statement for all of them, whatever their calls cost. */
+export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
+  return areKnown(
+    db,
+    callers.map(({ keyDigest }) => keyDigest),
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { Db } from '../../db/connection/connect.js'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
 import type { Services } from './services.js'
@@ -42,15 +43,10 @@ export type Door<Known extends Caller = Caller> = {
    * Of callers who were let in, whether they would be still: asked every few seconds for those whose streams are
    * open, all at once. Doors of one kind share the function. Without it they stay until they leave.
    */
-  stillKnown?: StillKnown<Known>
+  stillKnown?(db: Db, callers: Known[]): Promise<boolean[]>
   /** Browsers may call from any origin: what opens this door they do not send by themselves. */
   anyOrigin?: true
 }
-
-/** A method's type: a door of certain callers is a door. */
-type StillKnown<Known> = {
-  ask(services: Services, callers: Known[]): Promise<boolean[]>
-}['ask']
 
 export function toVisit(services: Services, response: Response, purpose: Purpose): Visit {
   const { req: request, locals } = response

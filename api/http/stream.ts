@@ -10,9 +10,9 @@ import {
 import { liftDeadline } from './deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
 import { createFeed, type Feed } from './feed.js'
+import type { Response } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
-import type { Caller, Door, Visit } from './door.js'
 
 export type StreamLimits = {
   /** Streams and waiting requests that one account may have open in this process. */
@@ -43,8 +43,16 @@ export type Story = {
   toText(event: PlacedEvent): string
 }
 
-/** Who reads a stream, and by which door he came. */
-type Reader = { visit: Visit; door: Door; caller: Caller }
+type Caller = { accountId: string }
+
+/** Who reads a stream. */
+export type Reader = {
+  response: Response
+  requestId: string
+  caller: Caller
+  /** Of callers who came like him, whether they would be let in still; the same function for all of them. */
+  stillKnown: ((db: Db, callers: never[]) => Promise<boolean[]>) | undefined
+}
 type Open = Reader & { beat(): void; end(): void }
 
 /** All streams of this process: they share what is read, one heartbeat and one poll. */
@@ -55,7 +63,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   const closing = new AbortController()
   const lookAfter = () => {
     feed.wake()
-    void endUnknown([...open], log)
+    void endUnknown(db, [...open], log)
   }
   const takeSeat = createSeats(limits.perAccount, () => [
     setInterval(() => [...open].forEach(({ beat }) => beat()), limits.heartbeatMs).unref(),
@@ -79,7 +87,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
      * @throws {ServiceError} RATE_LIMITED when the account has no room for one more. Nothing is sent then.
      */
     async serve(reader: Reader, story: Story): Promise<void> {
-      const { response } = reader.visit
+      const { response, requestId } = reader
       const { accountId } = reader.caller
       if (response.closed) return
       response.once('close', takeSeat(accountId))
@@ -95,12 +103,12 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
       const entry = { ...reader, ...stream }
       open.add(entry)
       response.once('close', () => open.delete(entry))
-      if (closing.signal.aborted || reader.visit.request.method === 'HEAD') {
+      if (closing.signal.aborted || response.req.method === 'HEAD') {
         stream.end()
         return
       }
       await follow({ stream, story, feed, accountId, read }, page).catch((error: unknown) => {
-        log.warn({ err: error, requestId: reader.visit.requestId }, 'stream broken')
+        log.warn({ err: error, requestId }, 'stream broken')
         response.destroy()
       })
     },
@@ -199,14 +207,13 @@ function noRoom(limit: number): ServiceError {
 }
 
 /** Ends the streams of those who would not be let in any more: asked once for all that came the same way. */
-async function endUnknown(streams: Open[], log: Log): Promise<void> {
-  for (const ask of new Set(streams.map(({ door }) => door.stillKnown))) {
-    const own = streams.filter(({ door }) => door.stillKnown === ask)
-    const [first] = own
-    if (!ask || !first) continue
+async function endUnknown(db: Db, streams: Open[], log: Log): Promise<void> {
+  for (const ask of new Set(streams.map(({ stillKnown }) => stillKnown))) {
+    if (!ask) continue
+    const own = streams.filter(({ stillKnown }) => stillKnown === ask)
     try {
       const callers = own.map(({ caller }) => caller)
-      const known = await ask(first.visit.services, callers)
+      const known = await ask(db, callers as never[])
       for (const [at, { end }] of own.entries()) if (known[at] === false) end()
     } catch (error) {
       log.warn({ err: error }, 'callers of streams not checked')

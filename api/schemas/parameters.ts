@@ -16,3 +16,8 @@ export const userIdInput = safeText(128).meta({
   description: 'Your own identifier for the end user. One user has one wallet.',
   examples: [walletAnswer.userId],
 })
+
+export const readTokenInput = safeText(64).optional().meta({
+  description:
+    'A token of `POST /intents/{intentId}/read-token`, for browsers, where no `Authorization` can be sent.',
+})

@@ -88,8 +88,7 @@ function toPage(rows: (Horizon & Nullable<Row>)[], limit: number): EventPage {
   return { events, isFull, horizon: isFull && last ? last : { xact: BigInt(horizon), id: 0n } }
 }
 
-const toPlaced = ({ xact, ...row }: Row): PlacedEvent =>
-  ({ ...row, xact: BigInt(xact) }) as PlacedEvent
+const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
 
 function storyOf(
   db: Db,
