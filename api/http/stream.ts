@@ -99,7 +99,12 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
         response.writeHead(204).end()
         return
       }
-      const stream = openEventStream(response, limits)
+      const stream = openEventStream(response, {
+        bufferBytes: limits.bufferBytes,
+        onCut: () => {
+          log.info({ requestId }, 'stream cut off: it is not read')
+        },
+      })
       const entry = { ...reader, ...stream }
       open.add(entry)
       response.once('close', () => open.delete(entry))

@@ -128,8 +128,7 @@ describe('a read token', () => {
 
 describe('a page of another origin', () => {
   const origin = { origin: 'https://example.com' }
-  const allowed = ({ headers }: { headers: Headers }) =>
-    headers.get('access-control-allow-origin')
+  const allowed = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin')
 
   test('may use a token, and reads why it was refused', async () => {
     const token = await makeToken()
