@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity'
-import { findStop, type Order, type Stop } from '../db/lanes/stops.js'
+import { findStop, type Stop } from '../db/lanes/stops.js'
 import { HELD_UP, isUsual, type Hold } from '../domain/hold.js'
 import { waitingCodeOf } from '../domain/waiting.js'
+import type { Order } from '../db/auditEvents.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 

@@ -24,9 +24,6 @@ import type { DashboardRoute } from './http/memberRoute.js'
 import type { Route } from './http/route.js'
 import type { Services } from './http/services.js'
 
-/** Above the limits of the database's own waits; a server that is frozen never answers. */
-const ANSWER_MS = 12_000
-
 /** The API in the order in which a request passes through it. */
 export function createApp(services: Services): Express {
   const app = express()
@@ -142,7 +139,7 @@ function openRequest(
     response.setHeader('X-Request-Id', requestId)
     // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
     // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
-    setDeadline(response, ANSWER_MS, () => {
+    setDeadline(response, () => {
       const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
       void answerError(late, request, response, () => undefined)
     })

@@ -11,6 +11,7 @@ import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
 import { readinessRoutes } from './endpoints/readiness.js'
 import { retryRoutes } from './endpoints/retryIntent.js'
+import { readTokenRoutes } from './endpoints/readToken.js'
 import { positionRoutes } from './endpoints/positions.js'
 import { walletRoutes } from './endpoints/wallets.js'
 import { yieldHistoryRoutes } from './endpoints/yieldHistory.js'
@@ -29,6 +30,7 @@ export const endpoints: Endpoints = {
     ...cancelRoutes,
     ...retryRoutes,
     ...eventRoutes,
+    ...readTokenRoutes,
     ...positionRoutes,
     ...demoRoutes,
   ],

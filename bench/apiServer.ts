@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
@@ -10,6 +12,7 @@ import { createRequestLog } from '../api/http/requestLog.js'
 import { createShield } from '../api/http/shield.js'
 import { createStreams } from '../api/http/stream.js'
 import { keyDigest } from '../db/tenants/accounts.js'
+import { listenToEvents } from '../db/connection/listen.js'
 import { connect } from '../db/connection/connect.js'
 import { newId } from '../db/connection/ids.js'
 import { createLog } from '../log.js'
@@ -54,6 +57,7 @@ function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
   }
   const readProgress = () => Promise.resolve(undefined)
   const streams = createStreams(db, own.log)
+  listenToEvents(url, new AbortController().signal, streams.feed.wake)
   return createApiServer({ ...parts, readProgress, streams, ...own })
 }
 
@@ -118,12 +122,26 @@ const cpuMicros = () => {
   return user + system
 }
 
+/** Bytes that are used when what is needed no more is gone. */
+function readMemory(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().rss
+}
+
+const answers: Record<string, () => number> = {
+  cpu: cpuMicros,
+  trips: countTrips,
+  memory: readMemory,
+}
+
 const server = kinds[kind ?? '']?.()
 if (!server) throw new Error(`Say which: ${Object.keys(kinds).join(', ')}.`)
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 process.on('message', (question) => {
-  process.send?.(question === 'trips' ? countTrips() : cpuMicros())
+  process.send?.(answers[String(question)]?.())
 })
 process.on('disconnect', () => process.exit())
 process.send?.((server.address() as AddressInfo).port)

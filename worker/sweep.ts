@@ -11,6 +11,7 @@ import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/conne
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
 import { keepRequestPartitions } from '../db/tenants/requests.js'
+import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
   again,
@@ -66,6 +67,7 @@ export async function runSweepers(
       every(REOPENED_EVERY_MS, tools, restartReopened),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
+      every(EXPIRED_EVERY_MS, tools, deleteTokens),
       every(EXPIRED_EVERY_MS, tools, deleteAmounts),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
@@ -132,6 +134,10 @@ async function restartLingering(tools: Tools): Promise<void> {
 /** Idempotency keys whose time is over. */
 const deleteKeys: Sweep = (tools) =>
   deleteExpired(tools, 'expired idempotency keys deleted', deleteExpiredKeys)
+
+/** Read tokens whose time is over. */
+const deleteTokens: Sweep = (tools) =>
+  deleteExpired(tools, 'expired read tokens deleted', deleteExpiredTokens)
 
 /** Amounts that were signed too long ago to count towards a daily limit. */
 const deleteAmounts: Sweep = (tools) =>

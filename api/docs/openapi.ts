@@ -114,7 +114,7 @@ function describePaths(
 
 function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
   const { method, spec } = route
-  const { operationId, tag, summary, description, requests, responses } = spec.docs
+  const { operationId, tag, summary, description, requests, responses, stream } = spec.docs
   const { params, query, caller } = spec
   return {
     operationId,
@@ -140,6 +140,7 @@ function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObje
       ...Object.fromEntries(
         Object.entries(responses).map(([status, reply]) => [status, success(method, reply)]),
       ),
+      ...(stream ? streamed(stream, responses[200]) : {}),
       ...Object.fromEntries(
         byStatus(errorsOf(route)).map(([status, codes]) => [status, errors(codes)]),
       ),
@@ -157,6 +158,22 @@ function success(method: Route['method'], reply: Reply): ZodOpenApiResponseObjec
     description: reply.description,
     headers: answerHeaders(method === 'post' ? ['Idempotent-Replayed'] : []),
     content: { 'application/json': { schema: reply.schema, ...examplesOf(reply.examples) } },
+  }
+}
+
+/** Server-sent events, beside what the endpoint answers to others; nothing when they have ended. */
+function streamed({ description, example }: NonNullable<Docs['stream']>, reply?: Reply) {
+  const list = reply && success('get', reply)
+  const events = { schema: z.string(), examples: { events: { value: example } } }
+  return {
+    200: {
+      description: reply?.description ?? description,
+      headers: answerHeaders([]),
+      content: { ...list?.content, 'text/event-stream': events },
+    },
+    ...(reply
+      ? {}
+      : { 204: { description: 'All of it was told already.', headers: answerHeaders([]) } }),
   }
 }
 

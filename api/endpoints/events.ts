@@ -17,9 +17,10 @@ import { toFrame } from '../http/eventStream.js'
 import { noParams } from '../http/input.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { parse } from '../http/parse.js'
+import { keyOrReadToken } from '../http/readToken.js'
 import { streamRoute } from '../http/streamRoute.js'
 import { event, eventExamples, eventIdInput, publicTypes } from '../schemas/events.js'
-import { intentIdInput } from '../schemas/parameters.js'
+import { intentIdInput, readTokenInput } from '../schemas/parameters.js'
 import { listOf } from '../schemas/resources.js'
 import { eventBody, eventText, fromEventId, fromPublicType, toEventId } from './eventBody.js'
 import type { Db } from '../../db/connection/connect.js'
@@ -34,9 +35,9 @@ const exampleStream = eventExamples
 const streamIntent = streamRoute(
   {
     path: '/intents/:intentId/events',
-    caller: apiKey({ credits: prices.readEvents }),
+    caller: keyOrReadToken({ credits: prices.readEvents }),
     params: z.object({ intentId: intentIdInput }),
-    query: z.strictObject({ after: eventIdInput.optional() }),
+    query: z.strictObject({ after: eventIdInput.optional(), token: readTokenInput }),
     docs: {
       operationId: 'streamIntentEvents',
       tag: 'Events',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { getIntent, listIntents } from '../../db/intents/intents.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
+import { isSettled } from '../../domain/events.js'
 import { actions, isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { previewPlan } from '../../planning/intents.js'
@@ -15,12 +16,14 @@ import {
   waitingIntent,
 } from '../schemas/intentExamples.js'
 import { intentBody, previewBody } from './intentBody.js'
+import { readChanged, versionOf, type State } from './waiting.js'
 import { submitIntent, type Submission } from './submitIntent.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
-import { intentIdInput, moment, statusList } from '../schemas/parameters.js'
+import { intentIdInput, moment, readTokenInput, statusList } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { apiKey } from '../http/apiKey.js'
-import { noParams, noQuery } from '../http/input.js'
+import { noParams } from '../http/input.js'
+import { keyOrReadToken } from '../http/readToken.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { listOf } from '../schemas/resources.js'
@@ -80,16 +83,39 @@ const createIntent = writeRoute(
   },
 )
 
+const MAX_WAIT_S = 60
+
 const readIntent = readRoute(
   {
     path: '/intents/:intentId',
-    caller: apiKey({ credits: prices.readIntent }),
+    caller: keyOrReadToken({ credits: prices.readIntent }),
     params: z.object({ intentId: intentIdInput }),
-    query: noQuery,
+    query: z.strictObject({
+      wait: z
+        .string()
+        .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
+        .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
+        .transform(Number)
+        .default(0)
+        .meta({
+          description:
+            'Answer at the next change, or after that many seconds; at once when the intent has ended.',
+          examples: [30],
+          override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
+        }),
+      version: safeText(64).optional().meta({
+        description:
+          'With `wait`: the `X-Intent-Version` of your last answer. Whatever has changed since then is answered at once. Without it, what changes after the call began counts.',
+      }),
+      token: readTokenInput,
+    }),
+    waits: ({ wait }) => wait,
     docs: {
       operationId: 'getIntent',
       tag: 'Intents',
       summary: 'Get the state of an intent',
+      description:
+        'Whoever cannot follow a stream asks with `wait=30` and the `version` of his last answer, again and again: he misses nothing and does not ask in vain. The header `X-Intent-Version` names what the answer says.',
       responses: {
         200: {
           description: 'The intent.',
@@ -105,13 +131,28 @@ const readIntent = readRoute(
       errors: ['INTENT_NOT_FOUND'],
     },
   },
-  async (services, { caller, params }) => {
-    const { db, registry, readProgress } = services
-    const { intent, story } = await getIntent(db, caller.accountId, params.intentId)
-    const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
-    return { status: 200, body: intentBody(registry, intent, { story, progress }) }
+  async (services, { caller: { accountId }, params: { intentId }, query, whenGone }) => {
+    const read = () => readState(services, accountId, intentId)
+    let state = await read()
+    const { wait: seconds, version = state.version } = query
+    if (seconds > 0 && state.version === version && !state.isOver) {
+      const waiting = { accountId, intentId, seconds, version, gone: whenGone() }
+      state = await readChanged(services, waiting, read)
+    }
+    return { status: 200, body: state.body, headers: { 'X-Intent-Version': state.version } }
   },
 )
+
+async function readState(
+  { db, registry, readProgress }: Services,
+  accountId: string,
+  intentId: string,
+): Promise<State> {
+  const { intent, story } = await getIntent(db, accountId, intentId)
+  const progress = isTerminal(intent.status) ? undefined : await readProgress(intent.id)
+  const body = intentBody(registry, intent, { story, progress })
+  return { body, version: versionOf(body), isOver: isSettled(intent.status, intent.error) }
+}
 
 const listAllIntents = readRoute(
   {

@@ -1,4 +1,5 @@
 import { admit, refund, type Admission, type Search } from '../../db/tenants/metering.js'
+import { areKnown } from '../../db/tenants/staying.js'
 import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
@@ -6,6 +7,7 @@ import { noteSender } from './requestLog.js'
 import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Request } from 'express'
+import type { Db } from '../../db/connection/connect.js'
 
 const bearer = /^Bearer (\S+)$/i
 
@@ -31,7 +33,16 @@ export function apiKey({ credits, refunds = false }: Price): Door<Admission> {
       setCredits(response, charged, balance - BigInt(charged))
       if (refunds) response.removeHeader('X-Credits-Remaining')
     },
+    stillKnown: knownStill,
   }
+}
+
+/** One statement for all of them, whatever their calls cost. */
+export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
+  return areKnown(
+    db,
+    callers.map(({ keyDigest }) => keyDigest),
+  )
 }
 
 /**

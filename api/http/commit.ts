@@ -15,7 +15,8 @@ import type { Db } from '../../db/connection/connect.js'
 
 /** An answer as it is sent and kept. */
 export type Sent = { status: number; text: string; charged: number; replayed: boolean }
-export type Answer = { status: 200 | 201; body: unknown }
+/** `headers`: of an answer that reads; a replay has only status and body. */
+export type Answer = { status: 200 | 201; body: unknown; headers?: Record<string, string> }
 
 /** Does work in one transaction together with the call's charge and the answer kept for replays. */
 export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>

@@ -1,20 +1,23 @@
 import type { Response } from 'express'
 
+/** Above the limits of the database's own waits; a server that is frozen never answers. */
+const ANSWER_MS = 12_000
+
 type Deadline = { timer: NodeJS.Timeout; onLate: () => void }
 
 const deadlines = new WeakMap<Response, Deadline>()
 
-/** Has `onLate` called when the answer is not over after so long. */
-export function setDeadline(response: Response, ms: number, onLate: () => void): void {
-  deadlines.set(response, { timer: setTimeout(onLate, ms), onLate })
+/** Has `onLate` called when the answer takes longer than any may. */
+export function setDeadline(response: Response, onLate: () => void): void {
+  deadlines.set(response, { timer: setTimeout(onLate, ANSWER_MS), onLate })
 }
 
-/** For an answer that is to come later than others: so much longer from now on. */
+/** For an answer that waits for something: so much later than others, from now on. */
 export function postponeDeadline(response: Response, ms: number): void {
   const deadline = deadlines.get(response)
   if (!deadline) return
   clearTimeout(deadline.timer)
-  setDeadline(response, ms, deadline.onLate)
+  deadline.timer = setTimeout(deadline.onLate, ms + ANSWER_MS)
 }
 
 /** For an answer that is over, or has no end in time. */

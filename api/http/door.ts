@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Request, Response } from 'express'
+import type { Db } from '../../db/connection/connect.js'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
 import type { Services } from './services.js'
@@ -41,9 +42,9 @@ export type Door<Known extends Caller = Caller> = {
   settle(visit: Visit, caller: Known, charged: number): void
   /**
    * Of callers who were let in, whether they would be still: asked every few seconds for those whose streams are
-   * open, all at once. Without it they stay until they leave.
+   * open, all at once. Doors of one kind share the function. Without it they stay until they leave.
    */
-  stillKnown?(services: Services, callers: Known[]): Promise<boolean[]>
+  stillKnown?(db: Db, callers: Known[]): Promise<boolean[]>
   /** Browsers may call from any origin: what opens this door they do not send by themselves. */
   anyOrigin?: true
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { answerOnce, readIdempotencyKey, type Answer, type Commit, type Sent } from './commit.js'
+import { postponeDeadline } from './deadline.js'
 import { enter, toVisit, type Caller, type Door, type Purpose } from './door.js'
+import { answerPreflight } from './readToken.js'
 import { parseInput, readJson, type InputSpec, type Schema } from './input.js'
 import { noteSubject } from './requestLog.js'
 import type { Request, Response, Router } from 'express'
 import type { ErrorCode } from '../../domain/errors.js'
+import type { Scope } from '../../db/tenants/accounts.js'
 import type { Lookup } from '../../db/connection/scope.js'
 import type { Search } from '../../db/tenants/metering.js'
 import type { Services } from './services.js'
@@ -60,6 +63,8 @@ export type Spec<
   caller: Door<Known>
   /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
   keepsKeys?: boolean
+  /** What the caller of a POST must be allowed to do; absent: to write. */
+  scope?: Scope
   docs: Docs
 }
 
@@ -79,12 +84,16 @@ type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string 
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys'
-> & { search?: RowSearch<z.infer<Params>, Row> }
+  'body' | 'keepsKeys' | 'scope'
+> & {
+  search?: RowSearch<z.infer<Params>, Row>
+  /** Seconds that an answer may wait for something to happen. */
+  waits?(query: z.infer<Query>): number
+}
 
 type Reader<Known, Params, Query, Row> = (
   services: Services,
-  call: Call<Known, Params, Query, undefined> & { found: Row },
+  call: Call<Known, Params, Query, undefined> & { found: Row; whenGone(): AbortSignal },
 ) => Answer | Promise<Answer>
 
 /** An endpoint that reads. It is charged when it is admitted, and gets that back unless it ends in 2xx. */
@@ -94,7 +103,7 @@ export function readRoute<
   Query extends Schema,
   Row = undefined,
 >(
-  { search, ...read }: ReadSpec<Known, Params, Query, Row>,
+  { search, waits, ...read }: ReadSpec<Known, Params, Query, Row>,
   handler: Reader<Known, z.infer<Params>, z.infer<Query>, Row>,
 ): Route {
   const spec = { ...read, body: z.undefined() }
@@ -103,6 +112,7 @@ export function readRoute<
     method: 'get',
     spec,
     mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
+      if (door.anyOrigin) router.options(path, answerPreflight(services))
       router.get(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
         noteSubject(response, request.params)
@@ -113,11 +123,17 @@ export function readRoute<
             ? search.lookup.orThrow(caller.found, search.by(input.params))
             : (undefined as Row)
           const { requestId } = visit
-          const answer = await handler(services, { caller, requestId, found, ...input })
+          if (waits) postponeDeadline(response, 1_000 * waits(input.query))
+          const whenGone = () => goneSignal(response)
+          const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
           noteSubject(response, answer.body)
           // The time limit has answered for us, with an error: those are free.
           if (response.headersSent) await door.refund(visit)
-          else send(response, { status: answer.status, text: JSON.stringify(answer.body) })
+          else {
+            const { status, body, headers = {} } = answer
+            for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+            send(response, { status, text: JSON.stringify(body) })
+          }
         } catch (error) {
           await door.refund(visit)
           throw error
@@ -127,7 +143,23 @@ export function readRoute<
   }
 }
 
-const ownOf = <Known extends Caller>({ path, caller }: { path: string; caller: Door<Known> }) => ({
+/** Aborts when nobody waits for the answer any more. */
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => {
+    gone.abort()
+  })
+  return gone.signal
+}
+
+/** The endpoint's own way in. */
+export const ownOf = <Known extends Caller>({
+  path,
+  caller,
+}: {
+  path: string
+  caller: Door<Known>
+}) => ({
   door: caller,
   path,
 })
@@ -161,7 +193,7 @@ export function writeRoute<
   spec: Spec<Known, Params, Query, Body>,
   handler: Writer<Known, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
 ): Route {
-  const purpose: Purpose = { route: `POST ${spec.path}`, scope: 'write' }
+  const purpose: Purpose = { route: `POST ${spec.path}`, scope: spec.scope ?? 'write' }
   return {
     method: 'post',
     spec,

@@ -1,4 +1,5 @@
 import { admitSession, tokenDigest, type Member } from '../../db/tenants/sessions.js'
+import { areOpen } from '../../db/tenants/staying.js'
 import { ServiceError } from '../../domain/errors.js'
 import { scopesOf } from '../../domain/roles.js'
 import { sessionCookie } from './cookies.js'
@@ -6,6 +7,7 @@ import { setCredits } from './credits.js'
 import { noteSender } from './requestLog.js'
 import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
 
@@ -23,8 +25,15 @@ export function session({ credits }: { credits: number }): Door<Member> {
     settle({ response }, { balance }, charged) {
       setCredits(response, charged, balance - BigInt(charged))
     },
+    stillKnown: isSignedIn,
   }
 }
+
+const isSignedIn = (db: Db, members: Member[]) =>
+  areOpen(
+    db,
+    members.map(({ sessionId }) => sessionId),
+  )
 
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitMember<Row>(visit: Visit, search?: Search<Row>) {

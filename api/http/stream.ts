@@ -10,9 +10,9 @@ import {
 import { liftDeadline } from './deadline.js'
 import { openEventStream, toMark } from './eventStream.js'
 import { createFeed, type Feed } from './feed.js'
+import type { Response } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
-import type { Caller, Door, Visit } from './door.js'
 
 export type StreamLimits = {
   /** Streams and waiting requests that one account may have open in this process. */
@@ -43,8 +43,16 @@ export type Story = {
   toText(event: PlacedEvent): string
 }
 
-/** Who reads a stream, and by which door he came. */
-type Reader = { visit: Visit; door: Door; caller: Caller }
+type Caller = { accountId: string }
+
+/** Who reads a stream. */
+export type Reader = {
+  response: Response
+  requestId: string
+  caller: Caller
+  /** Of callers who came like him, whether they would be let in still; the same function for all of them. */
+  stillKnown: ((db: Db, callers: never[]) => Promise<boolean[]>) | undefined
+}
 type Open = Reader & { beat(): void; end(): void }
 
 /** All streams of this process: they share what is read, one heartbeat and one poll. */
@@ -53,16 +61,14 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   const readShared = shareReads(db)
   const open = new Set<Open>()
   const closing = new AbortController()
-  const takeSeat = createSeats(limits.perAccount, () => {
-    const beat = setInterval(() => {
-      for (const stream of open) stream.beat()
-    }, limits.heartbeatMs)
-    const poll = setInterval(() => {
-      feed.wake()
-      void endUnknown([...open], log)
-    }, limits.pollMs)
-    return [beat.unref(), poll.unref()]
-  })
+  const lookAfter = () => {
+    feed.wake()
+    void endUnknown(db, [...open], log)
+  }
+  const takeSeat = createSeats(limits.perAccount, () => [
+    setInterval(() => [...open].forEach(({ beat }) => beat()), limits.heartbeatMs).unref(),
+    setInterval(lookAfter, limits.pollMs).unref(),
+  ])
 
   return {
     feed,
@@ -81,7 +87,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
      * @throws {ServiceError} RATE_LIMITED when the account has no room for one more. Nothing is sent then.
      */
     async serve(reader: Reader, story: Story): Promise<void> {
-      const { response } = reader.visit
+      const { response, requestId } = reader
       const { accountId } = reader.caller
       if (response.closed) return
       response.once('close', takeSeat(accountId))
@@ -93,16 +99,21 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
         response.writeHead(204).end()
         return
       }
-      const stream = openEventStream(response, limits)
+      const stream = openEventStream(response, {
+        bufferBytes: limits.bufferBytes,
+        onCut: () => {
+          log.info({ requestId }, 'stream cut off: it is not read')
+        },
+      })
       const entry = { ...reader, ...stream }
       open.add(entry)
       response.once('close', () => open.delete(entry))
-      if (closing.signal.aborted || reader.visit.request.method === 'HEAD') {
+      if (closing.signal.aborted || response.req.method === 'HEAD') {
         stream.end()
         return
       }
       await follow({ stream, story, feed, accountId, read }, page).catch((error: unknown) => {
-        log.warn({ err: error, requestId: reader.visit.requestId }, 'stream broken')
+        log.warn({ err: error, requestId }, 'stream broken')
         response.destroy()
       })
     },
@@ -200,15 +211,14 @@ function noRoom(limit: number): ServiceError {
   return new ServiceError('RATE_LIMITED', message, { limit, window: 'open streams', retryAfter })
 }
 
-/** Ends the streams of those who would not be let in any more: each door is asked once, for all of its own. */
-async function endUnknown(streams: Open[], log: Log): Promise<void> {
-  for (const door of new Set(streams.map((stream) => stream.door))) {
-    const own = streams.filter((stream) => stream.door === door)
-    const { services } = own[0]?.visit ?? {}
-    if (!services || !door.stillKnown) continue
+/** Ends the streams of those who would not be let in any more: asked once for all that came the same way. */
+async function endUnknown(db: Db, streams: Open[], log: Log): Promise<void> {
+  for (const ask of new Set(streams.map(({ stillKnown }) => stillKnown))) {
+    if (!ask) continue
+    const own = streams.filter(({ stillKnown }) => stillKnown === ask)
     try {
       const callers = own.map(({ caller }) => caller)
-      const known = await door.stillKnown(services, callers)
+      const known = await ask(db, callers as never[])
       for (const [at, { end }] of own.entries()) if (known[at] === false) end()
     } catch (error) {
       log.warn({ err: error }, 'callers of streams not checked')

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { enter, toVisit, type Caller, type Purpose } from './door.js'
 import { parseInput, type Schema } from './input.js'
-import { send, type Call, type Route, type Spec } from './route.js'
+import { answerPreflight } from './readToken.js'
+import { ownOf, send, type Call, type Entrance, type Route, type Spec } from './route.js'
 import type { Request } from 'express'
 import type { Answer } from './commit.js'
 import type { Services } from './services.js'
@@ -9,7 +10,7 @@ import type { Story } from './stream.js'
 
 type StreamSpec<Known extends Caller, Params extends Schema, Query extends Schema> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys'
+  'body' | 'keepsKeys' | 'scope'
 >
 
 type StreamCall<Known, Params, Query> = Call<Known, Params, Query, undefined> & {
@@ -30,12 +31,12 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
   { tell, list }: Handlers<Known, z.infer<Params>, z.infer<Query>>,
 ): Route {
   const spec = { ...read, body: z.undefined() }
-  const { path, caller: door } = spec
-  const purpose: Purpose = { route: `GET ${path}`, scope: 'read' }
+  const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
   return {
     method: 'get',
     spec,
-    mount(services, router) {
+    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
+      if (door.anyOrigin) router.options(path, answerPreflight(services))
       router.get(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
         const caller = await enter(door, visit)
@@ -48,7 +49,8 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
         }
         const lastEventId = request.get('last-event-id')
         const story = await tell(services, { ...call, lastEventId })
-        await services.streams.serve({ visit, door, caller }, story)
+        const { stillKnown } = door
+        await services.streams.serve({ response, requestId, caller, stillKnown }, story)
       })
     },
   }

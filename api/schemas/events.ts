@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { eventTypes, toPublicType } from '../../domain/events.js'
 import { text, time, walletId, intentId } from './fields.js'
-import { plannedIntent } from './examples.js'
+import { plannedIntent } from './intentExamples.js'
 
 /** Events: what happens to intents, in the order in which it is told. */
 
@@ -61,3 +61,20 @@ export const eventExamples = [
     ...{ timestamp: '2026-11-21T04:36:07.690Z', data: { status: 'completed' } },
   },
 ] as const
+
+export const readToken = z
+  .strictObject({
+    token: z
+      .string()
+      .regex(/^svc_rt_[0-9a-f]{48}$/)
+      .meta({ examples: ['svc_rt_5b1f0c7d9e2a4b6c8d0e1f2a3b4c5d6e7f8091a2b3c4d5e6'] }),
+    intentId,
+    expiresAt: time('When it ends, UTC.'),
+  })
+  .meta({ id: 'ReadToken', description: 'Opens one intent to read, for some minutes.' })
+
+export const readTokenAnswer = {
+  token: 'svc_rt_5b1f0c7d9e2a4b6c8d0e1f2a3b4c5d6e7f8091a2b3c4d5e6',
+  intentId: plannedIntent.id,
+  expiresAt: '2026-11-21T04:51:02.845Z',
+}

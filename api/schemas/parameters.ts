@@ -54,3 +54,8 @@ export const moment = (description: string) =>
       description: `${description} ISO 8601, with its zone.`,
       override: { type: 'string', format: 'date-time' },
     })
+
+export const readTokenInput = safeText(64).optional().meta({
+  description:
+    'A token of `POST /intents/{intentId}/read-token`, for browsers, where no `Authorization` can be sent.',
+})

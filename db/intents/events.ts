@@ -81,15 +81,14 @@ type Nullable<T> = { [K in keyof T]: T[K] | null }
 
 /** Rows of which one without an event tells the horizon only. */
 function toPage(rows: (Horizon & Nullable<Row>)[], limit: number): EventPage {
-  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as unknown as Row)]))
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as Row)]))
   const isFull = events.length >= limit
   const last = events.at(-1)
   const { horizon = '0' } = rows[0] ?? {}
   return { events, isFull, horizon: isFull && last ? last : { xact: BigInt(horizon), id: 0n } }
 }
 
-const toPlaced = ({ xact, ...row }: Row): PlacedEvent =>
-  ({ ...row, xact: BigInt(xact) }) as PlacedEvent
+const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
 
 function storyOf(
   db: Db,

@@ -25,14 +25,6 @@ end $$;
 create trigger intent_event_told after insert on intent_event
   referencing new table as told for each statement execute function announce_events();
 
--- Of the given keys those that would be admitted to read, unless their minute is full.
-create function live_keys(p_keys bytea[]) returns setof bytea
-language sql stable security definer set search_path = public, pg_temp as $$
-  select k.key_hash from api_key k join account a on a.id = k.account_id
-  where k.key_hash = any (p_keys) and k.revoked_at is null and 'read' = any (k.scopes)
-    and (k.expires_at is null or k.expires_at > clock_timestamp()) and a.suspended_at is null
-$$;
-
 create table read_token (
   token_hash bytea primary key,
   account_id text not null references account,
@@ -71,12 +63,17 @@ begin
       greatest(1, (v_now / 60 + 1) * 60 - v_now)::int;
 end $$;
 
-create function live_tokens(p_tokens bytea[]) returns setof bytea
+-- Of the given digests of keys and read tokens those that would be let in to read, unless their minute is full.
+create function live_callers(p_digests bytea[]) returns setof bytea
 language sql stable security definer set search_path = public, pg_temp as $$
+  select k.key_hash from api_key k join account a on a.id = k.account_id
+  where k.key_hash = any (p_digests) and k.revoked_at is null and 'read' = any (k.scopes)
+    and (k.expires_at is null or k.expires_at > clock_timestamp()) and a.suspended_at is null
+  union all
   select t.token_hash from read_token t join account a on a.id = t.account_id
-  where t.token_hash = any (p_tokens) and t.expires_at > clock_timestamp() and a.suspended_at is null
+  where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp() and a.suspended_at is null
 $$;
 
-revoke execute on function place_event, announce_events, live_keys, admit_token, live_tokens from public;
-grant execute on function live_keys, admit_token, live_tokens to steward_api;
+revoke execute on function place_event, announce_events, admit_token, live_callers from public;
+grant execute on function admit_token, live_callers to steward_api;
 `

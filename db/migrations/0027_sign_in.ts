@@ -1,3 +1,5 @@
+import { staying } from './0027_staying.js'
+
 const people = `
 create table app_user (
   id text primary key,
@@ -361,4 +363,4 @@ grant execute on function begin_sign_in, end_sign_in, open_session, admit_sessio
 `
 
 /** Who signs in to the dashboard, to which accounts, and what he may do there. */
-export const signIn = `${people}${members}${signingIn}`
+export const signIn = `${people}${members}${signingIn}${staying}`

@@ -69,7 +69,12 @@ describe('readEvents', () => {
     const facts = { walletId, action: 'lend', asset: 'USDC', units: '1000000' }
     const created = { type: 'created', data: { status: 'planning', ...facts } }
     const planned = { type: 'planned', data: { status: 'planning', steps: 1 } }
-    const common = { id: expect.any(BigInt), at: expect.any(Date) }
+    const common = {
+      id: expect.any(BigInt),
+      xact: expect.any(BigInt),
+      at: expect.any(Date),
+      walletId,
+    }
     expect(events).toEqual([
       { ...common, intentId: one, ...created },
       { ...common, intentId: one, ...planned },

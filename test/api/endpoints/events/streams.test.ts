@@ -1,0 +1,234 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { randomInt } from 'node:crypto'
+import { revokeApiKey, suspendAccount } from '../../../../db/tenants/accounts.js'
+import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
+import { silentChains } from '../../../planning/chains.js'
+import { startApi, type TestApi } from '../../api.js'
+import type { EventClient, Told } from '../../eventClient.js'
+import { startEventWorld, type Customer, type EventWorld } from './world.js'
+
+const limits = { pollMs: 300, bufferBytes: 20_000, heartbeatMs: 200 }
+let events: EventWorld
+let me: Customer
+
+beforeAll(async () => {
+  events = await startEventWorld(limits)
+})
+beforeEach(async () => {
+  me = await events.newCustomer()
+})
+afterEach(() => {
+  events.closeAll()
+})
+afterAll(() => events?.stop())
+
+const database = () => events.world.database.db
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const idsOf = (told: Told[]) => told.map(({ id }) => id)
+
+/** A sequence that its seed names. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+function random(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+/** What is stored of the account, in the order in which it is to be told. */
+async function stored(): Promise<string[]> {
+  const rows = database()('intent_event').where({ account_id: me.accountId })
+  const ids = await rows.orderBy(['xact', 'id']).pluck<bigint[]>('id')
+  return ids.map((id) => `evt_${id}`)
+}
+
+/** Completes intents in transactions that overlap and end in no order. */
+async function completeAll(ids: string[], draw: (below: number) => number): Promise<void> {
+  const complete = async (id: string) => {
+    await pause(draw(40))
+    const trx = await events.worker.transaction()
+    await trx.raw('select pg_current_xact_id()')
+    await pause(draw(60))
+    await setExecuting(trx, id)
+    await pause(draw(60))
+    await setCompleted(trx, id)
+    await trx.commit()
+  }
+  // As many at a time as there are connections.
+  const queue = [...ids]
+  const work = async () => {
+    for (let id = queue.pop(); id; id = queue.pop()) await complete(id)
+  }
+  await Promise.all(Array.from({ length: 5 }, work))
+}
+
+const anotherApi = (): Promise<TestApi> =>
+  startApi({
+    ...{ db: events.world.db, temporal: events.world.temporal.client, ...silentChains() },
+    ...{ listenUrl: events.world.database.urlAs('steward_api'), streamLimits: limits },
+  })
+
+describe('streams', () => {
+  test('transactions that end in no order: every client is told each event once, in order', async () => {
+    const seed = randomInt(2 ** 31)
+    console.log(`seed ${seed}`)
+    const ids = await Promise.all(Array.from({ length: 20 }, () => events.newIntent(me)))
+    const clients = await Promise.all(
+      Array.from({ length: 3 }, () => events.open('/v1/events?after=evt_0', me)),
+    )
+    const single = await events.open(`/v1/intents/${ids[0]}/events`, me)
+    await completeAll(ids, random(seed))
+    for (const client of clients) await client.until(4 * ids.length)
+    await single.ended
+    const order = await stored()
+    for (const { events: told } of clients) expect(idsOf(told)).toEqual(order)
+    const own = clients[0]?.events.filter(({ data }) => data.intentId === ids[0]) ?? []
+    expect(single.events).toEqual(own)
+    expect(own).toHaveLength(4)
+  })
+
+  test('a process ends in the middle: clients that go on at another miss nothing and get nothing twice', async () => {
+    const ids = await Promise.all(Array.from({ length: 15 }, () => events.newIntent(me)))
+    const [first, second] = [await anotherApi(), await anotherApi()]
+    try {
+      const follow = async (api: TestApi, lastEventId: string) =>
+        events.open('/v1/events', { key: me.key, lastEventId, url: api.url })
+      const client = await follow(first, 'evt_0')
+      await client.until(2 * ids.length)
+      const work = completeAll(ids, random(7))
+      await client.until(2 * ids.length + 6)
+      await first.drain()
+      await client.ended
+      const again = await follow(second, client.lastEventId)
+      const told = await again.until(4 * ids.length - client.events.length)
+      await work
+      expect([...idsOf(client.events), ...idsOf(told)]).toEqual(await stored())
+    } finally {
+      await first.stop()
+      await second.stop()
+    }
+  })
+
+  test('what another transaction holds back comes soon after its end, without another word', async () => {
+    const id = await events.newIntent(me)
+    const client = await events.open('/v1/events?after=evt_0', me)
+    await client.until(2)
+    const older = await events.worker.transaction()
+    await older.raw('select pg_current_xact_id()')
+    await setExecuting(events.worker, id)
+    await pause(50)
+    expect(client.events).toHaveLength(2)
+    await older.commit()
+    await client.until(3)
+  })
+
+  test('without a word from the database the poll finds what is new', async () => {
+    const { db, temporal } = events.world
+    const deaf = await startApi({
+      ...{ db, temporal: temporal.client, ...silentChains(), streamLimits: limits },
+    })
+    try {
+      const id = await events.newIntent(me)
+      const client = await events.open(`/v1/intents/${id}/events`, { key: me.key, url: deaf.url })
+      await client.until(2)
+      await setExecuting(events.worker, id)
+      await client.until(3)
+    } finally {
+      await deaf.stop()
+    }
+  })
+
+  test('200 open streams cost no statement more than one while nothing happens', async () => {
+    const calm = await startEventWorld({ pollMs: 100, heartbeatMs: 100 })
+    try {
+      const customer = await calm.newCustomer()
+      const intents = await Promise.all(Array.from({ length: 20 }, () => calm.newIntent(customer)))
+      let statements = 0
+      const { db } = calm.world
+      const count = () => (statements += 1)
+      /** Statements and comments while one client gets 20 comments. */
+      const measure = async (client: EventClient) => {
+        statements = 0
+        const before = client.comments
+        while (client.comments < before + 20) await pause(5)
+        return statements
+      }
+      const path = (turn: number) => `/v1/intents/${intents[turn % 20]}/events`
+      const one = await calm.open(path(0), customer)
+      await one.until(2)
+      db.on('query', count)
+      const acquire = db.client as { acquireConnection(): Promise<unknown> }
+      const { acquireConnection } = acquire
+      acquire.acquireConnection = function () {
+        count()
+        return acquireConnection.call(this)
+      }
+      const alone = await measure(one)
+      const others = await Promise.all(
+        Array.from({ length: 199 }, (_, turn) => calm.open(path(turn + 1), customer)),
+      )
+      for (const other of others) await other.until(2)
+      await pause(200)
+      const together = await measure(one)
+      console.log(`statements in 20 heartbeats: alone ${alone}, among 200 ${together}`)
+      expect(alone).toBeGreaterThan(0)
+      // Each streams' own statement would be 200 times as many. Timers drift.
+      expect(together).toBeLessThan(2 * alone)
+    } finally {
+      await calm.stop()
+    }
+  })
+
+  test('a stream ends when its key is revoked; the others go on', async () => {
+    const id = await events.newIntent(me)
+    const other = await events.newCustomer()
+    const [mine, theirs] = [
+      await events.open('/v1/events', me),
+      await events.open(`/v1/events`, other),
+    ]
+    const row: { id: string } = await database()('api_key')
+      .where({ account_id: me.accountId })
+      .first('id')
+    await revokeApiKey(database(), row.id)
+    await mine.ended
+    await setExecuting(events.worker, id)
+    await events.newIntent(other)
+    await theirs.until(2)
+    expect(mine.events).toEqual([])
+  })
+
+  test('and when its account is suspended', async () => {
+    const client = await events.open('/v1/events', me)
+    await suspendAccount(database(), me.accountId, { by: 'ada', why: 'a test' })
+    await client.ended
+  })
+
+  test('who does not read is cut off, goes on where he was, and holds up nobody', async () => {
+    const [slow, quick] = [
+      await events.open('/v1/events?after=evt_0', me),
+      await events.open('/v1/events?after=evt_0', me),
+    ]
+    await events.newIntent(me)
+    await Promise.all([slow.until(2), quick.until(2)])
+    slow.pause()
+    const wide = JSON.stringify({ code: 'DEPOSIT_FAILED', message: 'x'.repeat(100_000), step: 1 })
+    let cut = false
+    void slow.ended.then(() => (cut = true))
+    let intents = 1
+    // What the kernel keeps for a reader differs by system.
+    while (!/stream cut off/.test(events.world.api.logText()) && intents < 200) {
+      const id = await events.newIntent(me)
+      intents += 1
+      await database().raw(`select move_intent(?, 'failed', ?)`, [id, wide])
+      await quick.until(3 * intents - 1)
+    }
+    expect(intents).toBeLessThan(200)
+    slow.resume()
+    await slow.ended
+    expect(cut).toBe(true)
+    const { lastEventId, events: told } = slow
+    const again = await events.open('/v1/events', { key: me.key, lastEventId })
+    const rest = await again.until(3 * intents - 1 - told.length)
+    expect([...idsOf(told), ...idsOf(rest)]).toEqual(idsOf(quick.events))
+  })
+})

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { setCompleted, setExecuting, setFailed } from '../../../../db/intents/status.js'
+import { startEventWorld, type Customer, type EventWorld } from './world.js'
+
+let events: EventWorld
+let me: Customer
+let intentId: string
+
+beforeAll(async () => {
+  events = await startEventWorld({ pollMs: 200, perAccount: 3 })
+})
+beforeEach(async () => {
+  me = await events.newCustomer()
+  intentId = await events.newIntent(me)
+})
+afterAll(() => events?.stop())
+
+const read = async (query = '') => {
+  const path = `/v1/intents/${intentId}${query}`
+  const answer = await events.world.api.call('GET', path, { key: me.key })
+  return { ...answer, version: answer.headers.get('x-intent-version') ?? '' }
+}
+/** Resolves when somebody waits in this process. */
+async function untilSomebodyWaits(count = 1): Promise<void> {
+  const { db } = events.world.database
+  for (;;) {
+    const row = (await db('account').where({ id: me.accountId }).first('win_used')) as {
+      win_used: number
+    }
+    if (row.win_used >= count) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+describe('GET /v1/intents/:intentId?wait', () => {
+  test('answers at the next change, and costs what a read costs', async () => {
+    const waiting = read('?wait=60')
+    await untilSomebodyWaits()
+    await setExecuting(events.worker, intentId)
+    const { status, body, headers } = await waiting
+    expect([status, body.status]).toEqual([200, 'executing'])
+    expect(headers.get('x-credits-charged')).toBe('1')
+  })
+
+  test('answers at once what has changed since the version that the client knows', async () => {
+    const { version } = await read()
+    await setExecuting(events.worker, intentId)
+    const changed = await read(`?wait=60&version=${version}`)
+    expect(changed.body.status).toBe('executing')
+    expect(changed.version).not.toBe(version)
+  })
+
+  test('a client that asks again and again misses no state', async () => {
+    const seen = ['planning']
+    let { version } = await read()
+    const change = [setExecuting, setCompleted]
+    for (const next of change) {
+      const waiting = read(`?wait=60&version=${version}`)
+      await next(events.worker, intentId)
+      const answer = await waiting
+      version = answer.version
+      seen.push(String(answer.body.status))
+    }
+    expect(seen).toEqual(['planning', 'executing', 'completed'])
+  })
+
+  test('an intent that has ended answers at once', async () => {
+    await setFailed(events.worker, intentId, { code: 'DEPOSIT_FAILED', message: 'x', step: 1 })
+    const { version } = await read()
+    expect((await read(`?wait=60&version=${version}`)).body.status).toBe('failed')
+  })
+
+  test('when nothing changes, the same comes after that time', async () => {
+    const { version, body } = await read()
+    const late = await read(`?wait=1&version=${version}`)
+    expect([late.status, late.version, late.body]).toEqual([200, version, body])
+  })
+
+  test('whoever waits is answered when this process ends', async () => {
+    const waiting = read('?wait=60')
+    await untilSomebodyWaits()
+    const other = await startEventWorld({})
+    try {
+      const customer = await other.newCustomer()
+      const id = await other.newIntent(customer)
+      const path = `/v1/intents/${id}?wait=60`
+      const pending = other.world.api.call('GET', path, { key: customer.key })
+      await other.world.database.db('account').first()
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      await other.world.api.drain()
+      expect((await pending).body.status).toBe('planning')
+    } finally {
+      await other.stop()
+    }
+    await setExecuting(events.worker, intentId)
+    expect((await waiting).status).toBe(200)
+  })
+
+  test.each(['61', '-1', 'x', '1.5', ''])('error: INVALID_REQUEST for %s', async (wait) => {
+    expect((await read(`?wait=${wait}`)).status).toBe(400)
+  })
+
+  test('error: RATE_LIMITED above the streams that an account may have, and room again', async () => {
+    const waiting = [read('?wait=60'), read('?wait=60'), read('?wait=60')]
+    await untilSomebodyWaits(3)
+    const refused = await read('?wait=60')
+    expect([refused.status, refused.body.details.window]).toEqual([429, 'open streams'])
+    await setExecuting(events.worker, intentId)
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)
+    expect((await read('?wait=1')).status).toBe(200)
+  })
+})

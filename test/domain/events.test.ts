@@ -1,0 +1,37 @@
+import { describe, expect, test } from '@jest/globals'
+import { eventTypes, isSettled, settles, settlingTypes } from '../../domain/events.js'
+import type { Happening } from '../../domain/events.js'
+
+const error = (code: string, more: object = {}) => ({ code, message: 'test', ...more })
+const happening = (type: string, data: object = {}) => ({ type, data }) as Happening
+
+describe('settles', () => {
+  test.each([
+    ['completed', {}, true],
+    ['cancelled', { error: error('CANCELLED') }, true],
+    ['failed', { error: error('DEPOSIT_FAILED') }, true],
+    ['failed', { error: error('BRIDGE_TIMEOUT') }, false],
+    ['recovered', { error: error('BRIDGE_TIMEOUT', { recovery: {} }) }, true],
+    ['reopened', {}, false],
+    ['step_completed', {}, undefined],
+    ['delayed', {}, undefined],
+  ])('%s %j: %s', (type, data, expected) => {
+    expect(settles(happening(type, data))).toBe(expected)
+  })
+
+  test('decides by the types that are named, and by no other', () => {
+    const failed = { error: error('DEPOSIT_FAILED') }
+    const deciding = eventTypes.filter((type) => settles(happening(type, failed)) !== undefined)
+    expect([...settlingTypes].sort()).toEqual([...deciding].sort())
+  })
+})
+
+describe('isSettled', () => {
+  test('says of a state what settles says of its event', () => {
+    const timeout = error('BRIDGE_TIMEOUT') as Parameters<typeof isSettled>[1]
+    const recovered = error('BRIDGE_TIMEOUT', { recovery: {} }) as typeof timeout
+    expect(isSettled('executing', null)).toBe(false)
+    expect(isSettled('completed', null)).toBe(true)
+    expect([isSettled('failed', timeout), isSettled('failed', recovered)]).toEqual([false, true])
+  })
+})
