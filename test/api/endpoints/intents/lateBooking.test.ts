@@ -259,3 +259,23 @@ describe('INSUFFICIENT_FUNDS', () => {
     expect(body.details.held).toHaveLength(10)
   })
 })
+
+describe('INSUFFICIENT_FUNDS while test money is on its way', () => {
+  test('names it in details.onItsWay, until it has failed to come', async () => {
+    const wallet = await world.newWallet({})
+    const body = { walletId: wallet.id }
+    const { body: funding } = await world.api.call('POST', '/v1/demo/fund', {
+      key: world.key,
+      body,
+    })
+    const refused = await post(lendOf(wallet))
+    expect([refused.status, refused.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
+    expect(refused.body.details.onItsWay).toEqual([
+      { fundingId: funding.id, chain, asset: 'USDC', amount: '1', since: funding.createdAt },
+    ])
+    expect(refused.body.message).toContain('1 USDC are on their way, see details.onItsWay.')
+    const given = { kind: 'fund', state: 'cancelled', code: 'NETWORK_ERROR', message: 'late' }
+    await insertOperation(wallet, { body: funding } as Answer, given)
+    expect((await post(lendOf(wallet))).body.details).not.toHaveProperty('onItsWay')
+  })
+})
