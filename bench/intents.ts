@@ -190,8 +190,8 @@ async function readPlan(db: Db, id: string): Promise<{ plan: ExecutionPlan; unit
 }
 
 /**
- * What a workflow costs on Temporal: one action for its start, each activity, each further attempt and
- * each timer. Steps of a devnet are over before their first heartbeat; queries are the readers'.
+ * What a workflow costs on Temporal: one action for its start, each activity, each further attempt, each timer, each
+ * signal and each change of its search attributes. Steps of a devnet are over before their first heartbeat; queries are the readers'.
  */
 async function readCosts(temporal: Client, id: string) {
   const handle = temporal.workflow.getHandle(id)
@@ -199,8 +199,13 @@ async function readCosts(temporal: Client, id: string) {
   const { events } = await handle.fetchHistory()
   const list = events ?? []
   const attempts = list.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0)
-  const timers = list.filter((event) => event.timerStartedEventAttributes).length
-  const actions = 1 + timers + attempts.reduce((sum, attempt) => sum + attempt, 0)
+  const others = list.filter(
+    (event) =>
+      event.timerStartedEventAttributes ??
+      event.workflowExecutionSignaledEventAttributes ??
+      event.upsertWorkflowSearchAttributesEventAttributes,
+  )
+  const actions = 1 + others.length + attempts.reduce((sum, attempt) => sum + attempt, 0)
   return { actions, events: list.length }
 }
 

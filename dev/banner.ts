@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { viewQueries, viewUrl } from '../domain/views.js'
 import { type Facts } from './stack.js'
 import { fact, say } from './terminal.js'
 
@@ -12,6 +13,16 @@ export function sayFacts(facts: Facts): void {
   say()
   say(`  ${pc.dim('Try it:')}`)
   for (const line of describeCommands(facts)) say(`  ${line}`)
+  say()
+  if (facts.temporalUiUrl) sayViews(facts.temporalUiUrl)
+}
+
+/** What an operator looks for first. */
+function sayViews(uiUrl: string): void {
+  say(`  ${pc.dim('Intents in the Temporal UI, for operators (more in docs/operators.md):')}`)
+  for (const [name, query] of Object.entries(viewQueries)) {
+    say(`  ${name.padEnd(16)}${pc.dim(viewUrl(uiUrl, query))}`)
+  }
   say()
 }
 

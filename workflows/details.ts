@@ -33,8 +33,8 @@ export function toMarkdown(view: View): string {
 
 /** What it waits for at this moment. */
 function present({ plan, hold, awaited }: View): string | undefined {
-  if (hold) return toldHold(hold)
-  if (awaited) return toldWait(awaited)
+  const lines = [hold && toldHold(hold), awaited && toldWait(awaited)].filter(Boolean)
+  if (lines.length > 0) return lines.join('\n\n')
   return plan ? undefined : 'Waits to be planned: no chain answered when it was created.'
 }
 

@@ -118,6 +118,7 @@ describe('the details of a workflow', () => {
       { plan: bridgedPlan },
     )
     expect(result[0]).toMatch(/^\*\*Late\*\* since .* marked as failed with BRIDGE_TIMEOUT/)
+    expect(result[0]).toContain('usually 8 to 20 seconds')
     expect(result[1]).toEqual({
       ...{ WaitingFor: ['ATTESTATION'], IntentStatus: 'failed' },
       IntentFailure: 'BRIDGE_TIMEOUT',

@@ -56,6 +56,8 @@ describe('Intent failure reasons of bridges', () => {
   test('BRIDGE_FAILED: funds remain at the source', async () => {
     const { id, wallet, input } = await newBridge()
     const { bridge, finalizeIntent } = activitiesOf(HOUR_MS)
+    const metadata = JSON.stringify({ simulate: 'BRIDGE_FAILED' })
+    await world.database.db('intent').where({ id }).update({ metadata })
     const failure = await run(bridge, { ...input, simulate: 'BRIDGE_FAILED' })
     expect(failure).toMatchObject({ type: 'BRIDGE_FAILED', nonRetryable: true })
     const { message } = failure as ApplicationFailure
