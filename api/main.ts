@@ -43,7 +43,17 @@ const dashboard = {
   trustedProxies: config.TRUSTED_PROXIES,
   temporalUi: config.TEMPORAL_UI_URL,
 }
-const parts = { ...planning, prober, temporal, readProgress, fundingLimits, shield, requestLog, log, dashboard }
+const parts = {
+  ...planning,
+  prober,
+  temporal,
+  readProgress,
+  fundingLimits,
+  shield,
+  requestLog,
+  log,
+  dashboard,
+}
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

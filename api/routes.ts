@@ -2,7 +2,10 @@ import { balanceRoutes } from './endpoints/balances.js'
 import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
+import { overviewRoutes } from './endpoints/dashboard/overview.js'
+import { requestRoutes } from './endpoints/dashboard/requests.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
+import { usageRoutes } from './endpoints/dashboard/usage.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { intentRoutes } from './endpoints/intents.js'
 import { readinessRoutes } from './endpoints/readiness.js'
@@ -31,4 +34,10 @@ export const endpoints: Endpoints = {
 }
 
 /** What the dashboard has besides all of these: no part of the published document. */
-export const dashboard: readonly DashboardRoute[] = [...sessionRoutes, ...invitationRoutes]
+export const dashboard: readonly DashboardRoute[] = [
+  ...sessionRoutes,
+  ...invitationRoutes,
+  ...overviewRoutes,
+  ...requestRoutes,
+  ...usageRoutes,
+]

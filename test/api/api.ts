@@ -144,7 +144,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: Settings = {},
+  settings: Omit<Settings, 'requestLogUrl'> & { keepsRequests?: boolean } = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()
@@ -152,7 +152,9 @@ export async function startWorld(
   await database.db('kek').insert(row)
   const db = connect(database.urlAs('steward_api'), 10)
   const temporal = standInTemporal()
-  const api = await startApi({ db, temporal: temporal.client, ...chains, ...settings })
+  const { keepsRequests = false, ...others } = settings
+  const kept = keepsRequests ? { requestLogUrl: database.urlAs('steward_api') } : {}
+  const api = await startApi({ db, temporal: temporal.client, ...chains, ...others, ...kept })
   return {
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {
