@@ -38,7 +38,7 @@ const readReadiness = readRoute(
       errors: [],
     },
   },
-  async ({ prober, db, registry }) => {
+  async ({ prober, db, registry, requestLog }) => {
     const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
     // Operators ask for it right after they have paused something.
     const paused = await withPauses(db, registry, chains)
@@ -47,6 +47,7 @@ const readReadiness = readRoute(
       chains: paused.map(chainBody),
       treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
       lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+      ...(requestLog && { requestLog: requestLog.state() }),
     }
     return { status: 200, body }
   },
