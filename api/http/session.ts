@@ -25,6 +25,11 @@ export function session({ credits }: { credits: number }): Door<Member> {
   }
 }
 
+/** What pages read, over and over, is not what somebody did: writes only are kept. */
+function noteWriter({ request, response }: Visit, { accountId, userId }: Member): void {
+  if (request.method !== 'GET') noteSender(response, { accountId, userId })
+}
+
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
   const { services, request, response, requestId, scope } = visit
@@ -43,10 +48,7 @@ async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
   }
   shield.trust(digest)
   setWindow(response, member)
-  // What pages read, over and over, is not what somebody did.
-  if (request.method !== 'GET') {
-    noteSender(response, { accountId: member.accountId, userId: member.userId })
-  }
+  noteWriter(visit, member)
   if (member.verdict === 'rateLimited') throw rateLimited(member)
   if (member.verdict === 'suspended') {
     const message = 'This account is suspended. Ask the operator of this service to resume it.'
