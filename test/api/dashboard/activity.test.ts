@@ -221,10 +221,8 @@ describe('GET /usage/ledger', () => {
 describe('GET /intents.csv', () => {
   test('is all of the intents, page after page', async () => {
     const wallet = await newWallet('=HYPERLINK("http://x")')
-    const ids: string[] = []
-    for (let turn = 0; turn < 3; turn++) {
-      ids.push(await insertTestIntent(world.database.db, wallet, 'completed'))
-    }
+    const insert = () => insertTestIntent(world.database.db, wallet, 'completed')
+    const ids = [await insert(), await insert(), await insert()]
     await world.database.db.raw(
       `insert into intent (id, account_id, wallet_id, action, asset, units, status, plan, request_id, completed_at)
        select 'intent_0' || lpad(n::text, 25, '0'), account_id, wallet_id, action, asset, units, status, plan,
@@ -281,9 +279,7 @@ describe('GET /overview', () => {
       intentsToday: { completed: 4, failed: 1 },
       firstSteps: { keyUsed: false, walletMade: true, moneyThere: true, intentCompleted: true },
     })
-    const { day, week } = (body as unknown as { requests: Record<string, object> }).requests
-    expect(day).toMatchObject({ errors: 1 })
-    expect(week).toMatchObject({ errors: 1 })
+    expect(body).toMatchObject({ requests: { day: { errors: 1 }, week: { errors: 1 } } })
   })
 })
 
@@ -316,6 +312,5 @@ describe('GET /search', () => {
       expect(searchAnswer.parse(found).data).toMatchObject([{ kind, id }])
       expect((await listed(`/search?q=${encodeURIComponent(q)}`, theirs)).data).toEqual([])
     }
-    expect((await listed('/search?q=%27%3B--')).data).toEqual([])
   })
 })
