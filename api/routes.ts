@@ -4,8 +4,11 @@ import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
 import { keyRoutes } from './endpoints/dashboard/keys.js'
 import { memberRoutes } from './endpoints/dashboard/members.js'
-import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { systemRoutes } from './endpoints/dashboard/system.js'
+import { overviewRoutes } from './endpoints/dashboard/overview.js'
+import { requestRoutes } from './endpoints/dashboard/requests.js'
+import { sessionRoutes } from './endpoints/dashboard/session.js'
+import { usageRoutes } from './endpoints/dashboard/usage.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
@@ -44,4 +47,7 @@ export const dashboard: readonly DashboardRoute[] = [
   ...memberRoutes,
   ...keyRoutes,
   ...systemRoutes,
+  ...overviewRoutes,
+  ...requestRoutes,
+  ...usageRoutes,
 ]

@@ -47,7 +47,10 @@ export async function readReadinessBody({
   prober,
   db,
   registry,
-}: Pick<Services, 'prober' | 'db' | 'registry'>): Promise<z.infer<typeof readiness>> {
+  requestLog,
+}: Pick<Services, 'prober' | 'db' | 'registry' | 'requestLog'>): Promise<
+  z.infer<typeof readiness>
+> {
   const { checkedAt, chains, purses } = prober.latest() ?? (await prober.probe())
   // Operators ask for it right after they have paused something.
   const paused = await withPauses(db, registry, chains)
@@ -56,6 +59,7 @@ export async function readReadinessBody({
     chains: paused.map(chainBody),
     treasury: purses.filter(({ role }) => role === 'treasury').map(purseBody),
     lanes: purses.filter(({ role }) => role === 'lane').map(purseBody),
+    ...(requestLog && { requestLog: requestLog.state() }),
   }
 }
 

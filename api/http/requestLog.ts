@@ -80,7 +80,7 @@ export function createRequestLog(db: Db, log: Log): RequestLog {
  * @param write - False: the batch was not taken, and is tried again.
  */
 function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
-  let waiting: RequestEntry[] = []
+  const waiting: RequestEntry[] = []
   let batch: RequestEntry[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined

@@ -7,6 +7,7 @@ import { setCredits } from './credits.js'
 import { noteSender } from './requestLog.js'
 import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
+import type { Response } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
@@ -35,6 +36,11 @@ const isSignedIn = (db: Db, members: Member[]) =>
     members.map(({ sessionId }) => sessionId),
   )
 
+/** What pages read, over and over, is not what somebody did: writes only are kept. */
+function noteWriter(response: Response, { accountId, userId }: Member): void {
+  if (response.req.method !== 'GET') noteSender(response, { accountId, userId })
+}
+
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
   const member = await identify(visit)
@@ -59,10 +65,7 @@ async function identify({ services, request, response, requestId }: Visit): Prom
     throw new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session is over.')
   }
   shield.trust(digest)
-  // What pages read, over and over, is not what somebody did.
-  if (request.method !== 'GET') {
-    noteSender(response, { accountId: member.accountId, userId: member.userId })
-  }
+  noteWriter(response, member)
   return member
 }
 

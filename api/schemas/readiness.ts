@@ -52,5 +52,14 @@ export const readiness = z
       description: 'Pays what `POST /v1/demo/fund` sends, in USDC, and refills lanes, in ETH.',
     }),
     lanes: z.array(purse).meta({ description: 'Pay the gas of everything.' }),
+    requestLog: z
+      .strictObject({
+        written: count('Requests that are in it.', 81_200),
+        waiting: count('Those that are written next.', 12),
+        dropped: count('Those that are lost: the database was away for too long.', 0),
+        unknownCaller: count('Those without a valid key. They are in no log.', 31),
+      })
+      .optional()
+      .meta({ description: 'The request log of this process, counted since it began.' }),
   })
   .meta({ id: 'Readiness', description: 'What works in this deployment, and what does not.' })

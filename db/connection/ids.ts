@@ -36,6 +36,18 @@ function toBase32(bytes: Buffer): string {
   return text
 }
 
+/** Characters of an id that tell its time: two zero bits and the 48 of the milliseconds. */
+const TIME_LENGTH = 10
+
+/** No id that was made since then comes before this text. */
+export function idFloor(prefix: string, since: Date): string {
+  let text = ''
+  for (let rest = since.getTime(); text.length < TIME_LENGTH; rest = Math.floor(rest / 32)) {
+    text = ALPHABET.charAt(rest % 32) + text
+  }
+  return prefix + text
+}
+
 /** Every request has an id: asking the system for the bytes of one at a time costs more than all the rest. */
 const random = Buffer.alloc(16 * 128)
 let used = random.length

@@ -163,7 +163,7 @@ export type World = {
 /** Postgres, the API and a KEK as the signer publishes it; `chains` are those given, else silent ones. */
 export async function startWorld(
   chains: Pick<TestChains, 'chains' | 'registry'> = silentChains(),
-  settings: Settings = {},
+  settings: Omit<Settings, 'requestLogUrl'> & { keepsRequests?: boolean } = {},
 ): Promise<World> {
   const database = await createDatabase()
   const kek = await makeKek()
@@ -172,7 +172,12 @@ export async function startWorld(
   const db = connect(database.urlAs('steward_api'), 10)
   const temporal = standInTemporal()
   const listenUrl = database.urlAs('steward_api')
-  const api = await startApi({ db, listenUrl, temporal: temporal.client, ...chains, ...settings })
+  const { keepsRequests = false, ...others } = settings
+  const kept = keepsRequests ? { requestLogUrl: database.urlAs('steward_api') } : {}
+  const api = await startApi({
+    ...{ db, listenUrl, temporal: temporal.client },
+    ...{ ...chains, ...others, ...kept },
+  })
   return {
     ...{ database, api, temporal, db },
     async newKey(plan = 'pro') {

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { safeText } from '../../domain/intent.js'
+
+/** What the dashboard asks and is told of requests, credits and an account as a whole. */
+
+const isDay = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00Z`).toJSON()?.startsWith(text)
+
+/** A day in UTC. */
+export const dayInput = z.string().refine(isDay, 'must be a day such as `2026-11-22`')
+/** `404`, `4xx`, or `error` for all from 400 on. */
+export const statusInput = z
+  .string()
+  .regex(/^([1-5]\d\d|[1-5]xx|error)$/, 'must be a status, such as `404`, or `4xx`, or `error`')
+  .transform((text): [number, number] => {
+    if (text === 'error') return [400, 599]
+    if (!text.endsWith('xx')) return [Number(text), Number(text)]
+    const first = Number(text.charAt(0)) * 100
+    return [first, first + 99]
+  })
+export const requestIdInput = z
+  .string()
+  .regex(/^req_[0-9a-z]{0,26}$/, 'must be the id of a request, or its beginning: `req_…`')
+export const resourceInput = z
+  .string()
+  .regex(
+    /^(svc_wallet|intent|fund|key)_[0-9a-z]{26}$/,
+    'must be the id of a wallet, an intent, a funding or a key',
+  )
+export const callerInput = safeText(64)
+export const searchInput = safeText(128)
+
+const time = z.iso.datetime()
+const count = z.number().int().min(0)
+const text = z.string()
+
+export const requestEntry = z.strictObject({
+  id: text,
+  at: time,
+  method: text,
+  /** The pattern of the route. */
+  path: text,
+  status: count,
+  code: text.nullable(),
+  credits: count,
+  ms: count,
+  /** By a key or by somebody who was signed in: one of them is null. */
+  keyId: text.nullable(),
+  userId: text.nullable(),
+  walletId: text.nullable(),
+  resourceId: text.nullable(),
+})
+
+const sums = { requests: count, errors: count, credits: count }
+export const usageDays = z.strictObject({
+  data: z.array(z.strictObject({ day: text, endpoint: text, ...sums })),
+})
+export const keyUse = z.strictObject({ data: z.array(z.strictObject({ day: text, ...sums })) })
+
+export const ledgerEntry = z.strictObject({
+  id: text,
+  at: time,
+  type: z.enum(['charge', 'refund', 'grant', 'lapse', 'purchase', 'other']),
+  /** Of a charge the endpoint, of a grant and what lapsed the month. */
+  detail: text.nullable(),
+  delta: z.number().int(),
+  requestId: text,
+})
+
+const counted = z.strictObject({
+  since: time,
+  requests: count,
+  errors: count,
+  /** From 0 to 1; null without requests. */
+  successRate: z.number().min(0).max(1).nullable(),
+})
+
+export const overviewAnswer = z.strictObject({
+  credits: z.strictObject({
+    balance: z.number().int(),
+    totalPurchased: z.number().int(),
+    totalUsed: z.number().int(),
+    plan: text,
+  }),
+  requests: z.strictObject({ day: counted, week: counted }),
+  money: z.strictObject({
+    /** Deposits less withdrawals: without interest, and without what lies in wallets. */
+    basis: z.literal('deposited'),
+    markets: z.array(z.strictObject({ chain: text, protocol: text, asset: text, deposited: text })),
+  }),
+  /** Intents of today in UTC by status. */
+  intentsToday: z.record(text, count),
+  firstSteps: z.strictObject({
+    keyUsed: z.boolean(),
+    walletMade: z.boolean(),
+    moneyThere: z.boolean(),
+    intentCompleted: z.boolean(),
+  }),
+})
+
+export const searchAnswer = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      kind: z.enum(['intent', 'wallet', 'request', 'key']),
+      id: text,
+      /** Below `/dashboard`. */
+      path: text,
+    }),
+  ),
+})
+
+export type RequestEntryBody = z.infer<typeof requestEntry>
+export type LedgerEntryBody = z.infer<typeof ledgerEntry>
+export type OverviewAnswer = z.infer<typeof overviewAnswer>
+export type SearchAnswer = z.infer<typeof searchAnswer>
