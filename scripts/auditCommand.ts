@@ -9,12 +9,15 @@ import { toTable } from './table.js'
 import type { Difference } from '../audit/difference.js'
 import type { AuditTools, Workflows } from '../audit/tools.js'
 
-export const USAGE = `Usage: npm run audit [-- --reconcile] [--json] [--without-temporal]
+export const USAGE = `Usage: npm run audit [-- --reconcile] [--older-than 1h] [--json] [--without-temporal]
 
   Compares the rows of the database with the chains and with Temporal, and names every difference: what it is
   about, what the row says, what the chain says, and what would mend it. Writes nothing.
 
   --reconcile         mends what is certain, each in a transaction, told line by line; what is left is named
+  --older-than 1h     names what is open for longer than that (m, h or d): operations that are signed and not mined,
+                      intents that are not over, transfers of the treasury, money that is held by intents that are
+                      over. Else the first and the third after an hour, the others after a day
   --without-temporal  looks at no workflows
 
 After a backup was restored: run it with --reconcile before the signer is started again. It needs no keys. The
@@ -25,6 +28,7 @@ could not look.`
 const options = {
   reconcile: { type: 'boolean' },
   json: { type: 'boolean' },
+  'older-than': { type: 'string' },
   'without-temporal': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -50,6 +54,7 @@ export async function runAudit(
 ): Promise<AuditReport | undefined> {
   const asked = readOptions(argv)
   if (asked.help) return undefined
+  const age = readAge(asked['older-than'])
   return useDeployment(env, async ({ registry, chains, databaseUrl, temporal }) => {
     const client = asked['without-temporal'] ? undefined : connectTemporal(...temporal)
     let report: AuditReport | undefined
@@ -62,7 +67,7 @@ export async function runAudit(
       await useOwnerDatabase({ DATABASE_URL: databaseUrl }, async (db) => {
         const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
         const base = { db, chains, registry, log, againMs: AGAIN_MS, progress: say }
-        const tools: AuditTools = { ...base, ...(workflows && { workflows }) }
+        const tools: AuditTools = { ...base, ...age, ...(workflows && { workflows }) }
         report = await look(tools, asked, say)
       })
     } finally {
@@ -70,6 +75,16 @@ export async function runAudit(
     }
     return report
   })
+}
+
+const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `2h` in ms. */
+function readAge(text: string | undefined): { olderThanMs?: number } {
+  if (text === undefined) return {}
+  const [, number, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (number) return { olderThanMs: Number(number) * unitsMs[unit as keyof typeof unitsMs] }
+  throw new ServiceError('INVALID_REQUEST', '--older-than must be like 30m, 12h or 7d.')
 }
 
 function readOptions(argv: string[]) {
