@@ -10,7 +10,7 @@ export type AuditOptions = Partial<Pick<AuditTools, 'db' | 'workflows' | 'olderT
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-const toolsOf = ({ db, registry, signer }: Audited, options: AuditOptions): AuditTools => ({
+export const toolsOf = ({ db, registry, signer }: Audited, options: AuditOptions): AuditTools => ({
   ...{ db, registry, chains: signer.chains, log: silent, againMs: 50 },
   ...{ progress: () => undefined, ...options },
 })
