@@ -1,3 +1,4 @@
+import { auditAges } from './ages.js'
 import { auditLanes } from './lanes.js'
 import { auditMissing } from './missing.js'
 import { auditMoney } from './money.js'
@@ -17,6 +18,7 @@ import type { AuditTools } from './tools.js'
  * - completed exactly where every step has its success; a failure's money where it says
  * - nonces of lanes without a gap, as many as the chain counts, each under a stored hash
  * - credits as the ledger, statuses along their edges, no open intent without workflow and the reverse
+ * - nothing open for longer than it may be
  *
  * @throws {ServiceError} RPC_ERROR when a chain does not answer.
  */
@@ -29,6 +31,7 @@ export async function* audit(tools: AuditTools): AsyncGenerator<Difference> {
   yield* auditMissing(tools)
   yield* auditRows(tools)
   yield* auditWorkflows(tools)
+  yield* auditAges(tools)
 }
 
 /** One mend may show what is to be mended next: an outcome that is booked turns an end round. */

@@ -14,6 +14,7 @@ export type Check =
   | 'lanes'
   | 'strangers'
   | 'workflows'
+  | 'ages'
 
 /** What certainly mends a difference. Each is one transaction, and harmless when it is repeated. */
 export type Repair =

@@ -21,6 +21,8 @@ export type AuditTools = {
   log: PartLog
   /** Until what differs is looked at once more, ms: processes that run may have been about to write it. */
   againMs: number
+  /** Above this age whatever is open is named, ms; absent: a bound for each kind. */
+  olderThanMs?: number
   /** What is being compared, and how far it is. */
   progress(text: string): void
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { audit, reconcile } from '../audit/audit.js'
+import { readFigures, type Figure } from '../audit/purses.js'
 import { ServiceError } from '../domain/errors.js'
 import { connectTemporal, pingTemporal } from '../temporal/connect.js'
 import { findRunning, listRunning } from '../temporal/running.js'
@@ -9,12 +10,17 @@ import { toTable } from './table.js'
 import type { Difference } from '../audit/difference.js'
 import type { AuditTools, Workflows } from '../audit/tools.js'
 
-export const USAGE = `Usage: npm run audit [-- --reconcile] [--json] [--without-temporal]
+export const USAGE = `Usage: npm run audit [-- --reconcile] [--older-than 1h] [--json] [--without-temporal]
 
   Compares the rows of the database with the chains and with Temporal, and names every difference: what it is
-  about, what the row says, what the chain says, and what would mend it. Writes nothing.
+  about, what the row says, what the chain says, and what would mend it. Writes nothing. Below it stands what has
+  left lanes and treasury by transactions and fundings that rows know, beside what they have: two figures that need
+  not meet, for anybody may pay in.
 
   --reconcile         mends what is certain, each in a transaction, told line by line; what is left is named
+  --older-than 1h     names what is open for longer than that (m, h or d): operations that are signed and not mined,
+                      intents that are not over, transfers of the treasury, money that is held by intents that are
+                      over. Else the first and the third after an hour, the others after a day
   --without-temporal  looks at no workflows
 
 After a backup was restored: run it with --reconcile before the signer is started again. It needs no keys. The
@@ -25,6 +31,7 @@ could not look.`
 const options = {
   reconcile: { type: 'boolean' },
   json: { type: 'boolean' },
+  'older-than': { type: 'string' },
   'without-temporal': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -50,6 +57,7 @@ export async function runAudit(
 ): Promise<AuditReport | undefined> {
   const asked = readOptions(argv)
   if (asked.help) return undefined
+  const age = readAge(asked['older-than'])
   return useDeployment(env, async ({ registry, chains, databaseUrl, temporal }) => {
     const client = asked['without-temporal'] ? undefined : connectTemporal(...temporal)
     let report: AuditReport | undefined
@@ -62,7 +70,7 @@ export async function runAudit(
       await useOwnerDatabase({ DATABASE_URL: databaseUrl }, async (db) => {
         const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
         const base = { db, chains, registry, log, againMs: AGAIN_MS, progress: say }
-        const tools: AuditTools = { ...base, ...(workflows && { workflows }) }
+        const tools: AuditTools = { ...base, ...age, ...(workflows && { workflows }) }
         report = await look(tools, asked, say)
       })
     } finally {
@@ -70,6 +78,16 @@ export async function runAudit(
     }
     return report
   })
+}
+
+const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `2h` in ms. */
+function readAge(text: string | undefined): { olderThanMs?: number } {
+  if (text === undefined) return {}
+  const [, number, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (number) return { olderThanMs: Number(number) * unitsMs[unit as keyof typeof unitsMs] }
+  throw new ServiceError('INVALID_REQUEST', '--older-than must be like 30m, 12h or 7d.')
 }
 
 function readOptions(argv: string[]) {
@@ -104,9 +122,10 @@ async function look(
   } else {
     for await (const difference of audit(tools)) left.push(difference)
   }
-  const text = json
-    ? JSON.stringify({ differences: left.map(toJson), mended: mended.map(toJson) }, null, 2)
-    : toText(left, mended)
+  const figures: Figure[] = []
+  for (const client of tools.chains.list) figures.push(...(await readFigures(tools, client)))
+  const told = { differences: left.map(toJson), mended: mended.map(toJson), figures }
+  const text = json ? JSON.stringify(told, null, 2) : toText(left, mended, figures)
   return { text, exitCode: left.length > 0 ? 1 : 0 }
 }
 
@@ -116,7 +135,7 @@ const toJson = ({ repair, ...difference }: Difference) => ({
   mendable: repair !== undefined,
 })
 
-function toText(left: Difference[], mended: Difference[]): string {
+function toText(left: Difference[], mended: Difference[], figures: Figure[]): string {
   const names = ['CHECK', 'ABOUT', 'ROW', 'CHAIN', 'MEND']
   const rows = left.map(({ check, about, row, chain, mend, repair }) => [
     ...[check, about, row, chain],
@@ -124,7 +143,10 @@ function toText(left: Difference[], mended: Difference[]): string {
   ])
   const done = mended.length > 0 ? [`${mended.length} mended.`] : []
   const verdict = left.length > 0 ? `${left.length} differences.` : 'No difference.'
-  return [toTable('', names, rows), '', ...done, verdict].join('\n').trimStart()
+  const paid = figures.map(({ about, rows: left, chain }) => [about, left, chain])
+  const heads = ['SENDER', 'HAS PAID, BY THE ROWS', 'HAS NOW']
+  const below = paid.length > 0 ? ['', toTable('', heads, paid)] : []
+  return [toTable('', names, rows), '', ...done, verdict, ...below].join('\n').trimStart()
 }
 
 /** On a terminal one line that changes; else nothing but what was mended. */

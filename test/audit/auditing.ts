@@ -1,17 +1,16 @@
 import { expect } from '@jest/globals'
 import { audit, reconcile } from '../../audit/audit.js'
 import type { Difference } from '../../audit/difference.js'
-import type { AuditTools, Workflows } from '../../audit/tools.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { AuditTools } from '../../audit/tools.js'
 import type { World } from '../lanes/world/fixture.js'
 
 /** What an audit needs of a world of lanes: its database by its owner, its chains. */
 export type Audited = Pick<World, 'db' | 'registry'> & { signer: Pick<World['signer'], 'chains'> }
-export type AuditOptions = { db?: Db; workflows?: Workflows }
+export type AuditOptions = Partial<Pick<AuditTools, 'db' | 'workflows' | 'olderThanMs'>>
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-const toolsOf = ({ db, registry, signer }: Audited, options: AuditOptions): AuditTools => ({
+export const toolsOf = ({ db, registry, signer }: Audited, options: AuditOptions): AuditTools => ({
   ...{ db, registry, chains: signer.chains, log: silent, againMs: 50 },
   ...{ progress: () => undefined, ...options },
 })

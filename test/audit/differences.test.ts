@@ -189,7 +189,7 @@ describe('an audit', () => {
     await settled.world
       .db('intent')
       .where({ id: settled.waiting })
-      .update({ created_at: new Date(0) })
+      .update({ created_at: new Date(Date.now() - 3_600_000) })
     const running = (ids: string[]) => ({
       findRunning: (asked: string[]) =>
         Promise.resolve(new Set(asked.filter((id) => ids.includes(id)))),

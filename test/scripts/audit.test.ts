@@ -74,12 +74,24 @@ describe('npm run audit', () => {
     expect(await run('--reconcile')).toEqual({ text: 'No difference.', exitCode: 0 })
   })
 
+  test('--older-than names what is open for longer, and what it waits for', async () => {
+    const created_at = new Date(Date.now() - 3_600_000)
+    const id = await insertTestIntent(database.db, wallet, 'pending', { created_at })
+    expect(await run('--older-than', '2h')).toEqual({ text: 'No difference.', exitCode: 0 })
+    const { text, exitCode } = (await run('--older-than', '30m')) ?? {}
+    expect(exitCode).toBe(1)
+    expect(text).toMatch(new RegExp(`ages +intent ${id} +pending since .+ +waits for its plan`))
+    await database.db('intent').where({ id }).delete()
+  })
+
   test('explains itself on demand', async () => {
     expect(await runAudit(['--help'], {})).toBeUndefined()
   })
 
   test.each([
     ['an option that it does not know', ['--mend'], {}, 'INVALID_REQUEST'],
+    ['an age that is none', ['--older-than', '1'], {}, 'INVALID_REQUEST'],
+    ['an age without its value', ['--older-than'], {}, 'INVALID_REQUEST'],
     ['no settings', [], { STEWARD_HOME: '/nowhere' }, 'MISCONFIGURED'],
   ])('error: %s', async (_what, argv, settings, code) => {
     await expect(runAudit(argv, settings)).rejects.toMatchObject({ code })

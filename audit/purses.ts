@@ -1,0 +1,69 @@
+import { readBalance, readReceipt } from '../chains/read.js'
+import { assetText, fromUnits } from '../domain/money.js'
+import { pageSpent, readSenders, type AuditedSender, type Spent } from '../db/audit/purses.js'
+import { pagesOf } from './pages.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { AuditTools } from './tools.js'
+
+/**
+ * What has left a sender by transactions that rows know, beside what it has now. No difference: strangers pay in,
+ * and nobody wrote down what was there at first.
+ */
+export type Figure = { about: string; rows: string; chain: string }
+
+type Sum = { count: number; gasWei: bigint; l1Wei: bigint; movedWei: bigint }
+
+/** Of a chain's lanes and its treasury: gas, L1 fees, refills and fundings as booked, and ETH and USDC as they are. */
+export async function readFigures(
+  { db, progress }: AuditTools,
+  client: ChainClient,
+): Promise<Figure[]> {
+  const { chainId, name } = client.chain
+  progress(`${name}: what lanes and treasury have paid`)
+  const senders = await readSenders(db, chainId)
+  const sums = new Map<string, Sum>(senders.map(({ sender }) => [sender, nothing()]))
+  const read = (page: { after: string; limit: number }) => pageSpent(db, chainId, page)
+  for await (const page of pagesOf(read, ({ id }) => String(id))) {
+    await Promise.all(page.map(async (one) => add(client, one, sums.get(one.sender))))
+  }
+  return Promise.all(senders.map((one) => toFigure(client, one, sums.get(one.sender) ?? nothing())))
+}
+
+const nothing = (): Sum => ({ count: 0, gasWei: 0n, l1Wei: 0n, movedWei: 0n })
+
+async function add(client: ChainClient, { hashes, valueWei }: Spent, sum?: Sum): Promise<void> {
+  const found = await Promise.all(hashes.map((hash) => readReceipt(client, hash)))
+  const receipt = found.find((one) => one !== undefined)
+  // Told by the audit as a transaction that is in no block.
+  if (!receipt || !sum) return
+  sum.count += 1
+  sum.gasWei += receipt.gasUsed * receipt.gasPriceWei
+  sum.l1Wei += receipt.l1FeeWei
+  if (receipt.success) sum.movedWei += BigInt(valueWei)
+}
+
+async function toFigure(
+  client: ChainClient,
+  { sender, purpose, fundedUnits }: AuditedSender,
+  { count, gasWei, l1Wei, movedWei }: Sum,
+): Promise<Figure> {
+  const { name, usdc } = client.chain
+  const wei = BigInt(await client.send<string>('eth_getBalance', [sender, 'latest']))
+  const left = [
+    `${count} transactions: ${eth(gasWei)} of gas`,
+    ...(l1Wei > 0n ? [`${eth(l1Wei)} of L1 fees`] : []),
+    ...(movedWei > 0n ? [`${eth(movedWei)} to lanes`] : []),
+  ]
+  if (purpose !== 'treasury') {
+    return { about: `lane ${sender} on ${name}`, rows: left.join(', '), chain: eth(wei) }
+  }
+  const units = await readBalance(client, { token: usdc.address, owner: sender })
+  const funded = `${assetText(BigInt(fundedUnits))} USDC to wallets`
+  return {
+    about: `treasury ${sender} on ${name}`,
+    rows: [...left, funded].join(', '),
+    chain: `${eth(wei)}, ${assetText(units)} USDC`,
+  }
+}
+
+const eth = (wei: bigint) => `${fromUnits(wei, 18)} ETH`

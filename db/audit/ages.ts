@@ -1,0 +1,83 @@
+import type { Db } from '../connection/connect.js'
+import type { Page } from './rows.js'
+
+/** How old something may be before it is named, ms. */
+export type Bounds = {
+  /** An operation that is signed and not mined. */
+  signedMs: number
+  /** The treasury's transfer to a lane. */
+  refillMs: number
+  /** An intent that is not over. */
+  intentMs: number
+  /** Money that an intent holds which is over. That of open ones is told with them. */
+  reservationMs: number
+}
+
+/** What is open for longer than its bound. `state` and `waits` are clauses; `chainId` is null of an intent. */
+export type Aged = {
+  /** Kind and id: pages go on by it. */
+  key: string
+  kind: 'intent' | 'operation' | 'refill' | 'reservation'
+  id: string
+  chainId: bigint | null
+  state: string
+  since: Date
+  waits: string
+}
+
+/** A page of what is open for too long, by its key. */
+export async function pageAged(db: Db, bounds: Bounds, { after, limit }: Page): Promise<Aged[]> {
+  const page = `${AGED} where aged.key > :after order by aged.key limit :limit`
+  const { rows } = await db.raw<{ rows: Aged[] }>(page, { ...bounds, after, limit })
+  return rows
+}
+
+/** Those of the keys that are open for too long still. */
+export async function readAged(db: Db, bounds: Bounds, keys: string[]): Promise<Aged[]> {
+  const some = `${AGED} where aged.key = any (:keys)`
+  const { rows } = await db.raw<{ rows: Aged[] }>(some, { ...bounds, keys })
+  return rows
+}
+
+/** What the next step of an intent `i` waits for. */
+const NEXT = `coalesce(
+  case when i.status = 'pending' then 'its plan' end,
+  (select format('%s %s, which is %s', o.kind, o.sequence, o.state)
+      || coalesce(': ' || coalesce(o.message, o.code), '')
+    from operation o
+    where o.intent_id = i.id and o.state in ('queued', 'deferred', 'signed', 'mined')
+    order by o.sequence limit 1),
+  (select 'the attestation of its burn'
+    from operation o join burn b on b.operation_id = o.id
+    where o.intent_id = i.id and o.success and b.event_nonce is null limit 1),
+  'its next step, which is not ordered')`
+
+const isOlder = (at: string, bound: keyof Bounds) =>
+  `${at} < clock_timestamp() - :${bound} * interval '1 millisecond'`
+
+const AGED = `
+select * from (select x.kind || ' ' || x.id as key, x.* from (
+  select 'intent' as kind, i.id, null::bigint as "chainId", i.status as state,
+    i.created_at as since, ${NEXT} as waits
+  from intent i
+  where i.status not in ('completed', 'failed') and ${isOlder('i.created_at', 'intentMs')}
+  union all
+  select 'operation', o.id, o.chain_id, format('%s %s of %s is signed', o.kind, o.sequence, o.intent_id),
+    s.created_at,
+    case when t.id is null then 'a lane that carries it'
+      else format('nonce %s of lane %s', t.nonce, t.sender) end || coalesce(': ' || o.message, '')
+  from operation o join signature s on s.operation_id = o.id left join chain_tx t on t.id = o.tx_id
+  where o.state = 'signed' and ${isOlder('s.created_at', 'signedMs')}
+  union all
+  select 'refill', l.sender, l.chain_id, 'open', t.opened_at,
+    format('nonce %s of the treasury %s', t.nonce, t.sender)
+  from lane l join chain_tx t on t.id = l.refill_tx
+  where t.state = 'open' and ${isOlder('t.opened_at', 'refillMs')}
+  union all
+  select 'reservation', format('%s of %s', r.sequence, i.id), r.chain_id, 'held', i.created_at,
+    case when i.error ->> 'code' = 'BRIDGE_TIMEOUT' then 'money that is in the bridge'
+      else format('what became of a step of an intent that is %s to be final', i.status) end
+  from reservation r join intent i on i.id = r.intent_id
+  where r.spent_block is null and r.released_at is null and i.status in ('completed', 'failed')
+    and ${isOlder('i.created_at', 'reservationMs')}
+) x) as aged`

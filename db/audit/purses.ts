@@ -1,0 +1,33 @@
+import type { Db } from '../connection/connect.js'
+import type { Page } from './rows.js'
+
+/** A lane, or the treasury. `fundedUnits`: base units of USDC that its confirmed fundings have paid. */
+export type AuditedSender = { sender: string; purpose: string; fundedUnits: string }
+
+export async function readSenders(db: Db, chainId: number): Promise<AuditedSender[]> {
+  const { rows } = await db.raw<{ rows: AuditedSender[] }>(
+    `select l.sender, l.purpose, case l.purpose when 'treasury' then (
+       select coalesce(sum(o.units), 0) from operation o
+       where o.chain_id = l.chain_id and o.kind = 'fund' and o.success
+         and o.state in ('mined', 'confirmed', 'final')) else 0 end::text as "fundedUnits"
+     from lane l where l.chain_id = :chainId order by l.purpose, l.sender`,
+    { chainId },
+  )
+  return rows
+}
+
+/** A transaction of a sender that is in a block, as the rows have it. Of its hashes one has a receipt. */
+export type Spent = { id: bigint; sender: string; valueWei: string; hashes: string[] }
+
+/** A page of a chain's mined transactions, by id. */
+export async function pageSpent(db: Db, chainId: number, { after, limit }: Page): Promise<Spent[]> {
+  const { rows } = await db.raw<{ rows: Spent[] }>(
+    `select t.id, t.sender, t.value_wei::text as "valueWei",
+       array(select s.hash from chain_tx_send s where s.tx_id = t.id) as hashes
+     from chain_tx t
+     where t.chain_id = :chainId and t.state in ('mined', 'final') and t.id > :after::bigint
+     order by t.id limit :limit`,
+    { chainId, after: after || '0', limit },
+  )
+  return rows
+}
