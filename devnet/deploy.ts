@@ -22,8 +22,8 @@ import { devnetTerms, type Terms } from './chains.js'
 import { Plan, waitForReceipt } from './plan.js'
 import { callRpc, callRpcBatch } from './rpc.js'
 
-/** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. */
-const OWNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+/** First account of `devnetMnemonic`: deploys and owns all contracts, lends and borrows. anvil signs for it. */
+export const devnetOwner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 /** Salt of the public deployment of EntryPoint v0.8; that of Simple7702Account is zero. */
 const ENTRY_POINT_SALT = '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9'
@@ -55,7 +55,7 @@ export async function deployChain(
   terms = devnetTerms[name],
 ): Promise<DevnetContracts> {
   const own = await readOwnArtifacts()
-  const plan = new Plan(OWNER)
+  const plan = new Plan(devnetOwner)
   const contracts = planChain(plan, name, own, terms)
   const chainId = Number(await callRpc<string>(rpcUrl, 'eth_chainId'))
   await place(rpcUrl, MULTICALL_ADDRESS, own.DevMulticall)
@@ -73,7 +73,7 @@ function planChain(plan: Plan, name: ChainName, own: OwnArtifacts, terms: Terms)
     usdc: usdc.address,
     tokenMessenger: messenger.address,
     messageTransmitter: transmitter.address,
-    ...planMarkets({ plan, owner: OWNER, own, usdc }, name, terms),
+    ...planMarkets({ plan, owner: devnetOwner, own, usdc }, name, terms),
   }
 }
 
@@ -135,7 +135,7 @@ async function readUsdc(
 /** anvil signs for the owner, with the chain's next nonce. */
 async function mintUsdc(rpcUrl: string, { usdc }: DevnetContracts, holder: string): Promise<void> {
   const data = usdcInterface.encodeFunctionData('mint', [holder, treasuryGrant])
-  const transaction = { from: OWNER, to: usdc, data }
+  const transaction = { from: devnetOwner, to: usdc, data }
   const hash = await callRpc<string>(rpcUrl, 'eth_sendTransaction', [transaction])
   const receipt = await waitForReceipt(rpcUrl, hash, MINT_TIMEOUT_MS)
   if (receipt?.status !== '0x1') throw new Error(`Devnet: no USDC for ${holder} from ${rpcUrl}.`)

@@ -1,16 +1,16 @@
 import { assertAllowed, refusal, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
 import { findPool, findToken, type Chain, type Token } from '../chains/registry.js'
-import { findPlan } from '../db/intents/intents.js'
+import { findPlanned } from '../db/intents/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, spendingChain } from '../domain/intent.js'
 import { defaultLimits, hasDrifted, type PriceLimits } from '../domain/limits.js'
 import { assetUnits, divideUp } from '../domain/money.js'
+import { isWithinRequest, type Asked } from '../domain/spending.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import { readBrought } from './brought.js'
-import { getAsked } from './request.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Held } from '../domain/waiting.js'
@@ -23,7 +23,6 @@ import type {
   WithdrawStep,
 } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
-import type { Asked } from '../domain/spending.js'
 import type { Round, SignerTools } from './round.js'
 
 /** Calls of a wallet, and what the plan allows them. `heldUnits`: what a market that is emptied holds. */
@@ -53,11 +52,13 @@ export async function rebuildCalls(
   { client, head }: Pick<Round, 'client' | 'head'>,
   { operation, wallet }: { operation: Operation; wallet: string },
 ): Promise<Rebuilt> {
-  const { plan, step } = await getPlanned(db, operation)
+  const { plan, step, asked } = await getPlanned(db, operation)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw refusal('the operation must be in the plan.')
   }
-  const asked = await getAsked(db, operation, { plan, limits })
+  if (!isWithinRequest(asked, plan, limits)) {
+    throw refusal('the plan must spend no more than its intent asks for.')
+  }
   const feeder = feederOf(plan, step)
   const most = feeder
     ? await readBrought({ db, client, head }, { operation, feeder, wallet })
@@ -70,14 +71,18 @@ export async function rebuildCalls(
   return { calls, movedUnits: feeder ? 0n : heldUnits }
 }
 
-/** The plan of an operation, and the step that it belongs to. Throws INTERNAL when there is none. */
+/**
+ * The plan of an operation, the step that it belongs to, and what the caller of its intent has asked for.
+ *
+ * @throws {ServiceError} INTERNAL when there is none.
+ */
 export async function getPlanned(
   db: Db,
   { intentId, walletId, accountId, sequence }: Operation,
-): Promise<{ plan: ExecutionPlan; step: Step }> {
-  const plan = await findPlan(db, intentId, { walletId, accountId })
-  const step = plan?.steps.find((candidate) => candidate.sequence === sequence)
-  if (plan && step) return { plan, step }
+): Promise<{ plan: ExecutionPlan; step: Step; asked: Asked }> {
+  const planned = await findPlanned(db, intentId, { walletId, accountId })
+  const step = planned?.plan.steps.find((candidate) => candidate.sequence === sequence)
+  if (planned && step) return { ...planned, step }
   throw refusal('the operation must be in the plan.')
 }
 

@@ -258,28 +258,26 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-/** The plan of a wallet's intent, undefined when the wallet has no such intent or it has no plan yet. */
-export async function findPlan(
+/**
+ * The plan of a wallet's intent, and what was asked for. Undefined when the wallet has no such intent or it has no
+ * plan yet.
+ */
+export async function findPlanned(
   db: Db,
   id: string,
   { walletId, accountId }: { walletId: string; accountId: string },
-): Promise<ExecutionPlan | undefined> {
+): Promise<{ plan: ExecutionPlan; asked: Asked } | undefined> {
   const row = await db('intent')
     .where({ id, wallet_id: walletId, account_id: accountId })
-    .first<{ plan: ExecutionPlan | null } | undefined>('plan')
-  return row?.plan ?? undefined
-}
-
-/** What the intent of a wallet asks for, undefined when the wallet has no such intent. */
-export async function findAsked(db: Db, id: string, walletId: string): Promise<Asked | undefined> {
-  const row = await db('intent')
-    .where({ id, wallet_id: walletId })
-    .first<Pick<Intent, 'action' | 'units' | 'everything'> | undefined>(
+    .first<Pick<Intent, 'plan' | 'action' | 'units' | 'everything'> | undefined>(
+      'plan',
       'action',
       'units',
       'everything',
     )
-  return row && { ...row, units: BigInt(row.units) }
+  if (!row?.plan) return undefined
+  const { plan, action, units, everything } = row
+  return { plan, asked: { action, units: BigInt(units), everything } }
 }
 
 function requestColumns(request: IntentRequest) {

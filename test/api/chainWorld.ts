@@ -1,13 +1,12 @@
 import { Interface, toQuantity } from 'ethers'
 import { findToken, type ChainName } from '../../chains/registry.js'
+import { devnetOwner } from '../../devnet/deploy.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { assetOf } from '../../protocols/lending/markets.js'
 import { startChains, type TestChains } from '../planning/chains.js'
 import { startWorld, type Answer, type World } from './api.js'
 
-/** May mint. anvil signs for it. */
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const RECEIPT_MS = 10_000
 /** An estimate may be short by the time that the call is mined: interest is booked meanwhile. */
 const gas = toQuantity(1_000_000)
@@ -56,7 +55,7 @@ export async function startChainWorld(): Promise<ChainWorld> {
       if (!market || !token) throw new Error(`There is no market on ${name}.`)
       const send = (to: string, method: string, args: unknown[]) =>
         transact(chains.urls[name], to, method, args)
-      await send(token.address, 'mint', [owner, units])
+      await send(token.address, 'mint', [devnetOwner, units])
       await send(token.address, 'approve', [market.address, units])
       await send(market.address, 'supply', [token.address, units, address, 0])
       await chains.book(world.database.db)
@@ -74,7 +73,7 @@ export async function startChainWorld(): Promise<ChainWorld> {
 
 async function transact(url: string, to: string, method: string, args: unknown[]): Promise<void> {
   const data = calls.encodeFunctionData(method, args)
-  const transaction = { from: owner, to, data, gas }
+  const transaction = { from: devnetOwner, to, data, gas }
   const hash = await callRpc<string>(url, 'eth_sendTransaction', [transaction])
   const receipt = await waitForReceipt(url, hash, RECEIPT_MS)
   if (receipt?.status !== '0x1') throw new Error(`${method} on ${url} failed.`)

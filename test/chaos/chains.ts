@@ -5,7 +5,8 @@ import { startAnvil } from '../../devnet/anvil.js'
 import { devnetTerms } from '../../devnet/chains.js'
 import { startFront } from '../../devnet/rollup/front.js'
 import { callRpc, callRpcBatch, type RpcCall } from '../../devnet/rpc.js'
-import { startFaultProxy, type Decide, type Fault, type FaultProxy } from '../support/faultProxy.js'
+import { startFaultProxy, type Fault, type FaultProxy } from '../support/faultProxy.js'
+import { seededFaults, type FaultRates } from '../support/seededFaults.js'
 import { drawsOf, type Draws } from './draws.js'
 
 /** The same for all: a machine of two cores shall be busy with the service. */
@@ -17,7 +18,6 @@ const SPIKE_BLOCKS = 16
 /** How long one of a chain's two endpoints is away. */
 const OUTAGE_MS = 6_000
 
-/** Chances per request, and per call in it. */
 const perRequest: [Fault, number][] = [
   ['http500', 0.02],
   [{ status: 503, retryAfter: '1' }, 0.006],
@@ -31,8 +31,7 @@ const perCall: [Fault, number][] = [
   ['stale', 0.008],
   [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
 ]
-const LOST_REPLY = 0.1
-const WIDEST_RANGE = 30
+const rates: FaultRates = { perRequest, perCall, lostReply: 0.1, widest: 31 }
 
 /** What was done to the chains. Reorgs by depth. */
 export type Shakes = { reorgs: number[]; drops: number; spikes: number; outages: number }
@@ -161,22 +160,7 @@ async function mine(
   }
 }
 
-function faultsOf(draws: Draws): Decide {
-  const drawFrom = (rates: [Fault, number][]): Fault | undefined => {
-    let x = draws.next()
-    return rates.find(([, rate]) => (x -= rate) < 0)?.[0]
-  }
-  return ({ method, params: [filter] }, index) => {
-    if (method === 'eth_getLogs') {
-      const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
-      if (Number(toBlock) - Number(fromBlock) > WIDEST_RANGE) {
-        return { error: { code: -32005, message: 'query exceeds range' } }
-      }
-    }
-    if (method === 'eth_sendRawTransaction' && draws.next() < LOST_REPLY) return 'lostReply'
-    return (index === 0 ? drawFrom(perRequest) : undefined) ?? drawFrom(perCall)
-  }
-}
+const faultsOf = (draws: Draws) => seededFaults(draws, rates)
 
 function sumCounts(proxies: FaultProxy[]): Record<string, number> {
   const sums: Record<string, number> = {}

@@ -10,7 +10,7 @@ import {
 } from '../../chains/registry.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { grantCredits } from '../../db/tenants/accounts.js'
-import { deployChain } from '../../devnet/deploy.js'
+import { deployChain, devnetOwner } from '../../devnet/deploy.js'
 import { startIris } from '../../devnet/iris/iris.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
@@ -22,8 +22,6 @@ import { drawsOf } from './draws.js'
 import { killOn, type Kills } from './killing.js'
 import { judge, type OpenIntent, type Verdict } from './verdict.js'
 
-/** First account of the devnet: owns its contracts, and anvil signs for it. */
-const OWNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 /** USDC on each chain for each wallet. */
 const ENDOWMENT = 60_000_000n
 /**
@@ -170,7 +168,7 @@ async function createWallets(
     wallets.push(wallet)
     for (const { name, nodeUrl } of chains.list) {
       const data = token.encodeFunctionData('mint', [wallet.address, ENDOWMENT])
-      const mint = { from: OWNER, to: contracts[name].usdc, data, gas: toQuantity(200_000) }
+      const mint = { from: devnetOwner, to: contracts[name].usdc, data, gas: toQuantity(200_000) }
       await callRpc(nodeUrl, 'eth_sendTransaction', [mint])
     }
   }

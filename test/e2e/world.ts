@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Interface, JsonRpcProvider, parseUnits, toQuantity } from 'ethers'
 import { connect } from '../../db/connection/connect.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
+import { devnetOwner } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { Faults } from '../../devnet/iris/attestation.js'
@@ -52,8 +53,6 @@ export type Told = {
   delay?: { code: string; since: string; message: string; funds: Funds[] }
 }
 
-/** Deploys and owns everything on the devnet. anvil signs for it. */
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 const calls = new Interface([
   'function mint(address to, uint256 amount)',
@@ -83,7 +82,7 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
   async function own(chain: ChainName, to: string, name: string, args: unknown[]): Promise<bigint> {
     const data = calls.encodeFunctionData(name, args)
     const { url, provider } = nodes[chain]
-    const order = { from: owner, to, data, gas: toQuantity(1_000_000) }
+    const order = { from: devnetOwner, to, data, gas: toQuantity(1_000_000) }
     const hash = await callRpc<string>(url, 'eth_sendTransaction', [order])
     const read = () => provider.getTransactionReceipt(hash)
     const receipt = await until(read, (mined) => mined !== null)

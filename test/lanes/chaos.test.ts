@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
@@ -7,6 +7,7 @@ import { listenToOperations } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
 import { watchQueue } from '../../db/lanes/queue.js'
 import { runSigner } from '../../signer/sign.js'
+import { drawsOf } from '../chaos/draws.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
@@ -29,17 +30,8 @@ const LOST_REPLY = 0.15
 
 jest.setTimeout(90_000)
 
-/** Draws in [0, 1) of one source of faults: the same for the same seed, whatever the others do. */
-function drawsOf(source: string): () => number {
-  let drawn = 0
-  return () => {
-    const hash = createHash('sha256').update(`${seed} ${source} ${drawn++}`)
-    return hash.digest().readUInt32BE(0) / 2 ** 32
-  }
-}
-
 function faultsBySeed(): Decide {
-  const draw = drawsOf('rpc')
+  const draw = drawsOf(seed, 'rpc').next
   return ({ method }) => {
     let x = draw()
     if (method === 'eth_sendRawTransaction' && x > 1 - LOST_REPLY) return 'lostReply'
@@ -87,7 +79,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
   }
 
   async function killAgainAndAgain(until: number): Promise<void> {
-    const draw = drawsOf('kills')
+    const draw = drawsOf(seed, 'kills').next
     for (let life = 1; Date.now() < until; life++) {
       const kill = startLife(life)
       await sleep(400 + draw() * 2_600)
@@ -100,7 +92,7 @@ describe(`chaos (CHAOS_SEED=${seed})`, () => {
    * the node's own leaves holes in anvil's chain, which no real chain has.
    */
   async function runChain(stormUntil: number, stopping: AbortSignal): Promise<void> {
-    const draw = drawsOf('chain')
+    const draw = drawsOf(seed, 'chain').next
     while (!stopping.aborted) {
       await sleep(BLOCK_MS)
       await world.mine()

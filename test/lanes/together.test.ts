@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { lockContended } from '../../db/lanes/contending.js'
+import { poolOf as marketPoolOf } from '../../protocols/lending/markets.js'
+import { isBlocked } from '../support/blocked.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { configure } from './world/freeze.js'
 import { leaveRoom, poolOf, setCash } from './world/limits.js'
@@ -97,6 +100,22 @@ describe('deposits above the cap of a market', () => {
     await retryAll([second, larger] as Lend[])
     await world.round()
     expect(await statesOf([second, larger] as Lend[])).toEqual({ confirmed: 2 })
+  })
+
+  test('who fits is decided by one signer after the other', async () => {
+    await leaveRoom(world, 4n)
+    const [lend] = (await lendEach(1, usdcUnits)) as [Lend]
+    const deciding = await world.db.transaction()
+    await lockContended(deciding, world.chain.chainId, [`deposit:${marketPoolOf(poolOf(world))}`])
+    let isOver = false
+    const signing = world.sign().finally(() => (isOver = true))
+    await world.waitUntil(async () => isOver || (await isBlocked(world.db)))
+    const meanwhile = await statesOf([lend])
+    await deciding.commit()
+    await signing
+    expect(meanwhile).toEqual({ queued: 1 })
+    expect(await statesOf([lend])).toEqual({ signed: 1 })
+    await carry()
   })
 
   test('a market that is closed refuses as before', async () => {

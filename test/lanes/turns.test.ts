@@ -125,6 +125,20 @@ describe('swaps of one pair', () => {
     expect(await statesOf(all)).toEqual(all.map(() => 'confirmed'))
   })
 
+  test('one that waits for its turn is not even taken: it costs the chain no question', async () => {
+    const swap = async () => submitSwap(await walletWithDollars(3n * usdcUnits), 3n * usdcUnits)
+    const all = [await swap(), await swap()]
+    await world.sign()
+    expect(await statesOf(all)).toEqual(['queued', 'signed'])
+    await letGo(all)
+    expect(await world.sign()).toBe(false)
+    await carry()
+    await letGo(all)
+    expect(await world.sign()).toBe(true)
+    await carry()
+    expect(await statesOf(all)).toEqual(['confirmed', 'confirmed'])
+  })
+
   test('that move the price too far together: the second one waits, and fails not inside', async () => {
     const wallets = [await walletWithDollars(MUCH), await walletWithDollars(MUCH)]
     const all = [

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { connectChain } from '../../chains/connect.js'
@@ -8,6 +8,8 @@ import { signerStates, watchQueue } from '../../db/lanes/queue.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { driveChain } from '../../lanes/driver.js'
 import { runSigner } from '../../signer/sign.js'
+import { drawsOf } from '../chaos/draws.js'
+import { seededFaults, type FaultRates } from '../support/seededFaults.js'
 import {
   actions,
   countExecutions,
@@ -16,7 +18,7 @@ import {
   type Running,
 } from './world/everyAction.js'
 import { startFork, startSecondAddress, type Twin } from './world/twin.js'
-import type { Decide, Fault, RpcCall } from '../support/faultProxy.js'
+import type { Fault } from '../support/faultProxy.js'
 import type { World } from './world/fixture.js'
 
 /** A withdrawal is two operations: it ends with a swap. */
@@ -29,7 +31,6 @@ const BLOCKS_BETWEEN_CLEARINGS = 20
 const LIMIT_MS = 240_000
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
-/** Chances per request, whatever travels in it, and per call. */
 const perRequest: [Fault, number][] = [
   ['http500', 0.02],
   [{ status: 503, retryAfter: '1' }, 0.005],
@@ -44,34 +45,11 @@ const perCall: [Fault, number][] = [
   [{ error: { code: -32005, message: 'daily request count exceeded' } }, 0.002],
   [{ error: { code: -32603, message: 'Internal error' } }, 0.002],
 ]
-const LOST_REPLY = 0.15
-const WIDEST_RANGE = 30
+const rates: FaultRates = { perRequest, perCall, lostReply: 0.15, widest: 31 }
 
 jest.setTimeout(LIMIT_MS + 90_000)
 
-/** The faults of one endpoint: the same for the same seed. */
-function faultsOf(source: string): Decide {
-  let drawn = 0
-  const draw = () => {
-    const hash = createHash('sha256').update(`${seed} ${source} ${drawn++}`)
-    return hash.digest().readUInt32BE(0) / 2 ** 32
-  }
-  const drawFrom = (rates: [Fault, number][]): Fault | undefined => {
-    let x = draw()
-    return rates.find(([, rate]) => (x -= rate) < 0)?.[0]
-  }
-  return (call, index) => {
-    if (isTooWide(call)) return { error: { code: -32005, message: 'query exceeds range' } }
-    if (call.method === 'eth_sendRawTransaction' && draw() < LOST_REPLY) return 'lostReply'
-    return (index === 0 ? drawFrom(perRequest) : undefined) ?? drawFrom(perCall)
-  }
-}
-
-function isTooWide({ method, params: [filter] }: RpcCall): boolean {
-  if (method !== 'eth_getLogs') return false
-  const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
-  return Number(toBlock) - Number(fromBlock) > WIDEST_RANGE
-}
+const faultsOf = (source: string) => seededFaults(drawsOf(seed, source), rates)
 
 describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   let world: World

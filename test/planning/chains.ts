@@ -12,7 +12,7 @@ import {
   type Registry,
 } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
-import { deployChain } from '../../devnet/deploy.js'
+import { deployChain, devnetOwner } from '../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
@@ -29,8 +29,6 @@ export const closedUrl = 'http://127.0.0.1:1'
 const unreachable = { 'ethereum-sepolia': closedUrl, 'arbitrum-sepolia': closedUrl }
 const noUrls: Record<ChainName, string> = { ...unreachable, 'base-sepolia': closedUrl }
 
-/** Deploys everything and may mint. anvil signs for it. */
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const token = new Interface(['function mint(address to, uint256 amount)'])
 
 const placeholder: DevnetContracts = {
@@ -81,7 +79,7 @@ export async function startChains(
     contracts,
     async mint(chain, to, units) {
       const data = token.encodeFunctionData('mint', [to, units])
-      const transaction = { from: owner, to: registry.get(chain).usdc.address, data }
+      const transaction = { from: devnetOwner, to: registry.get(chain).usdc.address, data }
       const hash = await callRpc<string>(urls[chain], 'eth_sendTransaction', [transaction])
       const receipt = await waitForReceipt(urls[chain], hash, MINT_MS)
       if (receipt?.status !== '0x1') throw new Error(`No USDC for ${to} on ${chain}.`)

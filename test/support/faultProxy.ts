@@ -137,8 +137,8 @@ function asHttp(fault: Fault | undefined) {
 }
 
 /** What public endpoints do: they answer no logs of more than so many blocks, each in its own words. */
-export function refusesWideRanges(blocks: number, fault: Fault): Decide {
-  return ({ method, params: [filter] }) => {
+export function refusesWideRanges(blocks: number, fault: Fault) {
+  return ({ method, params: [filter] }: RpcCall): Fault | undefined => {
     if (method !== 'eth_getLogs') return undefined
     const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
     return Number(toBlock) - Number(fromBlock) + 1 > blocks ? fault : undefined

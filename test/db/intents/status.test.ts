@@ -14,6 +14,7 @@ import {
 import { statuses, type ExecutionPlan, type IntentStatus } from '../../../domain/intent.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+import { waitUntilBlocked } from '../../support/blocked.js'
 
 let database: TestDatabase
 /** Each with the rights of its process only. */
@@ -181,7 +182,7 @@ describe('the status of an intent', () => {
     const completing = await worker.transaction()
     await setCompleted(completing, id)
     const refused = expect(setFailed(worker, id, error)).rejects.toThrow('"failed" is refused')
-    await waitUntilBlocked()
+    await waitUntilBlocked(database.db)
     await completing.commit()
     await refused
     expect(await readRow(id)).toMatchObject({ status: 'completed', error: null })
@@ -193,23 +194,12 @@ describe('the status of an intent', () => {
     const planning = await worker.transaction()
     await setPlan(planning, id, plan)
     const failing = setFailed(worker, id, error)
-    await waitUntilBlocked()
+    await waitUntilBlocked(database.db)
     await planning.commit()
     await failing
     expect(await readRow(id)).toMatchObject({ status: 'failed', plan, error })
   })
 })
-
-/** Until a session of this database waits for a lock of another one. */
-async function waitUntilBlocked(): Promise<void> {
-  for (;;) {
-    const { rows } = await database.db.raw<{ rows: object[] }>(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    if (rows.length > 0) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
 
 describe('setDelay', () => {
   test('tells that an intent is late, once, and that it is late no longer', async () => {

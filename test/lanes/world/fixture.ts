@@ -13,7 +13,7 @@ import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
 import { type Anvil } from '../../../devnet/anvil.js'
-import { deployChain, fundOperators } from '../../../devnet/deploy.js'
+import { deployChain, devnetOwner, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../../domain/intent.js'
@@ -32,7 +32,7 @@ import { startPlainNode, startRollupNode } from './node.js'
 import type { Reservation, Row, Send, Tx } from './rows.js'
 
 /** First account of the devnet: owns its contracts, and anvil signs for it. */
-export const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+export const owner = devnetOwner
 export const usdcUnits = 1_000_000n
 /** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
 export const finalityBlocks = 16

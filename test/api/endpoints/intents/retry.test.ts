@@ -5,6 +5,7 @@ import { connect, type Db } from '../../../../db/connection/connect.js'
 import { insertTestOperation } from '../../../db/rows.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { withoutId, type Answer } from '../../api.js'
+import { waitUntilBlocked } from '../../../support/blocked.js'
 import type { ChainName } from '../../../../chains/registry.js'
 
 const usdc = 1_000_000n
@@ -257,17 +258,6 @@ describe('retry: what is left to do', () => {
   })
 })
 
-/** Until a session of this database waits for a lock of another one. */
-async function waitUntilBlocked(): Promise<void> {
-  for (;;) {
-    const { rows } = await world.database.db.raw<{ rows: object[] }>(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    if (rows.length > 0) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 describe('retry: what may not be retried', () => {
   test.each([
     ['planning', {}],
@@ -307,7 +297,7 @@ describe('retry: what may not be retried', () => {
     )
     expect(rows).toEqual([{ ids: [id] }])
     const retrying = retry(id)
-    await waitUntilBlocked()
+    await waitUntilBlocked(world.database.db)
     await turning.commit()
     expect(reasonOf(await retrying)).toEqual([400, 'INVALID_REQUEST', 'not_final'])
     expect(await retriesOf(id)).toEqual([])

@@ -1,0 +1,27 @@
+import { refusesWideRanges, type Decide, type Fault } from './faultProxy.js'
+import type { Draws } from '../chaos/draws.js'
+
+/** Chances per request, whatever travels in it, and per call. `widest`: blocks of which logs are told at once. */
+export type FaultRates = {
+  perRequest: [Fault, number][]
+  perCall: [Fault, number][]
+  lostReply: number
+  widest: number
+}
+
+/** The faults of one endpoint: the same for the same draws. */
+export function seededFaults(draws: Draws, rates: FaultRates): Decide {
+  const { perRequest, perCall, lostReply, widest } = rates
+  const tooWide: Fault = { error: { code: -32005, message: 'query exceeds range' } }
+  const refuseWide = refusesWideRanges(widest, tooWide)
+  const drawFrom = (chances: [Fault, number][]): Fault | undefined => {
+    let x = draws.next()
+    return chances.find(([, rate]) => (x -= rate) < 0)?.[0]
+  }
+  return (call, index) => {
+    const refused = refuseWide(call)
+    if (refused) return refused
+    if (call.method === 'eth_sendRawTransaction' && draws.next() < lostReply) return 'lostReply'
+    return (index === 0 ? drawFrom(perRequest) : undefined) ?? drawFrom(perCall)
+  }
+}
