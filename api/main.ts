@@ -34,16 +34,16 @@ const prober = createProber({ chains, registry, db })
 const { limits } = config
 const fundingLimits = fundingLimitsOf(config)
 const planning = { db, chains, registry, limits }
+const streams = createStreams(db, log)
+listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
 const dashboard = {
   passwords: createPasswords(),
   publicUrl: config.PUBLIC_URL,
   trustedProxies: config.TRUSTED_PROXIES,
   temporalUi: config.TEMPORAL_UI_URL,
 }
-const streams = createStreams(db, log)
-listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
-const guards = { fundingLimits, shield, streams, log, dashboard }
-const parts = { ...planning, prober, temporal, readProgress, ...guards }
+const guards = { fundingLimits, shield, dashboard }
+const parts = { ...planning, prober, temporal, readProgress, ...guards, streams, log }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

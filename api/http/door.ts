@@ -40,12 +40,17 @@ export type Door<Known extends Caller = Caller> = {
   settle(visit: Visit, caller: Known, charged: number): void
   /**
    * Of callers who were let in, whether they would be still: asked every few seconds for those whose streams are
-   * open, all at once. Without it they stay until they leave.
+   * open, all at once. Doors of one kind share the function. Without it they stay until they leave.
    */
-  stillKnown?(services: Services, callers: Known[]): Promise<boolean[]>
+  stillKnown?: StillKnown<Known>
   /** Browsers may call from any origin: what opens this door they do not send by themselves. */
   anyOrigin?: true
 }
+
+/** A method's type: a door of certain callers is a door. */
+type StillKnown<Known> = {
+  ask(services: Services, callers: Known[]): Promise<boolean[]>
+}['ask']
 
 export function toVisit(services: Services, response: Response, purpose: Purpose): Visit {
   const { req: request, locals } = response

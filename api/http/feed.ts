@@ -20,34 +20,63 @@ type Hearer = Subscriber & { from: Position }
 /** An account that somebody hears of; all before `tail` has been passed on. */
 type Open = { tail: Position; hearers: Set<Hearer> }
 
+/** The accounts of which somebody hears in this process, and what of theirs is to be read. */
+type Accounts = { open: Map<string, Open>; stale: Set<string>; later: Set<string> }
+
 /**
  * Passes on what happens in accounts, in the order in which it is told, to whoever hears of them in this process.
  * However many hear, what is new is read by one statement.
  */
 export function createFeed(db: Db, log: Log) {
-  const accounts = new Map<string, Open>()
-  const stale = new Set<string>()
-  /** What is to be asked for again soon. */
-  const later = new Set<string>()
+  const accounts: Accounts = { open: new Map(), stale: new Set(), later: new Set() }
+  const wake = createReader(accounts, { db, log })
+  return {
+    wake,
+    /**
+     * Hears of what comes after `from`, up to which all has been read.
+     *
+     * @returns A function that ends it; undefined when others were told already what comes after `from`: read on.
+     */
+    join(accountId: string, from: Position, subscriber: Subscriber): (() => void) | undefined {
+      const known = accounts.open.get(accountId)
+      if (known && isBefore(from, known.tail)) return undefined
+      const hearer = { ...subscriber, from }
+      if (known) known.hearers.add(hearer)
+      else {
+        accounts.open.set(accountId, { tail: from, hearers: new Set([hearer]) })
+        // What was announced before somebody heard.
+        wake(accountId)
+      }
+      return () => {
+        const { hearers } = accounts.open.get(accountId) ?? {}
+        if (hearers?.delete(hearer) && hearers.size === 0) accounts.open.delete(accountId)
+      }
+    },
+  }
+}
+export type Feed = ReturnType<typeof createFeed>
+
+/** @returns Has an account read as soon as may be; without one, all of them. */
+function createReader(accounts: Accounts, { db, log }: { db: Db; log: Log }) {
+  const { open, stale, later } = accounts
   let timer: NodeJS.Timeout | undefined
   let laterMs = HELD_MS.first
   let isReading = false
 
-  /** Undefined: all of them. */
   function wake(accountId?: string): void {
-    const woken = accountId === undefined ? accounts.keys() : [accountId]
-    for (const one of woken) if (accounts.has(one)) stale.add(one)
+    const woken = accountId === undefined ? open.keys() : [accountId]
+    for (const one of woken) if (open.has(one)) stale.add(one)
     if (!isReading && stale.size > 0) void readStale()
   }
 
   async function readStale(): Promise<void> {
     isReading = true
     try {
-      while (stale.size > 0) await readRound()
+      while (stale.size > 0) await readRound(db, accounts)
       laterMs = later.size > 0 ? Math.min(2 * laterMs, HELD_MS.last) : HELD_MS.first
     } catch (error) {
       log.warn({ err: error }, 'events not read')
-      for (const one of accounts.keys()) later.add(one)
+      for (const one of open.keys()) later.add(one)
       laterMs = FAILED_MS
     } finally {
       isReading = false
@@ -62,49 +91,27 @@ export function createFeed(db: Db, log: Log) {
     for (const one of again) wake(one)
   }
 
-  async function readRound(): Promise<void> {
-    const wanted = [...stale].flatMap((accountId) => {
-      const open = accounts.get(accountId)
-      return open ? [{ accountId, after: open.tail, open }] : []
-    })
-    stale.clear()
-    if (wanted.length === 0) return
-    const news = await readNews(db, wanted, NEWS_LIMIT)
-    for (const [at, { accountId, open }] of wanted.entries()) {
-      const { events = [], horizon = open.tail, isFull, isHeld } = news[at] ?? {}
-      open.tail = horizon
-      if (isFull) stale.add(accountId)
-      if (isHeld) later.add(accountId)
-      else later.delete(accountId)
-      if (events.length > 0) passOn(open, events)
-    }
-  }
+  return wake
+}
 
-  return {
-    wake,
-    /**
-     * Hears of what comes after `from`, up to which all has been read.
-     *
-     * @returns A function that ends it; undefined when others were told already what comes after `from`: read on.
-     */
-    join(accountId: string, from: Position, subscriber: Subscriber): (() => void) | undefined {
-      const open = accounts.get(accountId)
-      if (open && isBefore(from, open.tail)) return undefined
-      const hearer = { ...subscriber, from }
-      if (open) open.hearers.add(hearer)
-      else {
-        accounts.set(accountId, { tail: from, hearers: new Set([hearer]) })
-        // What was announced before somebody heard.
-        wake(accountId)
-      }
-      return () => {
-        const { hearers } = accounts.get(accountId) ?? {}
-        if (hearers?.delete(hearer) && hearers.size === 0) accounts.delete(accountId)
-      }
-    },
+/** Reads what is stale, by one statement, and passes it on. */
+async function readRound(db: Db, { open, stale, later }: Accounts): Promise<void> {
+  const wanted = [...stale].flatMap((accountId) => {
+    const account = open.get(accountId)
+    return account ? [{ accountId, after: account.tail, account }] : []
+  })
+  stale.clear()
+  if (wanted.length === 0) return
+  const news = await readNews(db, wanted, NEWS_LIMIT)
+  for (const [at, { accountId, account }] of wanted.entries()) {
+    const { events = [], horizon = account.tail, isFull, isHeld } = news[at] ?? {}
+    account.tail = horizon
+    if (isFull) stale.add(accountId)
+    if (isHeld) later.add(accountId)
+    else later.delete(accountId)
+    if (events.length > 0) passOn(account, events)
   }
 }
-export type Feed = ReturnType<typeof createFeed>
 
 function passOn({ hearers }: Open, events: PlacedEvent[]): void {
   for (const { filter, from, onEvents } of [...hearers]) {

@@ -124,7 +124,8 @@ export function readRoute<
   }
 }
 
-const ownOf = <Known extends Caller>({ path, caller }: { path: string; caller: Door<Known> }) => ({
+/** The endpoint's own way in. */
+export const ownOf = <Known extends Caller>({ path, caller }: { path: string; caller: Door<Known> }) => ({
   door: caller,
   path,
 })

@@ -53,16 +53,14 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   const readShared = shareReads(db)
   const open = new Set<Open>()
   const closing = new AbortController()
-  const takeSeat = createSeats(limits.perAccount, () => {
-    const beat = setInterval(() => {
-      for (const stream of open) stream.beat()
-    }, limits.heartbeatMs)
-    const poll = setInterval(() => {
-      feed.wake()
-      void endUnknown([...open], log)
-    }, limits.pollMs)
-    return [beat.unref(), poll.unref()]
-  })
+  const lookAfter = () => {
+    feed.wake()
+    void endUnknown([...open], log)
+  }
+  const takeSeat = createSeats(limits.perAccount, () => [
+    setInterval(() => [...open].forEach(({ beat }) => beat()), limits.heartbeatMs).unref(),
+    setInterval(lookAfter, limits.pollMs).unref(),
+  ])
 
   return {
     feed,
@@ -200,15 +198,15 @@ function noRoom(limit: number): ServiceError {
   return new ServiceError('RATE_LIMITED', message, { limit, window: 'open streams', retryAfter })
 }
 
-/** Ends the streams of those who would not be let in any more: each door is asked once, for all of its own. */
+/** Ends the streams of those who would not be let in any more: asked once for all that came the same way. */
 async function endUnknown(streams: Open[], log: Log): Promise<void> {
-  for (const door of new Set(streams.map((stream) => stream.door))) {
-    const own = streams.filter((stream) => stream.door === door)
-    const { services } = own[0]?.visit ?? {}
-    if (!services || !door.stillKnown) continue
+  for (const ask of new Set(streams.map(({ door }) => door.stillKnown))) {
+    const own = streams.filter(({ door }) => door.stillKnown === ask)
+    const [first] = own
+    if (!ask || !first) continue
     try {
       const callers = own.map(({ caller }) => caller)
-      const known = await door.stillKnown(services, callers)
+      const known = await ask(first.visit.services, callers)
       for (const [at, { end }] of own.entries()) if (known[at] === false) end()
     } catch (error) {
       log.warn({ err: error }, 'callers of streams not checked')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { enter, toVisit, type Caller, type Purpose } from './door.js'
 import { parseInput, type Schema } from './input.js'
-import { send, type Call, type Route, type Spec } from './route.js'
+import { ownOf, send, type Call, type Entrance, type Route, type Spec } from './route.js'
 import type { Request } from 'express'
 import type { Answer } from './commit.js'
 import type { Services } from './services.js'
@@ -30,12 +30,11 @@ export function streamRoute<Known extends Caller, Params extends Schema, Query e
   { tell, list }: Handlers<Known, z.infer<Params>, z.infer<Query>>,
 ): Route {
   const spec = { ...read, body: z.undefined() }
-  const { path, caller: door } = spec
-  const purpose: Purpose = { route: `GET ${path}`, scope: 'read' }
+  const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
   return {
     method: 'get',
     spec,
-    mount(services, router) {
+    mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.get(path, async (request, response) => {
         const visit = toVisit(services, response, purpose)
         const caller = await enter(door, visit)

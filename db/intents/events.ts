@@ -81,7 +81,7 @@ type Nullable<T> = { [K in keyof T]: T[K] | null }
 
 /** Rows of which one without an event tells the horizon only. */
 function toPage(rows: (Horizon & Nullable<Row>)[], limit: number): EventPage {
-  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as unknown as Row)]))
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as Row)]))
   const isFull = events.length >= limit
   const last = events.at(-1)
   const { horizon = '0' } = rows[0] ?? {}

@@ -90,12 +90,12 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
-  const dashboard = { passwords: createPasswords(), ...parts.dashboard }
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
-  const shield = createShield()
-  const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
+  const dashboard = { passwords: createPasswords(), ...parts.dashboard }
+  const guards = { fundingLimits, shield: createShield(), dashboard }
+  const own = { prober, readProgress, ...guards, streams, log }
   const server = createApiServer({ ...parts, ...own })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
