@@ -61,7 +61,9 @@ describe('sumText', () => {
     const amounts = fc.array(fc.bigInt({ min: 0n, max: 10n ** 24n }))
     fc.assert(
       fc.property(amounts, (units) => {
-        const texts = units.map((unit) => `${unit / 10n ** 6n}.${String(unit % 10n ** 6n).padStart(6, '0')}`)
+        const texts = units.map(
+          (unit) => `${unit / 10n ** 6n}.${String(unit % 10n ** 6n).padStart(6, '0')}`,
+        )
         const sum = units.reduce((a, b) => a + b, 0n)
         const [whole = '', fraction = ''] = sumText(texts).split('.')
         expect(BigInt(whole + fraction.padEnd(6, '0'))).toBe(sum)
