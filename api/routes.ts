@@ -2,6 +2,8 @@ import { balanceRoutes } from './endpoints/balances.js'
 import { cancelRoutes } from './endpoints/cancelIntent.js'
 import { creditRoutes } from './endpoints/credits.js'
 import { invitationRoutes } from './endpoints/dashboard/invitations.js'
+import { keyRoutes } from './endpoints/dashboard/keys.js'
+import { memberRoutes } from './endpoints/dashboard/members.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { eventRoutes } from './endpoints/events.js'
@@ -33,4 +35,9 @@ export const endpoints: Endpoints = {
 }
 
 /** What the dashboard has besides all of these: no part of the published document. */
-export const dashboard: readonly DashboardRoute[] = [...sessionRoutes, ...invitationRoutes]
+export const dashboard: readonly DashboardRoute[] = [
+  ...sessionRoutes,
+  ...invitationRoutes,
+  ...memberRoutes,
+  ...keyRoutes,
+]

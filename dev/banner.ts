@@ -8,11 +8,16 @@ export function sayFacts(facts: Facts): void {
   say(fact('API base URL', pc.bold(facts.apiBaseUrl)))
   say(fact('Temporal UI', pc.bold(facts.temporalUiUrl ?? 'of your own server')))
   say(fact('API key', `${pc.bold(facts.apiKey)} ${pc.dim('demo account, plan pro')}`))
+  say(fact('Dashboard', pc.bold(dashboardUrl(facts))))
   say()
   say(`  ${pc.dim('Try it:')}`)
   for (const line of describeCommands(facts)) say(`  ${line}`)
   say()
 }
+
+/** The first one to follow the link chooses the password; a new one is made at each start until then. */
+const dashboardUrl = ({ hostUrl, invitation }: Facts) =>
+  `${hostUrl}/dashboard${invitation ? `/invitations/${invitation}` : ''}`
 
 /** Can be pasted as they are: the first one keeps the id of the wallet for the others. */
 function describeCommands({ apiBaseUrl, apiKey }: Facts): string[] {

@@ -40,6 +40,8 @@ export type Facts = {
   apiBaseUrl: string
   hostUrl: string
   apiKey: string
+  /** Token of a link to the dashboard for the owner of the demo account; null when he has a password. */
+  invitation: string | null
   temporalUiUrl: string | null
   temporalAddress: string
   databaseUrl: string
@@ -62,7 +64,11 @@ export async function bringUp(context: Context): Promise<Facts> {
   const hostUrl = `http://127.0.0.1:${ports.api}`
   const facts = { apiBaseUrl: `${hostUrl}/v1`, hostUrl, ...database, ...temporal, ...chains.facts }
   const begun = Date.now()
-  const apiSettings = { API_HOST: '127.0.0.1', API_PORT: String(ports.api) }
+  const { temporalUiUrl } = facts
+  const apiSettings = {
+    ...{ API_HOST: '127.0.0.1', API_PORT: String(ports.api) },
+    ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+  }
   const signerSettings = { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }
   await Promise.all([
     startService(context, 'signer', facts, signerSettings).then(() =>
@@ -93,7 +99,7 @@ async function checkListening(variable: string, url: string, standardPort: numbe
   throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
 }
 
-type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey'>
+type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey' | 'invitation'>
 
 /** Nothing else needs it: without it the API says how it is built. */
 async function bringUpDashboard(context: Context): Promise<void> {
@@ -108,18 +114,18 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   const secrets = openSecrets(home)
   if (env.DATABASE_URL) {
     await checkListening('DATABASE_URL', env.DATABASE_URL, POSTGRES_PORT)
-    const apiKey = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
+    const demo = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
     tell(context, 'Postgres', set.places.postgres, Date.now() - begun)
-    return { databaseUrl: env.DATABASE_URL, apiKey }
+    return { databaseUrl: env.DATABASE_URL, ...demo }
   }
   const [port = 0] = await findFreePorts(1)
   const postgres = createPostgresPart(home, port)
   await supervisor.start(postgres)
-  const apiKey = await prepareDatabase(postgres.url(), home, set, secrets)
+  const demo = await prepareDatabase(postgres.url(), home, set, secrets)
   const isInside = postgres.folder() === home.postgres
   const where = isInside ? 'embedded' : `embedded, data in ${postgres.folder()}`
   tell(context, 'Postgres', where, Date.now() - begun)
-  return { databaseUrl: postgres.url(), apiKey }
+  return { databaseUrl: postgres.url(), ...demo }
 }
 
 type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalUiUrl'>

@@ -24,7 +24,8 @@ export const errorCatalog = {
   },
   UNAUTHORIZED: {
     status: 401,
-    meaning: 'The API key is missing, malformed, unknown, revoked or expired.',
+    meaning:
+      'The API key is missing, malformed, unknown, revoked or expired; in the dashboard, nobody is signed in, or the password is wrong.',
     hint: 'Send `Authorization: Bearer svc_sk_…` with a valid API key.',
   },
   INSUFFICIENT_CREDITS: {
@@ -60,7 +61,7 @@ export const errorCatalog = {
   },
   NOT_FOUND: {
     status: 404,
-    meaning: 'There is no endpoint at this path.',
+    meaning: 'There is no endpoint at this path; in the dashboard also nothing with this id.',
     hint: 'See the list of endpoints at `/docs`.',
   },
   METHOD_NOT_ALLOWED: {

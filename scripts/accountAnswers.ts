@@ -1,4 +1,5 @@
-import { getAccount, readApiKeys, type AccountRow } from '../db/tenants/accounts.js'
+import { getAccount, type AccountRow } from '../db/tenants/accounts.js'
+import { readApiKeys } from '../db/tenants/apiKeys.js'
 import { readCredits } from '../db/tenants/metering.js'
 import { toTable } from './table.js'
 import type { Db } from '../db/connection/connect.js'

@@ -8,11 +8,10 @@ import {
   grantCredits,
   readAccounts,
   resumeAccount,
-  revokeApiKey,
-  rollApiKey,
   suspendAccount,
   type Scope,
 } from '../db/tenants/accounts.js'
+import { revokeApiKey, rollApiKey } from '../db/tenants/apiKeys.js'
 import { tiers, type Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import {
@@ -25,6 +24,7 @@ import {
 } from './accountAnswers.js'
 import { line, misuse, options, type Command } from './command.js'
 import { describeLanes } from './laneAnswers.js'
+import { memberCommands } from './memberCommands.js'
 import { stopCommands } from './stopCommands.js'
 
 export const USAGE = `Usage: npm run account -- <command>
@@ -49,6 +49,10 @@ export const USAGE = `Usage: npm run account -- <command>
   key roll KEY_ID [--grace HOURS] [--expires DATE]  a successor that ends when the old key would have, or at
                                                     DATE; the old key ends after 24 hours
   credits grant ACCOUNT CREDITS [--reference TEXT]  credits that never lapse; a reference counts once
+  invite --account ACCOUNT --role owner|developer|viewer [--email EMAIL] [--operator] [--base-url URL]
+                                                    a link to the dashboard, good once and for a day; without an
+                                                    e-mail whoever has it says his own; an operator sees the
+                                                    whole deployment
   lanes                                             treasury and lanes: addresses, balances, open nonces, and how
                                                     long the gas lasts at its present price
 
@@ -168,6 +172,7 @@ const commands: Record<string, Command> = {
     options: [],
     prepare: () => (db) => describeLanes(db, process.env),
   },
+  ...memberCommands,
   ...stopCommands,
 }
 

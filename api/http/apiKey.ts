@@ -2,9 +2,9 @@ import { admit, refund, type Admission, type Search } from '../../db/tenants/met
 import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
+import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Request } from 'express'
-import type { Door, Visit } from './door.js'
 
 const bearer = /^Bearer (\S+)$/i
 
@@ -62,10 +62,7 @@ async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>
 
 function assertAdmitted(admission: Admission, scope: Scope, credits: number): void {
   if (admission.verdict === 'rateLimited') throw rateLimited(admission)
-  if (admission.verdict === 'suspended') {
-    const message = 'This account is suspended. Ask the operator of this service to resume it.'
-    throw new ServiceError('FORBIDDEN', message)
-  }
+  if (admission.verdict === 'suspended') throw accountSuspended()
   if (admission.verdict === 'outOfScope') {
     throw new ServiceError(
       'FORBIDDEN',

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../domain/errors.js'
 import type { Request, Response } from 'express'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
@@ -69,3 +70,8 @@ export function enter<Known extends Caller, Row = undefined>(
 
 /** True when a request was let in or refused already. */
 export const wasJudged = (response: Response): boolean => response.locals.judged === true
+
+export function accountSuspended(): ServiceError {
+  const message = 'This account is suspended. Ask the operator of this service to resume it.'
+  return new ServiceError('FORBIDDEN', message)
+}

@@ -28,3 +28,9 @@ function isOwn(origin: string, request: Request, expected: string | undefined): 
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false
   return new URL(origin).host === request.get('host')
 }
+
+/** Where browsers find the service, without a slash at the end. */
+export const hostUrl = (publicUrl: string | undefined, request: Request): string =>
+  publicUrl === undefined
+    ? `${request.protocol}://${request.get('host') ?? ''}`
+    : new URL(publicUrl).origin

@@ -3,9 +3,10 @@ import { ServiceError } from '../../domain/errors.js'
 import { scopesOf } from '../../domain/roles.js'
 import { sessionCookie } from './cookies.js'
 import { setCredits } from './credits.js'
+import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
+import type { Scope } from '../../db/tenants/accounts.js'
 import type { Search } from '../../db/tenants/metering.js'
-import type { Door, Visit } from './door.js'
 
 /**
  * The door of people: they are known by the cookie of their session, and may do what their role in its account
@@ -26,30 +27,35 @@ export function session({ credits }: { credits: number }): Door<Member> {
 
 /** @throws {ServiceError} UNAUTHORIZED, RATE_LIMITED, FORBIDDEN. */
 async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
-  const { services, request, response, requestId, scope } = visit
+  const member = await identify(visit)
+  setWindow(visit.response, member)
+  assertAdmitted(member, visit.scope)
+  const { db } = visit.services
+  const found = search && (await search.lookup.find(db, member.accountId, search.key))
+  return { ...member, found }
+}
+
+async function identify({ services, request, response, requestId }: Visit): Promise<Member> {
   const { db, shield, dashboard } = services
-  const cookie = sessionCookie(dashboard.publicUrl)
   const address = request.socket.remoteAddress ?? ''
   const guarded = shield.peek(address)
   setWindow(response, guarded)
-  const token = cookie.read(request)
-  const digest = token && tokenDigest(token)?.toString('base64')
+  const token = sessionCookie(dashboard.publicUrl).read(request) ?? ''
+  const digest = tokenDigest(token)?.toString('base64')
   if (guarded.used >= guarded.limit && !shield.trusts(digest)) throw rateLimited(guarded)
-  const member = token && digest ? await admitSession(db, token, requestId) : undefined
-  if (!digest || !member) {
+  const member = digest && (await admitSession(db, token, requestId))
+  if (!member) {
     setWindow(response, shield.count(address))
     throw new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session is over.')
   }
   shield.trust(digest)
-  setWindow(response, member)
+  return member
+}
+
+function assertAdmitted(member: Member, scope: Scope): void {
   if (member.verdict === 'rateLimited') throw rateLimited(member)
-  if (member.verdict === 'suspended') {
-    const message = 'This account is suspended. Ask the operator of this service to resume it.'
-    throw new ServiceError('FORBIDDEN', message)
-  }
+  if (member.verdict === 'suspended') throw accountSuspended()
   if (!scopesOf[member.role].includes(scope)) {
     throw new ServiceError('FORBIDDEN', `A ${member.role} may not ${scope}. Ask an owner.`)
   }
-  const found = search && (await search.lookup.find(db, member.accountId, search.key))
-  return { ...member, found }
 }

@@ -79,6 +79,17 @@ export const memberEntry = z.strictObject({
 })
 export type MemberEntry = z.infer<typeof memberEntry>
 
+/** An invitation that nobody has followed yet. */
+export const inviteEntry = z.strictObject({
+  id: z.string(),
+  /** Null: whoever has the link says his own. */
+  email: z.string().nullable(),
+  role,
+  createdAt: time,
+  expiresAt: time,
+})
+export type InviteEntry = z.infer<typeof inviteEntry>
+
 /** A link that is shown once. */
 export const inviteAnswer = z.strictObject({
   id: z.string(),
@@ -102,6 +113,6 @@ export const keyEntry = z.strictObject({
 })
 export type KeyEntry = z.infer<typeof keyEntry>
 
-/** A key that is shown once. */
-export const newKeyAnswer = keyEntry.extend({ key: z.string() })
+/** A key that is shown once; with `oldEndsAt` the successor of another one. */
+export const newKeyAnswer = keyEntry.extend({ key: z.string(), oldEndsAt: time.optional() })
 export type NewKeyAnswer = z.infer<typeof newKeyAnswer>

@@ -136,6 +136,8 @@ create trigger api_key_revoked after update of revoked_at on api_key
   for each row execute function note_member_act('key revoke', 'id', 'name');
 create trigger invitation_made after insert on invitation
   for each row execute function note_member_act('member invite', 'id', 'email');
+create trigger invitation_withdrawn after update of ended_at on invitation
+  for each row execute function note_member_act('member uninvite', 'id', 'email');
 create trigger membership_changed after update of role on membership
   for each row execute function note_member_act('member role', 'user_id', 'role');
 create trigger membership_ended after delete on membership

@@ -6,9 +6,6 @@ import { newId } from '../connection/ids.js'
 import type { Db } from '../connection/connect.js'
 
 const keyFormat = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
-/** How long the old key still works after a roll, unless the operator says otherwise. */
-const ROLL_GRACE_HOURS = 24
-
 const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
 
 /** SHA-256 of a key; undefined for what cannot be one, so that a mistyped key asks no database. */
@@ -37,16 +34,22 @@ export type KeyOptions = { scopes?: Scope[]; expiresAt?: Date }
 /** What a key is called, and what it may do for how long. */
 type NewKey = KeyOptions & { name: string }
 
+/** As `issueApiKey`: the key alone. */
+export async function createApiKey(db: Db, accountId: string, options: NewKey): Promise<string> {
+  const { key } = await issueApiKey(db, accountId, options)
+  return key
+}
+
 /**
  * Makes an API key: `svc_sk_`, 56 random hex characters and their CRC-32.
  *
- * @returns The key. It is not stored and cannot be shown again.
+ * @returns The key, which is not stored and cannot be shown again, and what is stored of it.
  */
-export async function createApiKey(
+export async function issueApiKey(
   db: Db,
   accountId: string,
   { name, scopes = ['read', 'write'], expiresAt }: NewKey,
-): Promise<string> {
+): Promise<{ key: string; stored: ApiKey }> {
   const secret = randomBytes(28).toString('hex')
   const key = `svc_sk_${secret}${checksum(secret)}`
   const row = {
@@ -59,12 +62,14 @@ export async function createApiKey(
     scopes,
     expires_at: expiresAt ?? null,
   }
-  try {
-    await db('api_key').insert(row)
-  } catch (error) {
-    throw unknownAccount(error, accountId)
-  }
-  return key
+  const [stored] = await db('api_key')
+    .insert(row)
+    .returning<ApiKey[]>(keyColumns)
+    .catch((error: unknown) => {
+      throw unknownAccount(error, accountId)
+    })
+  if (!stored) throw new Error('The key was not stored.')
+  return { key, stored }
 }
 
 /** True for a key that is known and neither revoked nor expired. */
@@ -79,7 +84,7 @@ export async function isLiveKey(db: Db, key: string): Promise<boolean> {
   return live.length > 0
 }
 
-/** A key as an operator may see it. */
+/** A key as people may see it. */
 export type ApiKey = {
   id: string
   name: string
@@ -92,7 +97,7 @@ export type ApiKey = {
   revokedAt: Date | null
 }
 
-const keyColumns = [
+export const keyColumns = [
   'id',
   'name',
   'prefix',
@@ -103,67 +108,6 @@ const keyColumns = [
   'expires_at as expiresAt',
   'revoked_at as revokedAt',
 ]
-
-export async function readApiKeys(db: Db, accountId: string): Promise<ApiKey[]> {
-  return db('api_key').where({ account_id: accountId }).orderBy('id').select<ApiKey[]>(keyColumns)
-}
-
-/** Ends a key at once; NOT_FOUND for a key that is unknown or revoked already. */
-export async function revokeApiKey(db: Db, id: string): Promise<void> {
-  const changed = await db('api_key')
-    .where({ id })
-    .whereNull('revoked_at')
-    .update({ revoked_at: db.raw('clock_timestamp()') })
-  if (changed !== 1) throw noLiveKey(id)
-}
-
-type Rolled = Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> & { accountId: string }
-
-type RollOptions = {
-  graceHours?: number
-  /** When the successor ends; null: never; absent: when the old key would have. */
-  expiresAt?: Date | null
-}
-
-/**
- * Makes a successor with the same name and scopes. The old key goes on for a while, so that it can be replaced
- * without a gap.
- *
- * @throws {ServiceError} NOT_FOUND for a key that is unknown, revoked or expired.
- */
-export async function rollApiKey(
-  db: Db,
-  id: string,
-  { graceHours = ROLL_GRACE_HOURS, ...options }: RollOptions = {},
-): Promise<{ key: string; expiresAt: Date | null; oldEndsAt: Date }> {
-  return db.transaction(async (trx) => {
-    const [old] = await trx('api_key')
-      .where({ id })
-      .whereNull('revoked_at')
-      .whereRaw('(expires_at is null or expires_at > clock_timestamp())')
-      .forUpdate()
-      .select<Rolled[]>(...['account_id as accountId', 'name', 'scopes', 'expires_at as expiresAt'])
-    if (!old) throw noLiveKey(id)
-    const grace = trx.raw(`least(expires_at, clock_timestamp() + ? * interval '1 hour')`, [
-      graceHours,
-    ])
-    const [ended] = await trx('api_key')
-      .where({ id })
-      .update({ expires_at: grace })
-      .returning<{ oldEndsAt: Date }[]>('expires_at as oldEndsAt')
-    if (!ended) throw noLiveKey(id)
-    const { expiresAt = old.expiresAt } = options
-    const { accountId, name, scopes } = old
-    const key = await createApiKey(trx, accountId, {
-      name,
-      scopes,
-      ...(expiresAt && { expiresAt }),
-    })
-    return { key, expiresAt, ...ended }
-  })
-}
-
-const noLiveKey = (id: string) => new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
 
 /** `reference` keeps a repeat from counting, such as the number of an invoice. */
 type Grant = { credits: number; reference?: string | undefined }

@@ -1,5 +1,6 @@
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
 import { newId } from '../connection/ids.js'
+import { selectScoped } from '../connection/scope.js'
 import { newToken, tokenDigest } from './sessions.js'
 import type { Db } from '../connection/connect.js'
 import type { Role } from '../../domain/roles.js'
@@ -47,6 +48,40 @@ export async function inviteMember(
     .returning<{ id: string; expiresAt: Date }[]>(['id', 'expires_at as expiresAt'])
   if (!made) throw new Error('The invitation was not stored.')
   return { ...made, token }
+}
+
+const openInvitations = (db: Db, accountId: string) =>
+  db('invitation')
+    .where({ account_id: accountId })
+    .whereNull('accepted_at')
+    .whereNull('ended_at')
+    .whereRaw('expires_at > clock_timestamp()')
+
+type OpenInvitation = {
+  id: string
+  email: string | null
+  role: Role
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** What nobody has followed yet, oldest first. */
+export async function readInvitations(db: Db, accountId: string): Promise<OpenInvitation[]> {
+  const query = openInvitations(db, accountId)
+    .orderBy('id')
+    .select('id', 'email', 'role', 'created_at as createdAt', 'expires_at as expiresAt')
+  return selectScoped<OpenInvitation>(db, accountId, query)
+}
+
+/**
+ * Has the link of an invitation open nothing any more. The transaction is scoped to account and acting member.
+ *
+ * @throws {ServiceError} NOT_FOUND when it is unknown or no longer open.
+ */
+export async function endInvitation(trx: Db, accountId: string, id: string): Promise<void> {
+  const ended_at = trx.raw('clock_timestamp()')
+  const ended = await openInvitations(trx, accountId).where({ id }).update({ ended_at })
+  if (ended !== 1) throw new ServiceError('NOT_FOUND', `There is no open invitation ${id}.`)
 }
 
 /** What an open invitation is for. */

@@ -138,9 +138,10 @@ const openSessions = (trx: Db, userId: string) =>
 export async function endSessions(db: Db, userId: string, id?: string): Promise<number> {
   return db.transaction(async (trx) => {
     await scopeMember(trx, userId)
-    const open = openSessions(trx, userId)
-    if (id !== undefined) void open.where({ id })
-    return open.update({ ended_at: trx.raw('clock_timestamp()') })
+    const which = id === undefined ? {} : { id }
+    const ended_at = trx.raw('clock_timestamp()')
+    const ended: number = await openSessions(trx, userId).where(which).update({ ended_at })
+    return ended
   })
 }
 

@@ -1,4 +1,5 @@
-import { createAccount, createApiKey, isLiveKey } from '../../db/tenants/accounts.js'
+import { createAccount, createApiKey, isLiveKey, keyDigest } from '../../db/tenants/accounts.js'
+import { inviteMember } from '../../db/tenants/invitations.js'
 import { claimNetwork, connect, migrate, type Db } from '../../db/connection/connect.js'
 import { assertSameSet, type Home, type Secrets, type StateSet } from '../state/state.js'
 import { writeJson } from '../state/jsonFile.js'
@@ -9,14 +10,14 @@ import { Explained } from '../terminal.js'
  * account's API key when there is none yet.
  *
  * @param url - Connection of its owner.
- * @returns The API key.
+ * @returns The API key; and the token of a link by which its owner comes to the dashboard, until he has used one.
  */
 export async function prepareDatabase(
   url: string,
   home: Home,
   set: StateSet,
   secrets: Secrets,
-): Promise<string> {
+): Promise<Demo> {
   const db = connect(url, 2)
   try {
     const mark = await readMark(db).catch((cause: unknown) => {
@@ -28,10 +29,25 @@ export async function prepareDatabase(
     await migrate(url, secrets)
     await claimNetwork(db, 'devnet')
     if (mark === undefined) await writeMark(db, set.id)
-    return await ensureDemoKey(db, home, secrets)
+    const apiKey = await ensureDemoKey(db, home, secrets)
+    return { apiKey, invitation: await inviteDemoOwner(db, apiKey) }
   } finally {
     await db.destroy()
   }
+}
+
+/** How one uses the demo account. */
+export type Demo = { apiKey: string; invitation: string | null }
+
+/** A new link on each start, good for a day; none once the account has a member. */
+async function inviteDemoOwner(db: Db, apiKey: string): Promise<string | null> {
+  const [accountId = ''] = await db('api_key')
+    .where({ key_hash: keyDigest(apiKey) ?? null })
+    .pluck<string[]>('account_id')
+  if (await db('membership').where({ account_id: accountId }).first('user_id')) return null
+  const invitation = { accountId, role: 'owner', isOperator: true } as const
+  const { token } = await db.transaction((trx) => inviteMember(trx, invitation))
+  return token
 }
 
 /** The connection of a service: the owner's, with the service's role and password. */

@@ -73,6 +73,31 @@ const stops = [
   'delete from signed_amount',
 ]
 
+/** Who signs in. What is counted and noted of them nobody changes. */
+const people = [
+  'select * from app_user',
+  'select * from sign_in_window',
+  'insert into sign_in_window (subject) values (null)',
+  'delete from sign_in_window',
+  'insert into member_act (action) values (null)',
+  "update member_act set action = ''",
+  'delete from member_act',
+]
+/** Of no concern to those who move money. */
+const strangers = [
+  ...people,
+  'select * from membership',
+  'select * from user_session',
+  'select * from invitation',
+  'select * from member_act',
+  'update membership set role = role',
+  "select * from admit_session('', '', 1)",
+  "select * from begin_sign_in('', '')",
+  "select change_password('', '', '')",
+  "select accept_invitation('', '', '', '', '')",
+  "select open_session('', '', '', '', '', '')",
+]
+
 /** What each role must not be able to do, whoever has taken the process over. */
 const forbidden: Record<Role, string[]> = {
   steward_api: [
@@ -99,7 +124,28 @@ const forbidden: Record<Role, string[]> = {
     'insert into account (id) values (null)',
     "update account set plan = 'enterprise'",
     'insert into api_key (id) values (null)',
-    'update api_key set revoked_at = null',
+    "update api_key set key_hash = ''",
+    "update api_key set account_id = ''",
+    "update api_key set scopes = '{read,write}'",
+    'delete from api_key',
+    ...people,
+    'select password_hash from app_user',
+    'select * from user_session',
+    'select * from invitation',
+    'select token_hash from user_session',
+    'select token_hash from invitation',
+    'insert into user_session (id) values (null)',
+    'insert into membership (user_id) values (null)',
+    'insert into app_user (id) values (null)',
+    'update app_user set is_operator = true',
+    'update user_session set expires_at = now()',
+    'update user_session set user_id = null',
+    'update membership set user_id = null',
+    'update invitation set expires_at = now()',
+    'insert into invitation (is_operator) values (true)',
+    'delete from user_session',
+    'delete from app_user',
+    "select count_attempt('x', 1)",
     'insert into lane (sender) values (null)',
     'update lane set next_nonce = 0',
     'update lane set dry_since = null',
@@ -119,6 +165,7 @@ const forbidden: Record<Role, string[]> = {
     'select * from signed_amount',
   ],
   steward_worker: [
+    ...strangers,
     ...secrets,
     "update operation set resource = ''",
     "insert into operation (id, resource) values ('x', '')",
@@ -169,6 +216,7 @@ const forbidden: Record<Role, string[]> = {
     'insert into signed_amount (units) values (null)',
   ],
   steward_lanes: [
+    ...strangers,
     ...secrets,
     ...signatures,
     'select * from wallet',
@@ -224,6 +272,7 @@ const forbidden: Record<Role, string[]> = {
     'insert into signed_amount (units) values (null)',
   ],
   steward_signer: [
+    ...strangers,
     "update signature set payload = '{}'",
     'delete from signature',
     ...outcomes,

@@ -21,6 +21,9 @@ export function pagesOf({ api }: Pick<World, 'api'>) {
 export const cookieOf = ({ headers }: Answer): string =>
   headers.getSetCookie()[0]?.split(';')[0] ?? ''
 
+/** The token in a cookie. */
+export const tokenIn = (cookie: string): string => cookie.split('=')[1] ?? ''
+
 export type Person = { email: string; userId: string; cookie: string; accountId: string }
 
 let people = 0
@@ -29,13 +32,16 @@ let people = 0
 export async function newPerson(
   world: World,
   { role = 'owner', accountId, isOperator = false, plan = 'pro' }: PersonOptions = {},
+  headers: object = {},
 ): Promise<Person> {
   const { db } = world.database
   const account = accountId ?? (await createAccount(db, { name: 'test', plan })).id
   const email = `person${(people += 1)}@example.com`
   const { token } = await inviteMember(db, { accountId: account, email, role, isOperator })
   const body = { name: `Person ${people}`, password: PASSWORD }
-  const answer = await pagesOf(world)('POST', `/invitations/${token}/accept`, { body })
+  const answer = await pagesOf(world)('POST', `/invitations/${token}/accept`, {
+    ...{ body, headers },
+  })
   if (answer.status !== 201) throw new Error(answer.text)
   const { user } = answer.body as unknown as { user: { id: string } }
   return { email, userId: user.id, cookie: cookieOf(answer), accountId: account }

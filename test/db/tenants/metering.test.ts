@@ -4,9 +4,9 @@ import {
   createAccount,
   createApiKey,
   grantCredits,
-  revokeApiKey,
   type Scope,
 } from '../../../db/tenants/accounts.js'
+import { revokeApiKey } from '../../../db/tenants/apiKeys.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { admit, charge, readCredits, refund } from '../../../db/tenants/metering.js'
