@@ -59,7 +59,7 @@ const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 /** Not part of the service: may look everywhere. */
 const outside = '^(test|bench)/'
 /** Runs from a checkout, with the development dependencies. */
-const checkout = '^(test|bench|dev|devnet)/|^[^/]+\\.config\\.js$'
+const checkout = '^(test|bench|dev|devnet|web)/|^[^/]+\\.config\\.js$'
 
 const packages = '(^|/)node_modules/'
 const temporalPackages = '(^|/)node_modules/@temporalio/'
@@ -100,6 +100,19 @@ module.exports = {
   forbidden: [
     ...Object.entries(directions).flatMap(directionRules),
     ...apiRoomRules,
+
+    // The dashboard runs in a browser: of the server it knows what answers look like, and nothing else.
+    forbid(
+      'web-imports-nothing-of-the-server',
+      { path: '^web/' },
+      { pathNot: [packages, '^web/'], dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'web-imports-types-of-schemas-only',
+      { path: '^web/' },
+      { path: '^', pathNot: [packages, '^web/', '^api/schemas/', '^domain/(roles|events)\\.ts$'] },
+    ),
+    forbid('nothing-imports-web', { pathNot: ['^web/', outside] }, { path: '^web/' }),
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
     forbid('no-cycles', {}, { circular: true }),
@@ -163,7 +176,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|coverage|\\.steward|docs)/' },
+    exclude: { path: '^(dist|web/dist|coverage|\\.steward|docs)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     // Type imports count: a cycle of types is a cycle of thoughts.
     tsPreCompilationDeps: true,

@@ -15,6 +15,7 @@ const noEnum = {
 /** Tools that read a default export by their own rule. */
 const defaultExportFiles = [
   '*.config.js',
+  'web/vite.config.ts',
   'test/support/{globalSetup,globalTeardown,tallyReporter}.js',
 ]
 
@@ -25,7 +26,7 @@ const testRelaxations = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', '.steward/']),
+  globalIgnores(['**/dist/', 'coverage/', '.steward/']),
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
@@ -89,6 +90,17 @@ export default defineConfig(
         setTimeout: 'readonly',
       },
     },
+  },
+  {
+    // Most of a component is the page as it is laid out.
+    files: ['web/**/*.tsx'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    files: ['web/public/**'],
+    languageOptions: { globals: { document: true, localStorage: true } },
   },
   { files: ['test/**'], rules: testRelaxations },
   { files: defaultExportFiles, rules: { 'no-restricted-syntax': ['error', noEnum] } },

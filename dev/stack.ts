@@ -9,7 +9,7 @@ import { deployChain, fundOperators } from '../devnet/deploy.js'
 import { startIris } from '../devnet/iris/iris.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
 import { compileServices } from './parts/compile.js'
-import { buildDashboard } from './parts/dashboard.js'
+import { buildBeside } from './parts/dashboard.js'
 import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
 import { writeJson } from './state/jsonFile.js'
 import {
@@ -101,10 +101,10 @@ async function checkListening(variable: string, url: string, standardPort: numbe
 
 type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey' | 'invitation'>
 
-/** In a process of its own: it uses all the time that a core has. Nothing else needs it. */
+/** Nothing else needs it: without it the API says how it is built. */
 async function bringUpDashboard(context: Context): Promise<void> {
   const begun = Date.now()
-  const built = await buildDashboard().catch((error: unknown) => sayFailure(error))
+  const built = await buildBeside().catch((error: unknown) => sayFailure(error))
   if (built === true) tell(context, 'Dashboard', 'built', Date.now() - begun)
 }
 

@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite'
 import { defineConfig } from 'vite'
 
 /** Static files for `/dashboard`. Whatever is hashed stands in `assets/`, the rest is asked for anew each time. */
-export const config = defineConfig({
+export default defineConfig({
   root: import.meta.dirname,
   base: '/dashboard/',
   plugins: [tailwindcss()],
@@ -14,5 +14,3 @@ export const config = defineConfig({
     emptyOutDir: true,
   },
 })
-
-export default config

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
@@ -17,6 +19,21 @@ const gzip = promisify(zlib.gzip)
 
 /** Packing is worth it for what is text. */
 const packed = /\.(js|css|svg|html)$/
+
+/**
+ * Builds the dashboard beside whatever else this process does: another one does the work, and gives way to all.
+ *
+ * @returns True when it was built, false when it was built before.
+ */
+export async function buildBeside(): Promise<boolean> {
+  if (readStamp() === digestSources()) return false
+  const script = path.join(rootFolder, 'dev/buildWeb.ts')
+  const running = promisify(execFile)(process.execPath, ['--import', 'tsx', script])
+  const { pid } = running.child
+  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  await running
+  return true
+}
 
 /**
  * Builds the dashboard to `web/dist`, unless what is there was made from the same sources.

@@ -1,8 +1,29 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { queryClient } from './api/client.js'
+import type { z } from 'zod'
+import type { event } from '../../api/schemas/events.js'
+import type { PublicEventType } from '../../domain/events.js'
 
-/** What an event of the stream names, whatever else it tells. */
-type Told = { data?: { intentId?: string; walletId?: string } }
+type Told = z.infer<typeof event>
+
+/** Each type has a listener of its own on a stream; the compiler sees to it that none is forgotten. */
+const types: Record<PublicEventType, true> = {
+  'intent.created': true,
+  'intent.planned': true,
+  'intent.executing': true,
+  'intent.step_started': true,
+  'intent.step_progressed': true,
+  'intent.step_completed': true,
+  'intent.step_failed': true,
+  'intent.step_reverted': true,
+  'intent.delayed': true,
+  'intent.delay_over': true,
+  'intent.completed': true,
+  'intent.failed': true,
+  'intent.cancelled': true,
+  'intent.recovered': true,
+  'intent.reopened': true,
+}
 
 /** After a refusal the browser gives up by itself; then it is tried anew. */
 const RETRY_MS = 5_000
@@ -29,20 +50,20 @@ export const useIsCut = () =>
   )
 
 /** One stream for the page. The browser resumes it after the last event that it has seen. */
-export function useLive(types: readonly string[]): void {
+export function useLive(): void {
   useEffect(() => {
     const stopping = new AbortController()
-    follow(types, stopping.signal)
+    follow(stopping.signal)
     return () => stopping.abort()
-  }, [types])
+  }, [])
 }
 
-function follow(types: readonly string[], stopping: AbortSignal): void {
+function follow(stopping: AbortSignal): void {
   if (stopping.aborted) return
   const source = new EventSource('/dashboard/api/events')
   const refresh = createRefresher()
   const onEvent = ({ data }: MessageEvent<string>) => refresh(JSON.parse(data) as Told)
-  for (const type of ['message', ...types]) source.addEventListener(type, onEvent)
+  for (const type of Object.keys(types)) source.addEventListener(type, onEvent)
   source.addEventListener('open', () => {
     // What came while the stream was cut may be more than it repeats.
     if (isCut) void queryClient.invalidateQueries()
@@ -51,7 +72,7 @@ function follow(types: readonly string[], stopping: AbortSignal): void {
   source.addEventListener('error', () => {
     setCut(true)
     if (source.readyState !== EventSource.CLOSED) return
-    setTimeout(() => follow(types, stopping), RETRY_MS)
+    setTimeout(() => follow(stopping), RETRY_MS)
   })
   stopping.addEventListener('abort', () => source.close())
 }
@@ -60,13 +81,12 @@ function follow(types: readonly string[], stopping: AbortSignal): void {
 function createRefresher(): (event: Told) => void {
   const keys = new Map<string, readonly string[]>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  return ({ data = {} }) => {
-    const { intentId, walletId } = data
+  return ({ intentId, walletId }) => {
     const stale = [
       ['intents', 'list'],
       ['overview'],
       ['credits'],
-      ...(intentId ? [['intents', 'one', intentId]] : []),
+      ['intents', 'one', intentId],
       ...(walletId
         ? [
             ['balances', walletId],

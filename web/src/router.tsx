@@ -45,6 +45,7 @@ const inside = createRoute({
     await queryClient.ensureQueryData(sessionQuery).catch((error: unknown) => {
       if (!isFailure(error, 'UNAUTHORIZED')) throw error
       const next = location.href === '/' ? undefined : location.href
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- the router's way of leading elsewhere
       throw redirect({ to: '/sign-in', search: next ? { next } : {} })
     })
   },

@@ -52,9 +52,9 @@ async function send<T>(method: string, path: string, init: RequestInit = {}): Pr
   if (!response) {
     throw new ApiFailure(0, { error: 'OFFLINE', message: 'The service does not answer.' })
   }
-  const body = (await response.json().catch(() => undefined)) as T | FailureBody | undefined
+  const body: unknown = await response.json().catch(() => undefined)
   if (response.ok) return body as T
-  throw new ApiFailure(response.status, (body ?? {}) as FailureBody)
+  throw new ApiFailure(response.status, body ?? {})
 }
 
 export const isFailure = (error: unknown, code: string): boolean =>

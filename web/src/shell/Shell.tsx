@@ -9,13 +9,6 @@ import { Environment } from './Environment.js'
 import { Rail } from './Rail.js'
 import { Search, useSearchKeys } from './Search.js'
 
-/** What an event of an intent is called. Each has a listener of its own on the stream. */
-const eventTypes = [
-  ...['created', 'planned', 'executing', 'completed', 'reopened', 'failed', 'cancelled'],
-  ...['delayed', 'delay_over', 'recovered'],
-  ...['step_started', 'step_progressed', 'step_completed', 'step_failed', 'step_reverted'],
-] as const
-
 /** What stands around every page of somebody who is signed in. */
 export function Shell() {
   const { data: session, error } = useQuery(sessionQuery)
@@ -23,7 +16,7 @@ export function Shell() {
   const [isSearching, setSearching] = useState(false)
   const { pathname } = useLocation()
   const navigate = useNavigate()
-  useLive(eventTypes)
+  useLive()
   useSearchKeys(() => setSearching(true))
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {

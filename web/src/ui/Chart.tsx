@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
+import { exactText } from '../text/time.js'
 
 type Line = { name: string; values: (number | null)[] }
 type Props = {
@@ -68,7 +69,10 @@ function optionsOf(element: HTMLElement, lines: Line[], unit: string): UPlot.Opt
     height: HEIGHT,
     cursor: { drag: { setScale: false } },
     axes: [
-      { stroke: ink, font, grid: { show: false }, ticks: { show: false } },
+      {
+        ...{ stroke: ink, font, grid: { show: false }, ticks: { show: false }, space: 80 },
+        values: (_, all) => all.map((moment) => tickText(moment, all)),
+      },
       {
         stroke: ink,
         font,
@@ -79,7 +83,11 @@ function optionsOf(element: HTMLElement, lines: Line[], unit: string): UPlot.Opt
       },
     ],
     series: [
-      {},
+      {
+        label: 'Time',
+        value: (_, moment: number | null) =>
+          moment === null ? '–' : exactText(new Date(moment * 1_000)),
+      },
       ...lines.map(({ name }, index) => ({
         label: name,
         stroke: colorOf(element, hues[index % hues.length] ?? ''),
@@ -90,6 +98,17 @@ function optionsOf(element: HTMLElement, lines: Line[], unit: string): UPlot.Opt
       })),
     ],
   }
+}
+
+const DAY_SECONDS = 86_400
+
+/** The day where the axis is long, the clock where it is short. */
+function tickText(moment: number, all: number[]): string {
+  const at = new Date(moment * 1_000)
+  const isLong = (all.at(-1) ?? 0) - (all[0] ?? 0) > DAY_SECONDS
+  return isLong
+    ? at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+    : at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
 }
 
 /** What a token is in the present theme, as a canvas understands it. */

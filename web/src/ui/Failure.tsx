@@ -10,7 +10,10 @@ export function Failure({ error, retry }: Props) {
   const message = error instanceof Error ? error.message : 'Something went wrong.'
   const requestId = error instanceof ApiFailure ? error.requestId : undefined
   return (
-    <div role="alert" className="flex gap-3 rounded-md border border-line bg-failed-soft p-4">
+    <div
+      role="alert"
+      className="flex gap-3 self-start rounded-md border border-line bg-failed-soft p-4"
+    >
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
       <div className="min-w-0 flex-1 space-y-2">
         <p className="break-words text-sm">{message}</p>

@@ -8,7 +8,7 @@ type Props = { id: string; label?: string; href?: string | undefined; isWhole?: 
 export function Id({ id, label = 'id', href, isWhole }: Props) {
   const text = isWhole ? id : shorten(id)
   return (
-    <span className="inline-flex min-w-0 items-center gap-1 font-mono text-xs text-ink-2">
+    <span className="inline-flex max-w-full min-w-0 items-center align-middle gap-1 font-mono text-xs text-ink-2">
       {href ? (
         <a href={href} target="_blank" rel="noreferrer" className="hover:text-accent" title={id}>
           {text}

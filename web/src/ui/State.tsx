@@ -26,7 +26,7 @@ export function State({ state, children }: { state: StateName; children: string 
   const { text } = faces[state]
   return (
     <span
-      className={`inline-flex items-center gap-1.5 whitespace-nowrap text-sm font-medium ${text}`}
+      className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap text-sm font-medium ${text}`}
     >
       <StateSign state={state} />
       {children}

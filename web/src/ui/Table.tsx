@@ -50,7 +50,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
             {columns.map((column) => (
               <td
                 key={column.name}
-                className={`truncate px-2 text-sm first:pl-0 last:pr-0 ${classOf(column)}`}
+                className={`truncate px-2 align-middle text-sm first:pl-0 last:pr-0 ${classOf(column)}`}
               >
                 {column.cell(row)}
               </td>

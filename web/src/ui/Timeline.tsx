@@ -74,7 +74,7 @@ function RowBody({ row, bar, now }: { row: TimelineRow; bar: Bar | undefined; no
           {startedAt && durationText(end - Date.parse(startedAt))}
         </span>
       </div>
-      <Track bar={bar} state={state} />
+      <Track bar={bar} row={row} />
       <Note row={row} />
       {txHash && (
         <p className="flex items-center gap-2 text-xs text-ink-3">
@@ -112,10 +112,13 @@ const fills: Record<StateName, string> = {
   open: 'fill-line',
 }
 
-/** An SVG, because widths that a style attribute sets are not for this page's policy. */
-function Track({ bar, state }: { bar: Bar | undefined; state: StateName }) {
+/** All begin below one another, whatever is indented. An SVG, because widths that a style attribute sets are not for this page's policy. */
+function Track({ bar, row }: { bar: Bar | undefined; row: TimelineRow }) {
   return (
-    <svg aria-hidden className="my-1.5 block h-1 w-full overflow-hidden rounded-full">
+    <svg
+      aria-hidden
+      className={`my-1.5 block h-1 overflow-hidden rounded-full ${row.isPart ? 'w-full' : 'ml-7 w-[calc(100%-1.75rem)]'}`}
+    >
       <rect width="100%" height="4" className="fill-sunken" />
       {bar && (
         <rect
@@ -123,7 +126,7 @@ function Track({ bar, state }: { bar: Bar | undefined; state: StateName }) {
           width={`${bar.width}%`}
           height="4"
           rx="2"
-          className={`${fills[state]} transition-all`}
+          className={`${fills[row.state]} transition-all`}
         />
       )}
       {bar?.usual !== undefined && (

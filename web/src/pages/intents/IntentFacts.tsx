@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText, shorten } from '../../text/shorten.js'
@@ -8,7 +9,7 @@ import { Time } from '../../ui/Time.js'
 
 /** What is known of an intent besides its steps. */
 export function IntentFacts({ intent }: { intent: Intent }) {
-  const { walletId, executionPlan: plan, results, createdAt, completedAt, retryOf } = intent
+  const { walletId, createdAt, completedAt, retryOf } = intent
   return (
     <Facts
       of={[
@@ -19,35 +20,19 @@ export function IntentFacts({ intent }: { intent: Intent }) {
             to="/wallets/$walletId"
             params={{ walletId }}
             title={walletId}
-            className="font-mono text-xs text-accent hover:underline"
+            className={link}
           >
             {shorten(walletId)}
           </Link>,
         ],
-        ['Goes to', plan && chainText(plan.targetChain)],
-        ['Market', plan?.targetProtocol && protocolText(plan.targetProtocol)],
-        ['Expected rate', plan?.expectedApy !== undefined && percentText(plan.expectedApy)],
-        [
-          'Arrived',
-          results?.finalAmount && <Amount amount={results.finalAmount} asset={intent.asset} />,
-        ],
-        [
-          'Gas',
-          results
-            ? usdText(results.totalGasCostUsd)
-            : plan && `about ${usdText(plan.estimatedGasUsd)}`,
-        ],
-        ['Estimated time', !completedAt && plan?.estimatedTime],
+        ...planFacts(intent),
+        ...resultFacts(intent),
         ['Created', <Time key="created" at={createdAt} />],
         ['Completed', completedAt && <Time at={completedAt} />],
         [
           'Retry of',
           retryOf && (
-            <Link
-              to="/intents/$intentId"
-              params={{ intentId: retryOf }}
-              className="font-mono text-xs text-accent hover:underline"
-            >
+            <Link to="/intents/$intentId" params={{ intentId: retryOf }} className={link}>
               {shorten(retryOf)}
             </Link>
           ),
@@ -55,4 +40,31 @@ export function IntentFacts({ intent }: { intent: Intent }) {
       ]}
     />
   )
+}
+
+const link = 'font-mono text-xs text-accent hover:underline'
+
+type Rows = [name: string, value: ReactNode][]
+
+function planFacts({ executionPlan: plan }: Intent): Rows {
+  if (!plan) return []
+  return [
+    ['Goes to', chainText(plan.targetChain)],
+    ['Market', plan.targetProtocol && protocolText(plan.targetProtocol)],
+    ['Expected rate', plan.expectedApy !== undefined && percentText(plan.expectedApy)],
+  ]
+}
+
+/** What it took, or before that what it is expected to take. */
+function resultFacts({ executionPlan: plan, results, asset, completedAt }: Intent): Rows {
+  const expected: Rows = [
+    ['Gas', plan && `about ${usdText(plan.estimatedGasUsd)}`],
+    ['Estimated time', plan?.estimatedTime],
+  ]
+  if (!results) return expected
+  return [
+    ['Arrived', results.finalAmount && <Amount amount={results.finalAmount} asset={asset} />],
+    ['Gas', usdText(results.totalGasCostUsd)],
+    ...(completedAt ? [] : expected.slice(1)),
+  ]
 }

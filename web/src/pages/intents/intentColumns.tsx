@@ -22,7 +22,7 @@ export const intentColumns: Column<Intent>[] = [
     width: 'w-52',
     from: 'sm',
     cell: ({ id }) => (
-      <span title={id} className="font-mono text-xs text-ink-2">
+      <span title={id} className="align-middle font-mono text-xs text-ink-2">
         {shorten(id)}
       </span>
     ),

@@ -12,7 +12,7 @@ const past: Record<Intent['action'], string> = {
 
 /** All that matters of an intent as one sentence for a person. */
 export function sentenceOf(intent: Intent): string {
-  const { status, error, waitingFor, executionPlan } = intent
+  const { status, error, waitingFor } = intent
   switch (status) {
     case 'completed':
       return completedSentence(intent)
@@ -22,26 +22,34 @@ export function sentenceOf(intent: Intent): string {
       return waitingFor?.message ?? 'Stored; it is planned as soon as the chains answer.'
     case 'planning':
       return 'Planned; its first step is about to begin.'
-    case 'executing': {
-      const steps = executionPlan?.steps ?? []
-      const step = steps.find(({ sequence }) => sequence === intent.currentStep)
-      const place = step ? `Step ${step.sequence} of ${steps.length}: ${stepText(step)}. ` : ''
-      return `${place}${waitingFor?.message ?? ''}`.trim() || 'It is being executed.'
-    }
+    case 'executing':
+      return executingSentence(intent)
   }
+}
+
+function executingSentence({ executionPlan, currentStep, waitingFor }: Intent): string {
+  const steps = executionPlan?.steps ?? []
+  const step = steps.find(({ sequence }) => sequence === currentStep)
+  const place = step && `Step ${step.sequence} of ${steps.length}: ${stepText(step)}.`
+  const parts = [place, waitingFor?.message].filter(Boolean)
+  return parts.join(' ') || 'It is being executed.'
 }
 
 function completedSentence(intent: Intent): string {
   const { action, results, asset, executionPlan, createdAt, completedAt } = intent
   const amount = amountText(results?.finalAmount ?? intent.amount)
-  const target = executionPlan ? ` on ${chainText(executionPlan.targetChain)}` : ''
-  const rate =
-    action === 'lend' && results?.apy !== undefined ? ` at ${percentText(results.apy)}` : ''
-  const took = completedAt
-    ? ` in ${durationText(Date.parse(completedAt) - Date.parse(createdAt))}`
-    : ''
-  const gas = results ? `, for ${usdText(results.totalGasCostUsd)} of gas` : ''
-  return `${past[action]} ${amount} ${asset}${target}${rate}${took}${gas}.`
+  const took = completedAt && durationText(Date.parse(completedAt) - Date.parse(createdAt))
+  const apy = action === 'lend' ? results?.apy : undefined
+  return [
+    `${past[action]} ${amount} ${asset}`,
+    executionPlan && ` on ${chainText(executionPlan.targetChain)}`,
+    apy !== undefined && ` at ${percentText(apy)}`,
+    took && `, in ${took}`,
+    results && `, for ${usdText(results.totalGasCostUsd)} of gas`,
+    '.',
+  ]
+    .filter(Boolean)
+    .join('')
 }
 
 /** Where money is, in words: `0.9999 USDC in the wallet on Base Sepolia`. */

@@ -20,15 +20,7 @@ const SHOWN = 8
 
 /** How the account stands; for a new one, how to make a first call. */
 export function Overview() {
-  const credits = useQuery(creditsQuery)
-  const yields = useQuery(yieldsQuery)
-  const keys = useInfiniteQuery(keysQuery)
-  const wallets = useInfiniteQuery(walletsQuery({ limit: 1 }))
   const intents = useInfiniteQuery(intentsQuery({ limit: SHOWN }))
-  const done = useInfiniteQuery(intentsQuery({ limit: 1, status: 'completed' }))
-  const best = yields.data?.best
-  const hasUsedKey = keys.data?.pages[0]?.data.some(({ lastUsedAt }) => lastUsedAt !== null)
-  const isNew = done.data?.pages[0]?.data.length === 0
   return (
     <>
       <PageHead
@@ -39,19 +31,8 @@ export function Overview() {
           </Link>
         }
       />
-      <Figures
-        of={[
-          { name: 'Credits left', value: credits.data?.balance.toLocaleString(), to: '/credits' },
-          {
-            name: best
-              ? `${protocolText(best.protocol ?? '')} on ${chainText(best.chain)}`
-              : 'Best rate',
-            value: best ? percentText(best.apy) : undefined,
-            to: '/yields',
-          },
-        ]}
-      />
-      {isNew && <FirstSteps hasUsedKey={hasUsedKey} wallet={wallets.data?.pages[0]?.data[0]} />}
+      <Standing />
+      <Beginning />
       <Section
         title="Latest intents"
         action={
@@ -74,4 +55,29 @@ export function Overview() {
       </Section>
     </>
   )
+}
+
+function Standing() {
+  const { data: credits } = useQuery(creditsQuery)
+  const { data: yields } = useQuery(yieldsQuery)
+  const best = yields?.best
+  const market = best && `Best rate: ${protocolText(best.protocol ?? '')}, ${chainText(best.chain)}`
+  return (
+    <Figures
+      of={[
+        { name: 'Credits left', value: credits?.balance.toLocaleString(), to: '/credits' },
+        { name: market ?? 'Best rate', value: best ? percentText(best.apy) : '', to: '/yields' },
+      ]}
+    />
+  )
+}
+
+/** Until a first intent has completed. */
+function Beginning() {
+  const keys = useInfiniteQuery(keysQuery)
+  const wallets = useInfiniteQuery(walletsQuery({ limit: 1 }))
+  const done = useInfiniteQuery(intentsQuery({ limit: 1, status: 'completed' }))
+  if (done.data?.pages[0]?.data.length !== 0) return null
+  const hasUsedKey = keys.data?.pages[0]?.data.some(({ lastUsedAt }) => lastUsedAt !== null)
+  return <FirstSteps hasUsedKey={hasUsedKey} wallet={wallets.data?.pages[0]?.data[0]} />
 }

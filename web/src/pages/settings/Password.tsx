@@ -8,7 +8,7 @@ import { TextField } from '../../ui/Field.js'
 import { Section } from '../../ui/PageHead.js'
 
 /** A new password ends all other sign-ins. */
-export function Password() {
+export function Password({ email }: { email: string }) {
   const [current, setCurrent] = useState('')
   const [next, setNext] = useState('')
   const change = useMutation({
@@ -26,6 +26,8 @@ export function Password() {
   return (
     <Section title="Password">
       <form onSubmit={onSubmit} className="max-w-sm space-y-3 border-t border-line pt-4">
+        {/* Password managers ask whose password it is. */}
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
         <TextField
           label="Current password"
           type="password"

@@ -27,7 +27,7 @@ export function Settings() {
           />
         </Section>
         <Members role={role} userId={user.id} />
-        <Password />
+        <Password email={user.email} />
         <Sessions />
       </div>
     </>

@@ -34,7 +34,7 @@ export function seriesOf(snapshots: readonly YieldSnapshot[]): Series {
 export function sparkPath(line: readonly (number | null)[], width: number, height: number): string {
   const known = line.filter((value) => value !== null)
   const low = Math.min(...known)
-  const span = Math.max(...known) - low || 1
+  const span = Math.max(...known) - low
   const stepX = width / Math.max(line.length - 1, 1)
   let isPen = false
   return line
@@ -45,7 +45,7 @@ export function sparkPath(line: readonly (number | null)[], width: number, heigh
       }
       const command = isPen ? 'L' : 'M'
       isPen = true
-      const y = height - ((value - low) / span) * height
+      const y = span === 0 ? height / 2 : height - ((value - low) / span) * height
       return [`${command}${(index * stepX).toFixed(1)} ${y.toFixed(1)}`]
     })
     .join('')
