@@ -53,7 +53,6 @@ export type Told = {
   delay?: { code: string; since: string; message: string; funds: Funds[] }
 }
 
-
 const calls = new Interface([
   'function mint(address to, uint256 amount)',
   'function ADDRESSES_PROVIDER() view returns (address)',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { randomInt } from 'node:crypto'
-import { revokeApiKey, suspendAccount } from '../../../../db/tenants/accounts.js'
+import { suspendAccount } from '../../../../db/tenants/accounts.js'
+import { revokeApiKey } from '../../../../db/tenants/apiKeys.js'
 import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
 import { silentChains } from '../../../planning/chains.js'
 import { startApi, type TestApi } from '../../api.js'

@@ -133,7 +133,7 @@ describe('times of an intent', () => {
     await row.clone().update(deferred('RPC_ERROR'))
     await row.clone().update({ state: 'queued' })
     expect((await get(id)).updatedAt).toBe(before.updatedAt)
-    await row.clone().update({ state: 'mined', ...inBlock('mined') })
+    await row.clone().update(inBlock('mined'))
     const mined = await get(id)
     expect(timeOf(mined, 'updatedAt')).toBeGreaterThan(timeOf(before, 'updatedAt'))
     await row.clone().update({ state: 'confirmed' })
