@@ -99,12 +99,7 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
         response.writeHead(204).end()
         return
       }
-      const stream = openEventStream(response, {
-        bufferBytes: limits.bufferBytes,
-        onCut: () => {
-          log.info({ requestId }, 'stream cut off: it is not read')
-        },
-      })
+      const stream = beginStream(reader, limits, log)
       const entry = { ...reader, ...stream }
       open.add(entry)
       response.once('close', () => open.delete(entry))
@@ -120,6 +115,13 @@ export function createStreams(db: Db, log: Log, limits: StreamLimits = usualStre
   }
 }
 export type Streams = ReturnType<typeof createStreams>
+
+function beginStream({ response, requestId }: Reader, { bufferBytes }: StreamLimits, log: Log) {
+  const onCut = () => {
+    log.info({ requestId }, 'stream cut off: it is not read')
+  }
+  return openEventStream(response, { bufferBytes, onCut })
+}
 
 type Following = {
   stream: ReturnType<typeof openEventStream>

@@ -24,9 +24,9 @@ const read = async (query = '') => {
 async function untilSomebodyWaits(count = 1): Promise<void> {
   const { db } = events.world.database
   for (;;) {
-    const row = (await db('account').where({ id: me.accountId }).first('win_used')) as {
-      win_used: number
-    }
+    const row = await db('account')
+      .where({ id: me.accountId })
+      .first<{ win_used: number }>('win_used')
     if (row.win_used >= count) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -1,0 +1,120 @@
+/** Statements that several roles must not be able to run, by what they touch. */
+
+export const secrets = [
+  'select sealed from wallet_secret',
+  'select sealed_key from lane',
+  'select sealed from treasury',
+  'select * from lane',
+  'select * from treasury',
+  'copy wallet_secret to stdout',
+]
+
+/** What the chains say of an operation. Only the lanes read it there. */
+export const outcomes = [
+  'update operation set units = 1',
+  'update operation set success = true',
+  "update operation set tx_hash = '0x'",
+  'update operation set block_number = 1',
+  "update operation set block_hash = '0x'",
+  'update operation set log_index = 0',
+  'update operation set gas_used = 0',
+  'update operation set gas_cost_usd = 0',
+  'update operation set block_time = now()',
+]
+/** What is signed. Only the signer writes it. */
+export const signatures = [
+  'select payload from signature',
+  'insert into signature (operation_id) values (null)',
+  "update signature set payload = '{}'",
+  'delete from signature',
+  'update operation set lost_leases = 0',
+  'update operation set waits_for = null',
+]
+/** What nodes answer to signed bytes. Only the lanes write it. */
+export const answers = [
+  'update chain_tx_send set refusals = 0',
+  'update chain_tx_send set sent_at = now()',
+  'update chain_tx_send set sent_block = 1',
+  'insert into chain_tx_send (refusals) values (3)',
+]
+/** When something happened. The database notes it by itself. */
+export const times = [
+  'update intent set updated_at = now()',
+  'update intent set ended_at = now()',
+  'update operation set ended_at = now()',
+  'update operation set changed_at = now()',
+  'update burn set attested_at = now()',
+]
+export const messages = [
+  "update burn set message = '0x'",
+  "update burn set attestation = '0x'",
+  "update burn set event_nonce = '0x'",
+  "update burn set sent = '0x'",
+  'update burn set burned_at = now()',
+  'update burn set minted = true',
+]
+export const blocks = [
+  'insert into chain (id) values (null)',
+  'update chain set booked_block = 0',
+  "update chain set booked_hash = '0x'",
+  'insert into block_header (number) values (null)',
+  "update block_header set hash = '0x'",
+  'delete from block_header',
+  "update chain_tx set state = 'final'",
+]
+
+/** What a bridge costs. Only the lanes write it. */
+export const fees = [
+  'insert into bridge_fee (protocol) values (null)',
+  'update bridge_fee set fast_millionths = 0',
+  'delete from bridge_fee',
+]
+
+/** What operators stop, and what the signer counts. Nobody takes either back. */
+export const stops = [
+  "insert into stop (scope) values ('deployment')",
+  'update stop set until = now()',
+  'delete from stop',
+  "insert into audit_event (actor) values ('x')",
+  "update audit_event set why = 'x'",
+  'delete from audit_event',
+  'update signed_amount set units = 1',
+  'delete from signed_amount',
+]
+
+/** What callers have asked. Whole batches are added, and whole days dropped. */
+export const requests = [
+  'insert into request_log (id) values (null)',
+  'update request_log set status = 200',
+  'delete from request_log',
+  'select * from request_log_default',
+  'drop table request_log_default',
+  'insert into request_day (requests) values (1)',
+  'update request_day set requests = 0',
+  'delete from request_day',
+]
+
+/** Who signs in. What is counted and noted of them nobody changes. */
+export const people = [
+  'select * from app_user',
+  'select * from sign_in_window',
+  'insert into sign_in_window (subject) values (null)',
+  'delete from sign_in_window',
+  'insert into member_act (action) values (null)',
+  "update member_act set action = ''",
+  'delete from member_act',
+]
+/** Of no concern to those who move money. */
+export const strangers = [
+  ...people,
+  'select * from membership',
+  'select * from user_session',
+  'select * from invitation',
+  'select * from member_act',
+  'update membership set role = role',
+  "select * from admit_session('', '', 1)",
+  "select * from begin_sign_in('', '')",
+  "select change_password('', '', '')",
+  "select accept_invitation('', '', '', '', '')",
+  "select open_session('', '', '', '', '', '')",
+]
