@@ -47,7 +47,7 @@ export function pageRoutes(folder: string): Router {
     if (!isFile(folder, name, file)) answerNotFound(request, response, next)
     else sendFile({ request, response, folder, file, cache: IMMUTABLE })
   })
-  router.get(['/dashboard', '/dashboard/*page'], (request, response, next) => {
+  router.get('/dashboard{/*page}', (request, response, next) => {
     const name = request.path.slice('/dashboard/'.length)
     if (isFile(folder, name, name)) {
       sendFile({ request, response, folder, file: name, cache: ASK_AGAIN })

@@ -43,6 +43,8 @@ export async function buildBeside(): Promise<boolean> {
 export async function buildDashboard(): Promise<boolean> {
   const digest = digestSources()
   if (readStamp() === digest) return false
+  // Whatever it is here, such as `test`: React brings its checks along for any other value.
+  process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
   // Beside the old one, which is served meanwhile; two instances may build at once.
   const draft = path.join(draftFolder, String(process.pid))

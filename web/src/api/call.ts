@@ -40,7 +40,7 @@ export const post = <T>(path: string, body: unknown = {}, key?: string) =>
     headers: { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
   })
 
-export function queryText(query: Query): string {
+function queryText(query: Query): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )

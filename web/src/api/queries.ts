@@ -25,7 +25,7 @@ export const sessionQuery = queryOptions({
 })
 
 /** A list, page by page. */
-export const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
+const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
   infiniteQueryOptions({
     queryKey: [resource, 'list', path, query],
     queryFn: ({ pageParam }) =>
@@ -41,13 +41,6 @@ export const intentQuery = (id: string) =>
   queryOptions({
     queryKey: ['intents', 'one', id],
     queryFn: () => get<Intent>(`/intents/${encodeURIComponent(id)}`),
-  })
-
-/** By the caller's own id of the user. */
-export const walletOfUserQuery = (userId: string) =>
-  queryOptions({
-    queryKey: ['wallets', 'user', userId],
-    queryFn: () => get<Wallet>(`/wallets/${encodeURIComponent(userId)}`),
   })
 
 export const balancesQuery = (walletId: string) =>

@@ -52,7 +52,3 @@ export const exactText = (at: Date, locale?: string) =>
     ...{ year: 'numeric', month: 'short', day: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
   })
-
-/** The clock alone, for a row below a date. */
-export const clockText = (at: Date, locale?: string) =>
-  at.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })

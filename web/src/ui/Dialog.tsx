@@ -16,7 +16,10 @@ export function Dialog({ title, onClose, children }: Props) {
       ref={dialog}
       aria-label={title}
       className="m-auto w-full max-w-md rounded-md border border-line bg-raised p-0 text-ink shadow-float max-sm:mx-4 max-sm:w-auto motion-safe:animate-appear"
-      onClose={onClose}
+      onClose={() => {
+        // Told late: it may have been opened anew since.
+        if (!dialog.current?.open) onClose()
+      }}
       onClick={(event) => {
         if (event.target === dialog.current) onClose()
       }}

@@ -139,7 +139,7 @@ function Track({ bar, row }: { bar: Bar | undefined; row: TimelineRow }) {
 type Scale = { start: number; span: number }
 
 /** From the first start to the last end, the usual end of what still runs included. */
-export function scaleOf(rows: TimelineRow[], now: number): Scale | undefined {
+function scaleOf(rows: TimelineRow[], now: number): Scale | undefined {
   const begun = rows.filter((row) => row.startedAt)
   if (begun.length === 0) return undefined
   const starts = begun.map(({ startedAt = '' }) => Date.parse(startedAt))
@@ -156,7 +156,7 @@ const usualEndOf = ({ since, usualMs, endedAt }: TimelineRow) =>
 const LEAST_PERCENT = 0.8
 
 /** Percent of the scale. What took no time is still seen. */
-export function barOf(row: TimelineRow, { start, span }: Scale, now: number): Bar | undefined {
+function barOf(row: TimelineRow, { start, span }: Scale, now: number): Bar | undefined {
   if (!row.startedAt) return undefined
   const at = (moment: number) => ((moment - start) / span) * 100
   const left = at(Date.parse(row.startedAt))

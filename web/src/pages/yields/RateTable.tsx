@@ -17,7 +17,7 @@ const columns: Column<Row>[] = [
       </>
     ),
   },
-  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  { name: 'Chain', cell: ({ chain }) => <span title={chain}>{chainText(chain)}</span> },
   { name: 'Asset', width: 'w-24', from: 'sm', cell: ({ asset }) => asset },
   {
     name: '7 days',
@@ -29,7 +29,7 @@ const columns: Column<Row>[] = [
   {
     name: 'Rate',
     align: 'right',
-    width: 'w-24',
+    width: 'w-24 max-sm:w-20',
     cell: ({ apy }) => <span title={`${apy} %`}>{percentText(apy)}</span>,
   },
 ]
