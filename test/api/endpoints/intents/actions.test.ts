@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { bridgeNotBegun, notBegun, withoutProgress } from './begun.js'
 import type { Answer } from '../../api.js'
 
 const usdc = 1_000_000n
@@ -75,11 +76,16 @@ describe('POST /v1/intents: bridge', () => {
     const { id: walletId } = await world.newWallet({ 'base-sepolia': 2n * usdc })
     const { status, body } = await post({ ...bridge, walletId, amount: '1.5' })
     expect(status).toBe(201)
+    const planned = plan('1.5', '0.00018', '1.49985')
     expect(body).toEqual({
       id: expect.stringMatching(/^intent_[0-9a-z]{26}$/),
       ...{ walletId, status: 'planning', action: 'bridge', amount: 1.5, asset: 'USDC' },
       ...{ fromChain: 'base-sepolia', toChain: 'arbitrum-sepolia' },
-      executionPlan: plan('1.5', '0.00018', '1.49985'),
+      executionPlan: {
+        ...planned,
+        steps: [{ ...planned.steps[0], ...bridgeNotBegun('base-sepolia', 'arbitrum-sepolia') }],
+      },
+      ...notBegun({ chain: 'base-sepolia', asset: 'USDC', amount: '1.5' }),
       createdAt: expect.any(String),
     })
   })
@@ -112,7 +118,8 @@ describe('POST /v1/intents: bridge', () => {
     ])
     expect(await balance()).toBe(credits)
     expect(await world.database.db('intent').select('id')).toEqual(intents)
-    expect((await post({ ...bridge, walletId })).body.executionPlan).toEqual(body.executionPlan)
+    const { executionPlan } = (await post({ ...bridge, walletId })).body
+    expect(withoutProgress(executionPlan)).toEqual(body.executionPlan)
   })
 
   test('error: INSUFFICIENT_FUNDS when the money is on another chain, and nothing is charged', async () => {
@@ -160,13 +167,16 @@ describe('POST /v1/intents: withdraw', () => {
         steps: [
           {
             ...{ type: 'withdraw', sequence: 1, chain: 'base-sepolia', protocol: 'aave-v3' },
-            ...{ asset: 'USDC', amount: '1.5' },
+            ...{ asset: 'USDC', amount: '1.5', status: 'pending' },
           },
         ],
         estimatedGasUsd: expect.any(Number),
         estimatedTime: '1-5 seconds',
         reasoning: expect.stringContaining('aave-v3 on base-sepolia'),
       },
+      ...notBegun({
+        ...{ chain: 'base-sepolia', protocol: 'aave-v3', asset: 'USDC', amount: '1.5' },
+      }),
       createdAt: expect.any(String),
     })
   })
@@ -223,7 +233,7 @@ describe('POST /v1/intents: withdraw', () => {
     const { executionPlan } = (await post(body)).body
     expect(dry.body).toEqual({
       ...{ dryRun: true, walletId: wallet.id, action: 'withdraw', amount: 1, asset: 'USDC' },
-      executionPlan,
+      executionPlan: withoutProgress(executionPlan),
     })
   })
 

@@ -9,6 +9,7 @@ import {
   type Answer,
   type World,
 } from '../../api.js'
+import { notBegun } from './begun.js'
 import type { ChainName } from '../../../../chains/registry.js'
 
 const usdc = 1_000_000n
@@ -64,13 +65,20 @@ describe('POST /v1/intents', () => {
         steps: [
           {
             ...{ type: 'deposit', sequence: 1, chain: 'base-sepolia', protocol: 'aave-v3' },
-            ...{ asset: 'USDC', amount: '12.5' },
+            ...{ asset: 'USDC', amount: '12.5', status: 'pending' },
           },
         ],
         estimatedGasUsd: expect.any(Number),
         estimatedTime: '1-5 seconds',
         reasoning: expect.stringContaining('best rate of 5'),
+        alternatives: [
+          expect.objectContaining({ chain: 'base-sepolia', protocol: 'erc4626' }),
+          expect.objectContaining({ chain: 'arbitrum-sepolia', protocol: 'aave-v3' }),
+          expect.objectContaining({ chain: 'ethereum-sepolia', protocol: 'aave-v3' }),
+          expect.objectContaining({ chain: 'ethereum-sepolia', protocol: 'compound-v3' }),
+        ],
       },
+      ...notBegun({ chain: 'base-sepolia', asset: 'USDC', amount: '12.5' }),
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     })
   })
@@ -117,7 +125,9 @@ describe('POST /v1/intents', () => {
     const pairs = typedSearchAttributes.getAll().map(({ key: { name }, value }) => [name, value])
     expect(Object.fromEntries(pairs)).toEqual({
       ...{ AccountId: accountId, WalletId: walletId, IntentAction: 'lend' },
-      TargetChain: 'base-sepolia',
+      ...{ SourceChain: 'base-sepolia', TargetChain: 'base-sepolia' },
+      RequestId: answer.headers.get('x-request-id'),
+      UserId: expect.any(String),
     })
   })
 
