@@ -30,7 +30,7 @@ const balance = async () =>
 type Lent = { id: string; walletId: string; accountId: string }
 async function newIntent(): Promise<Lent> {
   const { id: walletId } = await world.newWallet({ 'arbitrum-sepolia': usdc })
-  const { id } = (await world.lend(walletId, 1)).body
+  const { id } = (await world.lend(walletId, 1, { chain: 'arbitrum-sepolia' })).body
   const row = await world.database.db('intent').where({ id }).first<{ account_id: string }>()
   return { id, walletId, accountId: row.account_id }
 }
