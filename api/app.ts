@@ -17,7 +17,7 @@ import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js
 import { onlySameOrigin } from './http/origin.js'
 import { session } from './http/session.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
-import { pageRoutes } from './pages.js'
+import { servePages } from './pages.js'
 import { keepRequest, patternOf } from './http/requestLog.js'
 import { dashboard, endpoints } from './routes.js'
 import type { DashboardRoute } from './http/memberRoute.js'
@@ -35,9 +35,9 @@ export function createApp(services: Services): Express {
   app.use('/v1', versionOne(services))
   app.get('/healthz', answerAlive)
   app.get('/readyz', answerReady(services))
-  app.use(pageRoutes(services.dashboardFolder ?? 'web/dist'))
-  app.use(docsRoutes(endpoints))
   app.use('/dashboard/api', dashboardApi(services))
+  app.use(servePages(services.dashboardFolder ?? 'web/dist'))
+  app.use(docsRoutes(endpoints))
   app.use(beside(services))
   app.use(answerNotFound)
   app.use(answerError)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { Router, type Request, type Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { unbuiltPage } from './docs/home.js'
 import { answerNotFound } from './http/errors.js'
 
@@ -34,31 +34,49 @@ const encodings = { br: '.br', gzip: '.gz' } as const
  *
  * @param folder - What the workspace `web` was built to; it may come later, or never.
  */
-export function pageRoutes(folder: string): Router {
-  const router = Router()
-  router.get('/', (request, response, next) => {
-    response.vary('Accept')
-    if (wantsPage(request)) response.redirect('/dashboard')
-    else next()
-  })
-  router.get('/dashboard/assets/:name', (request, response, next) => {
-    const { name } = request.params
-    const file = path.join('assets', name)
-    if (!isFile(folder, name, file)) answerNotFound(request, response, next)
+export function servePages(folder: string): RequestHandler {
+  // No routes: those would answer OPTIONS, and refuse paths that cannot be decoded, in the API's place.
+  return (request, response, next) => {
+    const { method, path: asked } = request
+    if (method !== 'GET' && method !== 'HEAD') next()
+    else if (asked === '/') serveRoot(request, response, next)
+    else if (!isBelow(asked, '/dashboard')) next()
+    else {
+      response.locals.base = '/dashboard'
+      const name = asked.slice('/dashboard/'.length)
+      if (isBelow(name, 'assets')) serveAsset(folder, name)(request, response, next)
+      else servePage(folder, name)(request, response, next)
+    }
+  }
+}
+
+const isBelow = (asked: string, parent: string) =>
+  asked === parent || asked.startsWith(`${parent}/`)
+
+const serveRoot: RequestHandler = (request, response, next) => {
+  response.vary('Accept')
+  if (wantsPage(request)) response.redirect('/dashboard')
+  else next()
+}
+
+const serveAsset =
+  (folder: string, file: string): RequestHandler =>
+  (request, response, next) => {
+    if (!isFile(folder, file.slice('assets/'.length), file)) answerNotFound(request, response, next)
     else sendFile({ request, response, folder, file, cache: IMMUTABLE })
-  })
-  router.get('/dashboard{/*page}', (request, response, next) => {
-    const name = request.path.slice('/dashboard/'.length)
+  }
+
+const servePage =
+  (folder: string, name: string): RequestHandler =>
+  (request, response, next) => {
     if (isFile(folder, name, name)) {
       sendFile({ request, response, folder, file: name, cache: ASK_AGAIN })
       return
     }
     response.vary('Accept')
-    if (request.path.startsWith('/dashboard/api/') || !wantsPage(request)) next()
-    else sendPage(request, response, folder)
-  })
-  return router
-}
+    if (wantsPage(request)) sendPage(request, response, folder)
+    else next()
+  }
 
 /** A browser says so; a program that takes anything gets what the document names. */
 function wantsPage(request: Request): boolean {
