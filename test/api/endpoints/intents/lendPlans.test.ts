@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { bridgeNotBegun } from './begun.js'
 import type { Answer } from '../../api.js'
 
 const usdc = 1_000_000n
@@ -36,15 +37,20 @@ describe('POST /v1/intents: a lend from another chain', () => {
           ...{ type: 'bridge', sequence: 1, from: 'arbitrum-sepolia', to: 'base-sepolia' },
           ...{ protocol: 'cctp', asset: 'USDC', amount: '12.5', speed: 'fast' },
           ...{ maxFee: '0.0015', arrives: '12.49875' },
+          ...bridgeNotBegun('arbitrum-sepolia', 'base-sepolia'),
         },
         {
           ...{ type: 'deposit', sequence: 2, chain: 'base-sepolia', protocol: 'aave-v3' },
-          ...{ asset: 'USDC', amount: '12.49875' },
+          ...{ asset: 'USDC', amount: '12.49875', status: 'pending' },
         },
       ],
       estimatedGasUsd: expect.any(Number),
       estimatedTime: '3-18 seconds',
       reasoning: expect.stringContaining('bridge fee of 0.00125 USDC'),
+      warnings: [{ code: 'NOT_WORTH_IT', message: expect.any(String) }],
+      alternatives: [
+        ...['base-sepolia', 'arbitrum-sepolia', 'ethereum-sepolia', 'ethereum-sepolia'],
+      ].map((chain) => expect.objectContaining({ chain, why: expect.any(String) })),
     })
   })
 
@@ -89,6 +95,7 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
           ...{ type: 'swap', sequence: 1, chain, protocol: 'uniswap-v3', asset: 'USDC' },
           ...{ amount: '1', toAsset: 'TUSD', arrives: expect.any(String) },
           minimum: expect.any(String),
+          status: 'pending',
         },
         {
           type: 'deposit',
@@ -97,6 +104,7 @@ describe('POST /v1/intents: a lend to a market of another dollar', () => {
           protocol: 'aave-v3',
           asset: 'TUSD',
           amount: expect.any(String),
+          status: 'pending',
         },
       ],
     ])
