@@ -3,7 +3,7 @@ import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { endpoints } from '../../../api/routes.js'
 import { startWorld, withoutId, type Answer, type World } from '../api.js'
 
-type Ids = { userId: string; walletId: string; intentId: string }
+type Ids = { userId: string; walletId: string; intentId: string; fundingId: string }
 type Tenant = Ids & { key: string; accountId: string }
 
 let world: World
@@ -12,6 +12,7 @@ let theirs: Tenant
 const unknown: Ids = {
   ...{ userId: 'user-none', walletId: 'svc_wallet_00000000000000000000000000' },
   intentId: 'intent_00000000000000000000000000',
+  fundingId: 'fund_00000000000000000000000000',
 }
 
 beforeAll(async () => {
@@ -29,8 +30,8 @@ async function newTenant(userId: string): Promise<Tenant> {
     (await world.api.call('POST', path, { key, body })).body.id
   const walletId = await post('/v1/wallets', { userId })
   const intentId = await post('/v1/intents', { walletId, action: 'lend', amount: 1 })
-  await post('/v1/demo/fund', { walletId })
-  return { accountId, key, userId, walletId, intentId }
+  const fundingId = await post('/v1/demo/fund', { walletId })
+  return { accountId, key, userId, walletId, intentId, fundingId }
 }
 
 type Case = { method: string; path: (ids: Ids) => string; body?: (ids: Ids) => object }
@@ -40,11 +41,21 @@ const write = (path: string, body: Case['body'] & object): Case => ({
 })
 
 /** Every endpoint that takes something of an account. What is own answers `ok`. */
-const matrix: Record<string, Case & { ok: number }> = {
+const matrix: Record<string, Case & { ok: number; isStream?: true }> = {
   'GET /wallets/:userId': { ...read(({ userId }) => `/v1/wallets/${userId}`), ok: 200 },
   'GET /balances/:walletId': { ...read(({ walletId }) => `/v1/balances/${walletId}`), ok: 200 },
   'GET /positions/:walletId': { ...read(({ walletId }) => `/v1/positions/${walletId}`), ok: 200 },
   'GET /intents/:intentId': { ...read(({ intentId }) => `/v1/intents/${intentId}`), ok: 200 },
+  'GET /intents/:intentId/events': {
+    ...{ ...read(({ intentId }) => `/v1/intents/${intentId}/events`), ok: 200, isStream: true },
+  },
+  'GET /demo/fund/:fundingId': {
+    ...{ ...read(({ fundingId }) => `/v1/demo/fund/${fundingId}`), ok: 200 },
+  },
+  'POST /intents/:intentId/read-token': {
+    ...{ method: 'POST', path: ({ intentId }) => `/v1/intents/${intentId}/read-token` },
+    ok: 201,
+  },
   'POST /intents': {
     ...write('/v1/intents', ({ walletId }) => ({ walletId, action: 'lend', amount: 1 })),
     ok: 201,
@@ -64,7 +75,7 @@ const matrix: Record<string, Case & { ok: number }> = {
 /** Endpoints without anything of an account in their path or body; those that list are below. */
 const withoutIds = [
   ...['POST /wallets', 'GET /wallets', 'GET /intents', 'GET /yields', 'GET /yields/history'],
-  'GET /dashboard/credits',
+  ...['GET /events', 'GET /dashboard/credits'],
   'GET /readyz',
 ]
 
@@ -100,6 +111,13 @@ describe('what belongs to another account', () => {
 
   test.each(Object.entries(matrix))('%s: is there for its owner', async (_title, one) => {
     const silent = _title === 'GET /balances/:walletId' || _title === 'GET /positions/:walletId'
+    if (one.isStream) {
+      const headers = { authorization: `Bearer ${theirs.key}` }
+      const { status, body } = await fetch(world.api.url + one.path(theirs), { headers })
+      await body?.cancel()
+      expect(status).toBe(one.ok)
+      return
+    }
     // These read from chains, which keep silent here: found, but not answered.
     expect((await send(one, theirs, theirs)).status).toBe(silent ? 503 : one.ok)
   })
@@ -110,6 +128,7 @@ describe('what belongs to another account', () => {
       expect(body.data).toHaveLength(1)
     }
     const filters = ['/v1/wallets?userId=user-them', `/v1/intents?walletId=${theirs.walletId}`]
+    filters.push(`/v1/events?walletId=${theirs.walletId}`, `/v1/events?intentId=${theirs.intentId}`)
     for (const path of filters) {
       const { status, body } = await world.api.call('GET', path, { key: mine.key })
       expect([status, body.data]).toEqual([200, []])
