@@ -47,7 +47,7 @@ export function DayChart({ days, chosen, onChoose }: Props) {
             aria-label={sayDay(day)}
             aria-pressed={day.day === chosen}
             title={sayDay(day)}
-            className="flex h-full min-w-0 flex-1 flex-col px-px hover:bg-hover aria-pressed:bg-accent-soft"
+            className="flex h-full min-w-0 flex-1 flex-col hover:bg-hover aria-pressed:bg-accent-soft"
             onClick={() => onChoose(day.day === chosen ? undefined : day.day)}
           >
             <Bars day={day} most={most} />
@@ -77,14 +77,15 @@ function Bars({ day: { requests, errors, credits }, most }: { day: Day; most: Mo
   return (
     <>
       <Bar className="min-h-0 flex-2 border-b border-line">
-        <rect y={100 - all} height={all - bad} width="10" className="fill-accent" />
-        <rect y={100 - bad} height={bad} width="10" className="fill-failed" />
+        <rect y={100 - all} height={all - bad} x="1" width="8" className="fill-accent" />
+        <rect y={100 - bad} height={bad} x="1" width="8" className="fill-failed" />
       </Bar>
       <Bar className="min-h-0 flex-1 border-b border-line pt-1">
         <rect
           y={100 - height(credits, most.credits)}
           height={height(credits, most.credits)}
-          width="10"
+          x="1"
+          width="8"
           className="fill-ink-3"
         />
       </Bar>

@@ -23,7 +23,7 @@ export function Standing() {
           to: '/requests',
         },
         {
-          name: 'of them succeeded in 7 days',
+          name: 'of requests succeeded in 7 days',
           value: data && rateText(data.requests.week),
           hint: data && sinceText(data.requests.week),
           to: '/requests',

@@ -6,11 +6,10 @@ import { State, type StateName } from '../../ui/State.js'
 import { rowLink, type Column } from '../../ui/Table.js'
 import { Time } from '../../ui/Time.js'
 
-/** The caller's own mistakes are told apart from ours. */
+/** Nobody waited for the answer to a 499. */
 function stateOf(status: number): StateName {
-  if (status >= 500) return 'failed'
   if (status === 499) return 'stopped'
-  return status >= 400 ? 'waiting' : 'done'
+  return status >= 400 ? 'failed' : 'done'
 }
 
 export const StatusState = ({ status }: { status: number }) => (
