@@ -145,6 +145,7 @@ describeWithBrowser('the dashboard in a browser', () => {
       await page.goto(`${host}/dashboard/requests?resourceId=${wallet.id}`)
       await page.getByRole('link', { name: /^POST .*\/wallets$/ }).click()
       const facts = page.getByRole('dialog', { name: 'Request' })
+      await facts.getByText('Id', { exact: true }).waitFor()
       expect(await facts.locator(`a[href$="/wallets/${wallet.id}"]`).count()).toBe(1)
       const requestId = new URL(page.url()).searchParams.get('open') ?? ''
       await page.keyboard.press('Escape')

@@ -37,7 +37,8 @@ export function FirstSteps({ done }: Props) {
 
 const callOf = (path: string, body: Record<string, unknown>) =>
   `curl -s ${location.origin}/v1/${path} -H "Authorization: Bearer $KEY" \\
-  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'`
 
 function Step({
   isDone,
