@@ -81,6 +81,8 @@ export const overviewAnswer = z.strictObject({
     totalPurchased: z.number().int(),
     totalUsed: z.number().int(),
     plan: text,
+    /** Of the monthly ones: bought credits are not among them. Whatever is left lapses at `endsAt`. */
+    month: z.strictObject({ given: count, left: count, endsAt: time }),
   }),
   requests: z.strictObject({ day: counted, week: counted }),
   money: z.strictObject({
@@ -109,6 +111,8 @@ export const searchAnswer = z.strictObject({
   ),
 })
 
+export type UsageDay = z.infer<typeof usageDays>['data'][number]
+export type KeyUseDay = z.infer<typeof keyUse>['data'][number]
 export type RequestEntryBody = z.infer<typeof requestEntry>
 export type LedgerEntryBody = z.infer<typeof ledgerEntry>
 export type OverviewAnswer = z.infer<typeof overviewAnswer>

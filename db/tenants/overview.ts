@@ -101,3 +101,21 @@ export async function readFirstSteps(db: Db, accountId: string): Promise<FirstSt
   const [row] = await selectScoped<FirstSteps>(db, accountId, query)
   return row ?? none
 }
+
+/** Credits of this month in UTC, without bought ones: what the account is given, and what is left of it. */
+export type Month = { given: number; left: number; endsAt: Date }
+
+export async function readMonth(db: Db, accountId: string): Promise<Month> {
+  const now = new Date()
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  const query = db('account')
+    .where({ id: accountId })
+    .select('monthly_credits as given', 'granted as left', 'period')
+  type Row = { given: bigint; left: bigint; period: number }
+  const [row] = await selectScoped<Row>(db, accountId, query)
+  // A month is granted with its first call: until then the row tells of an earlier one.
+  const isGranted = row?.period === year * 100 + month + 1
+  const given = Number(row?.given ?? 0n)
+  const left = isGranted ? Number(row.left) : given
+  return { given, left, endsAt: new Date(Date.UTC(year, month + 1)) }
+}

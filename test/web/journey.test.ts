@@ -127,4 +127,40 @@ describeWithBrowser('the dashboard in a browser', () => {
     },
     JOURNEY_MS,
   )
+
+  test(
+    'who wants to know what was asked, and what it cost, finds it from anywhere',
+    async () => {
+      const wallet = await world.createWallet({})
+      const { page, faults } = await join('developer@example.com', 'developer')
+
+      // By the keyboard alone, from any page: an id is typed, and its page is there.
+      await page.keyboard.press('/')
+      await page.keyboard.type(wallet.id)
+      await page.getByRole('list', { name: 'Found' }).getByText(wallet.id).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/dashboard/wallets/${wallet.id}`)
+
+      // The call that made it: found by what it was about, its facts lead back to the wallet.
+      await page.goto(`${host}/dashboard/requests?resourceId=${wallet.id}`)
+      await page.getByRole('link', { name: /^POST .*\/wallets$/ }).click()
+      const facts = page.getByRole('dialog', { name: 'Request' })
+      await facts.getByText('Id', { exact: true }).waitFor()
+      expect(await facts.locator(`a[href$="/wallets/${wallet.id}"]`).count()).toBe(1)
+      const requestId = new URL(page.url()).searchParams.get('open') ?? ''
+      await page.keyboard.press('Escape')
+      await facts.waitFor({ state: 'detached' })
+
+      // What it cost, as a row that is stored, and as a file.
+      await page.getByRole('link', { name: 'Usage & credits' }).click()
+      await page.getByRole('table', { name: 'By endpoint' }).waitFor()
+      const entry = page.getByRole('row').filter({ has: page.locator(`[title="${requestId}"]`) })
+      await entry.getByText('−1', { exact: true }).waitFor()
+      const link = page.getByRole('link', { name: 'Ledger as CSV' })
+      const [file] = await Promise.all([page.waitForEvent('download'), link.click()])
+      expect(file.suggestedFilename()).toBe('ledger.csv')
+      expect(faults).toEqual([])
+    },
+    JOURNEY_MS,
+  )
 })

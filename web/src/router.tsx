@@ -93,12 +93,22 @@ const yields = createRoute({
 const keys = createRoute({
   getParentRoute: () => inside,
   path: '/keys',
+  validateSearch: filters('keyId'),
   component: lazyRouteComponent(() => import('./pages/keys/Keys.js'), 'Keys'),
 })
 const credits = createRoute({
   getParentRoute: () => inside,
   path: '/credits',
+  validateSearch: filters('day'),
   component: lazyRouteComponent(() => import('./pages/usage/Usage.js'), 'Usage'),
+})
+const requests = createRoute({
+  getParentRoute: () => inside,
+  path: '/requests',
+  validateSearch: filters(
+    ...['status', 'method', 'path', 'code', 'keyId', 'userId', 'requestId', 'resourceId', 'open'],
+  ),
+  component: lazyRouteComponent(() => import('./pages/requests/Requests.js'), 'Requests'),
 })
 const settings = createRoute({
   getParentRoute: () => inside,
@@ -110,7 +120,7 @@ const routeTree = root.addChildren([
   ...[signIn, invitation],
   inside.addChildren([
     ...[overview, intents, newIntent, intent, wallets, wallet],
-    ...[yields, keys, credits, settings],
+    ...[yields, keys, credits, requests, settings],
   ]),
 ])
 

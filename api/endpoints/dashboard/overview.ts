@@ -5,9 +5,11 @@ import {
   countToday,
   countWeek,
   readFirstSteps,
+  readMonth,
   sumLent,
   type Counted,
   type Lent,
+  type Month,
 } from '../../../db/tenants/overview.js'
 import { assetText } from '../../../domain/money.js'
 import { roles } from '../../../domain/roles.js'
@@ -23,8 +25,9 @@ const readOverview = memberRoute(
     ...{ body: z.undefined(), roles },
   },
   async ({ db, registry }, { caller: { accountId } }) => {
-    const [credits, day, week, lent, intentsToday, firstSteps] = await Promise.all([
+    const [credits, month, day, week, lent, intentsToday, firstSteps] = await Promise.all([
       readCredits(db, accountId),
+      readMonth(db, accountId),
       countRecent(db, accountId),
       countWeek(db, accountId),
       sumLent(db, accountId),
@@ -32,7 +35,7 @@ const readOverview = memberRoute(
       readFirstSteps(db, accountId),
     ])
     const body: OverviewAnswer = {
-      credits,
+      credits: { ...credits, month: monthBody(month) },
       requests: { day: countedBody(day), week: countedBody(week) },
       money: { basis: 'deposited', markets: sumByProtocol(registry, lent) },
       ...{ intentsToday, firstSteps },
@@ -42,6 +45,8 @@ const readOverview = memberRoute(
 )
 
 export const overviewRoutes = [readOverview]
+
+const monthBody = ({ endsAt, ...month }: Month) => ({ ...month, endsAt: endsAt.toISOString() })
 
 const countedBody = ({ since, requests, errors }: Counted) => ({
   since: since.toISOString(),

@@ -2,14 +2,19 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { get, type Query } from './call.js'
 import type {
   Balances,
-  Credits,
   Intent,
   KeyEntry,
+  KeyUseDay,
+  LedgerEntry,
   MemberEntry,
+  OverviewState,
   Page,
   Positions,
+  RequestEntry,
+  SearchAnswer,
   Session,
   SessionEntry,
+  UsageDay,
   Wallet,
   Yields,
   YieldSnapshot,
@@ -61,10 +66,43 @@ export const yieldsQuery = queryOptions({
   refetchInterval: 30_000,
 })
 
-export const creditsQuery = queryOptions({
-  queryKey: ['credits'],
-  queryFn: () => get<Credits>('/credits'),
+/** What is written a moment after it happened, and of which no event tells. */
+const WATCHED_MS = 15_000
+
+export const overviewQuery = queryOptions({
+  queryKey: ['overview'],
+  queryFn: () => get<OverviewState>('/overview'),
+  refetchInterval: WATCHED_MS,
 })
+
+export const requestsQuery = (query: Query) => ({
+  ...listQuery<RequestEntry>('requests', '/requests', query),
+  refetchInterval: WATCHED_MS,
+})
+export const ledgerQuery = listQuery<LedgerEntry>('usage', '/usage/ledger')
+
+/** @param days - In UTC, both included. */
+export const usageDaysQuery = (days: { from: string; to: string }) =>
+  queryOptions({
+    queryKey: ['usage', 'days', days],
+    queryFn: () => get<{ data: UsageDay[] }>('/usage/days', days),
+    refetchInterval: WATCHED_MS,
+  })
+
+export const keyUseQuery = (keyId: string, days: number) =>
+  queryOptions({
+    queryKey: ['keys', 'use', keyId, days],
+    queryFn: () => get<{ data: KeyUseDay[] }>(`/keys/${encodeURIComponent(keyId)}/use`, { days }),
+    staleTime: 60_000,
+  })
+
+export const searchQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['search', q],
+    queryFn: () => get<SearchAnswer>('/search', { q }),
+    enabled: q !== '',
+    staleTime: 30_000,
+  })
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { dryRun, intent } from '../../../api/schemas/intents.js'
 import type {
   balances,
-  creditAccount,
   funding,
   positions,
   wallet,
@@ -22,7 +21,6 @@ export type Positions = z.infer<typeof positions>
 export type Yields = z.infer<typeof yields>
 export type YieldSnapshot = z.infer<typeof yieldSnapshot>
 export type Funding = z.infer<typeof funding>
-export type Credits = z.infer<typeof creditAccount>
 
 export type {
   SessionAnswer as Session,
@@ -33,6 +31,14 @@ export type {
   NewKeyAnswer,
   SessionEntry,
 } from '../../../api/schemas/dashboard.js'
+export type {
+  KeyUseDay,
+  LedgerEntryBody as LedgerEntry,
+  OverviewAnswer as OverviewState,
+  RequestEntryBody as RequestEntry,
+  SearchAnswer,
+  UsageDay,
+} from '../../../api/schemas/activity.js'
 export type { Role } from '../../../domain/roles.js'
 
 export type Page<T> = { data: T[]; nextCursor: string | null }

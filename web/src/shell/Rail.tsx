@@ -6,6 +6,7 @@ import {
   Coins,
   KeyRound,
   LineChart,
+  ScrollText,
   Settings,
   Wallet,
   type LucideIcon,
@@ -21,6 +22,7 @@ const items: Item[] = [
   { to: '/yields', name: 'Yields', icon: LineChart },
   { to: '/keys', name: 'API keys', icon: KeyRound },
   { to: '/credits', name: 'Usage & credits', icon: Coins },
+  { to: '/requests', name: 'Request log', icon: ScrollText },
   { to: '/settings', name: 'Settings', icon: Settings },
 ]
 

@@ -1,7 +1,12 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ArrowLeftRight, KeyRound, ScrollText, Wallet, type LucideIcon } from 'lucide-react'
 import { useEffect, useState, type FormEvent } from 'react'
-import { Button } from '../ui/Button.js'
+import { queryClient } from '../api/client.js'
+import { searchQuery } from '../api/queries.js'
+import type { SearchAnswer } from '../api/types.js'
 import { Dialog } from '../ui/Dialog.js'
+import { Failure } from '../ui/Failure.js'
 import { TextField } from '../ui/Field.js'
 import { placeOf } from './placeOf.js'
 
@@ -21,33 +26,95 @@ export function useSearchKeys(open: () => void): void {
   }, [open])
 }
 
-/** Takes an id of anything and leads to its page. */
+/** So long nobody types on, and the answer is worth asking for. */
+const PAUSE_MS = 150
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+/** Finds anything of the account by an id, a hash, an address or the name of a user, and leads to its page. */
 export function Search({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
+  const wanted = text.trim()
+  const settled = useSettled(wanted)
+  const { data, error, refetch } = useQuery(searchQuery(settled))
+  const found = settled === wanted ? data?.data : undefined
   const navigate = useNavigate()
-  const onSubmit = (event: FormEvent) => {
+  const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() === '') return
+    if (wanted === '') return
+    // Whoever pastes and presses Enter does not wait for the list.
+    const answer = await queryClient.fetchQuery(searchQuery(wanted)).catch(() => undefined)
+    const [first] = answer?.data ?? []
+    if (!first) return
     onClose()
-    void navigate(placeOf(text.trim()))
+    await navigate(placeOf(first.id))
   }
   return (
     <Dialog title="Find" onClose={onClose}>
-      <form onSubmit={onSubmit} className="space-y-4">
+      <form onSubmit={(event) => void onSubmit(event)}>
         <TextField
           label="Any id"
           autoFocus
           spellCheck={false}
           autoComplete="off"
-          placeholder="intent_…, svc_wallet_…, or your user’s id"
-          hint="Leads straight to the page of what you paste."
+          maxLength={128}
+          placeholder="intent_…, req_…, 0x…, or your user’s id"
+          hint="An id, an address, a transaction hash, or the id of a user. Enter opens the first."
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
-        <Button type="submit" look="primary">
-          Go
-        </Button>
       </form>
+      <div className="mt-3 min-h-12" aria-live="polite">
+        {error && wanted !== '' ? (
+          <Failure error={error} retry={() => void refetch()} />
+        ) : (
+          found && <FoundList found={found} onClose={onClose} />
+        )}
+      </div>
     </Dialog>
+  )
+}
+
+type Found = SearchAnswer['data'][number]
+
+const faces: Record<Found['kind'], { word: string; icon: LucideIcon }> = {
+  intent: { word: 'Intent', icon: ArrowLeftRight },
+  wallet: { word: 'Wallet', icon: Wallet },
+  request: { word: 'Request', icon: ScrollText },
+  key: { word: 'API key', icon: KeyRound },
+}
+
+function FoundList({ found, onClose }: { found: readonly Found[]; onClose: () => void }) {
+  if (found.length === 0) {
+    return <p className="text-sm text-ink-2">Nothing of this account goes by that name.</p>
+  }
+  return (
+    <ul aria-label="Found" className="max-h-72 overflow-y-auto">
+      {found.map(({ kind, id }) => {
+        const { word, icon: Icon } = faces[kind]
+        return (
+          <li key={id}>
+            <Link
+              {...placeOf(id)}
+              onClick={onClose}
+              className="flex h-9 items-center gap-2.5 rounded-md px-2 text-sm hover:bg-hover focus-visible:bg-hover"
+            >
+              <Icon aria-hidden className="size-4 shrink-0 text-ink-3" />
+              <span className="w-16 shrink-0">{word}</span>
+              <span title={id} className="truncate font-mono text-xs text-ink-2">
+                {id}
+              </span>
+            </Link>
+          </li>
+        )
+      })}
+    </ul>
   )
 }

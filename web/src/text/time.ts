@@ -52,3 +52,15 @@ export const exactText = (at: Date, locale?: string) =>
     ...{ year: 'numeric', month: 'short', day: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
   })
+
+/** The days that end with a moment's own, as the API names them (UTC), oldest first. */
+export const daysUntil = (end: Date, count: number): string[] =>
+  Array.from({ length: count }, (_, index) =>
+    new Date(end.getTime() - (count - 1 - index) * DAY).toISOString().slice(0, 10),
+  )
+
+/** A day in UTC for reading: `22 Nov`. */
+export const dayText = (day: string, locale?: string) =>
+  new Date(`${day}T00:00Z`).toLocaleDateString(locale, {
+    ...{ day: 'numeric', month: 'short', timeZone: 'UTC' },
+  })

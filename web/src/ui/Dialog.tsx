@@ -9,6 +9,8 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current
     if (element && !element.open) element.showModal()
+    // It begins where there is something to fill in; the browser would take the button that closes it.
+    element?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => element?.close()
   }, [])
   return (

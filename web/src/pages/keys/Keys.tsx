@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keysQuery, sessionQuery } from '../../api/queries.js'
 import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
@@ -8,8 +9,9 @@ import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { State } from '../../ui/State.js'
 import { Time } from '../../ui/Time.js'
-import type { Column } from '../../ui/Table.js'
+import { rowLink, type Column } from '../../ui/Table.js'
 import { KeyMenu } from './KeyMenu.js'
+import { KeySparkline, KeyUse, USE_NAME } from './KeyUse.js'
 import { NewKey } from './NewKey.js'
 import { ShownKey } from './ShownKey.js'
 
@@ -26,7 +28,14 @@ function KeyState({ entry }: { entry: KeyEntry }) {
 
 function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Column<KeyEntry>[] {
   return [
-    { name: 'Name', cell: ({ name }) => <span title={name}>{name}</span> },
+    {
+      name: 'Name',
+      cell: ({ id, name }) => (
+        <Link to="/keys" search={{ keyId: id }} resetScroll={false} title={name} {...rowLink}>
+          {name}
+        </Link>
+      ),
+    },
     {
       name: 'Key',
       width: 'w-36',
@@ -38,6 +47,12 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
     },
     { name: 'May', width: 'w-28', from: 'md', cell: ({ scopes }) => scopes.join(', ') },
     { name: 'State', width: 'w-28', from: 'sm', cell: (entry) => <KeyState entry={entry} /> },
+    {
+      name: USE_NAME,
+      width: 'w-36',
+      from: 'md',
+      cell: ({ id, name }) => <KeySparkline keyId={id} name={name} />,
+    },
     {
       name: 'Last used',
       width: 'w-28',
@@ -60,7 +75,13 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
       name: '',
       width: 'w-12',
       align: 'right',
-      cell: (entry) => mayWrite && !isOver(entry) && <KeyMenu entry={entry} onShow={onShow} />,
+      cell: (entry) =>
+        mayWrite &&
+        !isOver(entry) && (
+          <span className="relative z-10">
+            <KeyMenu entry={entry} onShow={onShow} />
+          </span>
+        ),
     },
   ]
 }
@@ -69,6 +90,8 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
 export function Keys() {
   const { data: session } = useQuery(sessionQuery)
   const query = useInfiniteQuery(keysQuery)
+  const { keyId } = useSearch({ from: '/inside/keys' })
+  const navigate = useNavigate()
   const [isMaking, setMaking] = useState(false)
   const [shown, setShown] = useState<NewKeyAnswer>()
   const mayWrite = session !== undefined && session.role !== 'viewer'
@@ -102,6 +125,13 @@ export function Keys() {
             setMaking(false)
             setShown(made)
           }}
+        />
+      )}
+      {keyId && (
+        <KeyUse
+          keyId={keyId}
+          entry={query.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === keyId)}
+          onClose={() => void navigate({ to: '/keys', search: {}, resetScroll: false })}
         />
       )}
       {shown && <ShownKey made={shown} onClose={() => setShown(undefined)} />}

@@ -1,44 +1,44 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Wallet } from '../../api/types.js'
+import { walletsQuery } from '../../api/queries.js'
+import type { OverviewState } from '../../api/types.js'
 import { Code } from '../../ui/Empty.js'
 import { Section } from '../../ui/PageHead.js'
 import { StateSign } from '../../ui/State.js'
 
-type Props = { hasUsedKey: boolean | undefined; wallet: Wallet | undefined }
+type Props = { done: OverviewState['firstSteps'] }
 
-/** Three calls from nothing to a first lend, ticked off by what has really happened. */
-export function FirstSteps({ hasUsedKey = false, wallet }: Props) {
-  const api = `${location.origin}/v1`
-  const head = `-H "Authorization: Bearer $KEY" -H 'Content-Type: application/json'`
-  const walletId = wallet?.id ?? 'svc_wallet_…'
+/** The calls from nothing to a first lend, ticked off by what has really happened. */
+export function FirstSteps({ done }: Props) {
+  const wallets = useInfiniteQuery(walletsQuery({ limit: 1 }))
+  const walletId = wallets.data?.pages[0]?.data[0]?.id ?? 'svc_wallet_…'
   return (
     <Section title="First call">
       <ol className="space-y-6 border-t border-line pt-4">
-        <Step isDone={hasUsedKey} title="Make an API key and keep it in KEY">
+        <Step isDone={done.keyUsed} title="Make an API key, keep it in KEY, and call with it">
           <Link to="/keys" className="text-sm font-medium text-accent hover:underline">
             Go to API keys
           </Link>
         </Step>
-        <Step
-          isDone={wallet !== undefined}
-          title="Make a wallet for a user, and send it test money"
-        >
-          <Code
-            label="command"
-            text={`curl -s ${api}/wallets ${head} \\\n  -d '{"userId":"alice"}'\ncurl -s ${api}/demo/fund ${head} \\\n  -d '{"walletId":"${walletId}"}'`}
-          />
+        <Step isDone={done.walletMade} title="Make a wallet for a user">
+          <Code label="command" text={callOf('wallets', { userId: 'alice' })} />
         </Step>
-        <Step isDone={false} title="Lend it where it pays most">
-          <Code
-            label="command"
-            text={`curl -s ${api}/intents ${head} \\\n  -d '{"walletId":"${walletId}","action":"lend","amount":1}'`}
-          />
+        <Step isDone={done.moneyThere} title="Send it test money">
+          <Code label="command" text={callOf('demo/fund', { walletId })} />
+        </Step>
+        <Step isDone={done.intentCompleted} title="Lend it where it pays most">
+          <Code label="command" text={callOf('intents', { walletId, action: 'lend', amount: 1 })} />
         </Step>
       </ol>
     </Section>
   )
 }
+
+const callOf = (path: string, body: Record<string, unknown>) =>
+  `curl -s ${location.origin}/v1/${path} -H "Authorization: Bearer $KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'`
 
 function Step({
   isDone,

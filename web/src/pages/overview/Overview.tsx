@@ -1,26 +1,21 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import {
-  creditsQuery,
-  intentsQuery,
-  keysQuery,
-  walletsQuery,
-  yieldsQuery,
-} from '../../api/queries.js'
-import { percentText } from '../../text/amount.js'
-import { chainText, protocolText } from '../../text/shorten.js'
+import { intentsQuery, overviewQuery } from '../../api/queries.js'
 import { buttonClass } from '../../ui/Button.js'
+import { Failure } from '../../ui/Failure.js'
 import { List } from '../../ui/List.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
 import { intentColumns } from '../intents/intentColumns.js'
-import { Figures } from './Figures.js'
 import { FirstSteps } from './FirstSteps.js'
+import { Money } from './Money.js'
+import { Standing } from './Standing.js'
+import { Today } from './Today.js'
 
 const SHOWN = 8
 
 /** How the account stands; for a new one, how to make a first call. */
 export function Overview() {
-  const intents = useInfiniteQuery(intentsQuery({ limit: SHOWN }))
   return (
     <>
       <PageHead
@@ -32,52 +27,51 @@ export function Overview() {
         }
       />
       <Standing />
-      <Beginning />
-      <Section
-        title="Latest intents"
-        action={
-          <Link
-            to="/intents"
-            search={{}}
-            className="text-sm font-medium text-accent hover:underline"
-          >
-            All intents
-          </Link>
-        }
-      >
-        <List
-          label="Latest intents"
-          query={{ ...intents, hasNextPage: false }}
-          columns={intentColumns}
-          keyOf={({ id }) => id}
-          empty={<p className="border-y border-line py-4 text-sm text-ink-3">None yet.</p>}
-        />
-      </Section>
+      <State />
+      <Latest />
     </>
   )
 }
 
-function Standing() {
-  const { data: credits } = useQuery(creditsQuery)
-  const { data: yields } = useQuery(yieldsQuery)
-  const best = yields?.best
-  const market = best && `Best rate: ${protocolText(best.protocol ?? '')}, ${chainText(best.chain)}`
+function State() {
+  const { data, error, refetch } = useQuery(overviewQuery)
+  if (!data) {
+    return (
+      <div className="mb-10">
+        {error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={4} />}
+      </div>
+    )
+  }
+  const { firstSteps, money, intentsToday } = data
   return (
-    <Figures
-      of={[
-        { name: 'Credits left', value: credits?.balance.toLocaleString(), to: '/credits' },
-        { name: market ?? 'Best rate', value: best ? percentText(best.apy) : '', to: '/yields' },
-      ]}
-    />
+    <>
+      {!firstSteps.intentCompleted && <FirstSteps done={firstSteps} />}
+      <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Money {...money} />
+        <Today counts={intentsToday} />
+      </div>
+    </>
   )
 }
 
-/** Until a first intent has completed. */
-function Beginning() {
-  const keys = useInfiniteQuery(keysQuery)
-  const wallets = useInfiniteQuery(walletsQuery({ limit: 1 }))
-  const done = useInfiniteQuery(intentsQuery({ limit: 1, status: 'completed' }))
-  if (done.data?.pages[0]?.data.length !== 0) return null
-  const hasUsedKey = keys.data?.pages[0]?.data.some(({ lastUsedAt }) => lastUsedAt !== null)
-  return <FirstSteps hasUsedKey={hasUsedKey} wallet={wallets.data?.pages[0]?.data[0]} />
+function Latest() {
+  const intents = useInfiniteQuery(intentsQuery({ limit: SHOWN }))
+  return (
+    <Section
+      title="Latest intents"
+      action={
+        <Link to="/intents" search={{}} className="text-sm font-medium text-accent hover:underline">
+          All intents
+        </Link>
+      }
+    >
+      <List
+        label="Latest intents"
+        query={{ ...intents, hasNextPage: false }}
+        columns={intentColumns}
+        keyOf={({ id }) => id}
+        empty={<p className="border-y border-line py-4 text-sm text-ink-3">None yet.</p>}
+      />
+    </Section>
+  )
 }

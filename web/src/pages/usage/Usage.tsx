@@ -1,36 +1,93 @@
 import { useQuery } from '@tanstack/react-query'
-import { creditsQuery } from '../../api/queries.js'
-import { Facts } from '../../ui/Facts.js'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { overviewQuery, usageDaysQuery } from '../../api/queries.js'
+import { dayText, daysUntil } from '../../text/time.js'
+import { DayChart } from '../../ui/DayChart.js'
 import { Failure } from '../../ui/Failure.js'
+import { Figures } from '../../ui/Figures.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/Skeleton.js'
+import { useNow } from '../../ui/Time.js'
+import { sumByDay, sumByEndpoint } from './days.js'
+import { EndpointTable } from './EndpointTable.js'
+import { Ledger } from './Ledger.js'
 
-/** What the account has used, and what is left. */
+const DAYS = 30
+
+/** What is left, what was asked day by day, and every credit that came or went. */
 export function Usage() {
-  const { data, error, refetch } = useQuery(creditsQuery)
   return (
     <>
       <PageHead title="Usage & credits">
         Reading from this dashboard costs nothing; writing costs what it costs by key.
       </PageHead>
-      {data ? (
-        <div className="max-w-xl">
-          <Section title="Credits">
-            <Facts
-              of={[
-                ['Left', data.balance.toLocaleString()],
-                ['Used so far', data.totalUsed.toLocaleString()],
-                ['Bought so far', data.totalPurchased.toLocaleString()],
-                ['Plan', data.plan],
-              ]}
-            />
-          </Section>
-        </div>
-      ) : error ? (
-        <Failure error={error} retry={() => void refetch()} />
-      ) : (
-        <Skeleton lines={4} />
-      )}
+      <Left />
+      <ByDay />
+      <Ledger />
     </>
+  )
+}
+
+function Left() {
+  const { data, error, refetch } = useQuery(overviewQuery)
+  if (error && !data) {
+    return (
+      <div className="mb-10">
+        <Failure error={error} retry={() => void refetch()} />
+      </div>
+    )
+  }
+  const credits = data?.credits
+  const month = credits?.month
+  const bought = credits && month && credits.balance - month.left
+  return (
+    <Figures
+      of={[
+        {
+          name: month
+            ? `left of this month’s ${month.given.toLocaleString()}, until ${dayText(month.endsAt.slice(0, 10))} (UTC)`
+            : 'left of this month',
+          value: month?.left.toLocaleString(),
+        },
+        { name: 'bought credits left, which do not lapse', value: bought?.toLocaleString() },
+        {
+          name: credits ? `used so far, on plan ${credits.plan}` : 'used so far',
+          value: credits?.totalUsed.toLocaleString(),
+        },
+      ]}
+    />
+  )
+}
+
+function ByDay() {
+  const { day: chosen } = useSearch({ from: '/inside/credits' })
+  const navigate = useNavigate()
+  const today = Math.floor(useNow() / 86_400_000) * 86_400_000
+  const days = daysUntil(new Date(today), DAYS)
+  const query = useQuery(usageDaysQuery({ from: days[0] ?? '', to: days.at(-1) ?? '' }))
+  const rows = query.data?.data
+  const onChoose = (day: string | undefined) =>
+    void navigate({
+      to: '/credits',
+      search: day ? { day } : {},
+      replace: true,
+      resetScroll: false,
+    })
+  return (
+    <Section title={`Last ${DAYS} days`}>
+      {rows ? (
+        <>
+          <DayChart days={sumByDay(rows, days)} chosen={chosen} onChoose={onChoose} />
+          <EndpointTable
+            rows={sumByEndpoint(chosen ? rows.filter(({ day }) => day === chosen) : rows)}
+            day={chosen}
+          />
+        </>
+      ) : query.error ? (
+        <Failure error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <Skeleton lines={1} className="h-72" />
+      )}
+    </Section>
   )
 }

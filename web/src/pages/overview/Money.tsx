@@ -1,0 +1,51 @@
+import type { OverviewState } from '../../api/types.js'
+import { sumText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { Amount } from '../../ui/Amount.js'
+import { Section } from '../../ui/PageHead.js'
+import { Table, type Column } from '../../ui/Table.js'
+
+type Row = OverviewState['money']['markets'][number]
+
+const columns: Column<Row>[] = [
+  { name: 'Chain', cell: ({ chain }) => <span title={chain}>{chainText(chain)}</span> },
+  { name: 'Protocol', cell: ({ protocol }) => protocolText(protocol) },
+  {
+    name: 'Deposited',
+    align: 'right',
+    cell: ({ deposited, asset }) => <Amount amount={deposited} asset={asset} />,
+  },
+]
+
+/** What is lent, market by market. */
+export function Money({ markets }: OverviewState['money']) {
+  return (
+    <Section title="Money lent" action={<Totals markets={markets} />}>
+      {markets.length > 0 ? (
+        <Table
+          label="Money lent"
+          columns={columns}
+          rows={markets}
+          keyOf={({ chain, protocol, asset }) => `${chain} ${protocol} ${asset}`}
+        />
+      ) : (
+        <p className="border-y border-line py-4 text-sm text-ink-3">Nothing is lent now.</p>
+      )}
+      <p className="mt-2 text-xs text-ink-3">
+        Deposits less withdrawals: without interest, and without what lies in wallets.
+      </p>
+    </Section>
+  )
+}
+
+function Totals({ markets }: { markets: readonly Row[] }) {
+  const assets = [...new Set(markets.map(({ asset }) => asset))]
+  return (
+    <span className="flex flex-wrap justify-end gap-x-4 text-sm text-ink-2">
+      {assets.map((asset) => {
+        const own = markets.filter((market) => market.asset === asset)
+        return <Amount key={asset} amount={sumText(own.map((o) => o.deposited))} asset={asset} />
+      })}
+    </span>
+  )
+}

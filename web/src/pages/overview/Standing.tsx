@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query'
+import { overviewQuery, yieldsQuery } from '../../api/queries.js'
+import type { OverviewState } from '../../api/types.js'
+import { percentText } from '../../text/amount.js'
+import { chainText, protocolText } from '../../text/shorten.js'
+import { exactText } from '../../text/time.js'
+import { Figures } from '../../ui/Figures.js'
+
+/** How the account stands, in four numbers. */
+export function Standing() {
+  const { data } = useQuery(overviewQuery)
+  const { data: yields } = useQuery(yieldsQuery)
+  const best = yields?.best
+  const market = best && `best rate: ${protocolText(best.protocol ?? '')}, ${chainText(best.chain)}`
+  return (
+    <Figures
+      of={[
+        { name: 'credits left', value: data?.credits.balance.toLocaleString(), to: '/credits' },
+        {
+          name: 'requests in 24 hours',
+          value: data?.requests.day.requests.toLocaleString(),
+          hint: data && sinceText(data.requests.day),
+          to: '/requests',
+        },
+        {
+          name: 'of requests succeeded in 7 days',
+          value: data && rateText(data.requests.week),
+          hint: data && sinceText(data.requests.week),
+          to: '/requests',
+        },
+        {
+          name: market ?? 'best rate',
+          value: best ? percentText(best.apy) : yields && '–',
+          to: '/yields',
+        },
+      ]}
+    />
+  )
+}
+
+type Counted = OverviewState['requests']['day']
+
+const sinceText = ({ since, requests, errors }: Counted) =>
+  `${requests.toLocaleString()} requests, ${errors.toLocaleString()} of them failed, since ${exactText(new Date(since))}`
+
+/** Never rounded up to all: one failure of a million is seen. */
+function rateText({ requests, errors }: Counted): string {
+  if (requests === 0) return '–'
+  return percentText(Math.floor(((requests - errors) / requests) * 10_000) / 100)
+}

@@ -1,0 +1,81 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { requestsQuery } from '../../api/queries.js'
+import type { RequestEntry } from '../../api/types.js'
+import { placeOf } from '../../shell/placeOf.js'
+import { shorten } from '../../text/shorten.js'
+import { durationText } from '../../text/time.js'
+import { Dialog } from '../../ui/Dialog.js'
+import { Facts } from '../../ui/Facts.js'
+import { Failure } from '../../ui/Failure.js'
+import { Id } from '../../ui/Id.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { Time } from '../../ui/Time.js'
+import { StatusState } from './requestColumns.js'
+
+/** All that is kept of one request. Neither its body nor its key is. */
+export function RequestFacts({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data, error, refetch } = useInfiniteQuery(requestsQuery({ requestId: id, limit: 1 }))
+  const entry = data?.pages[0]?.data[0]
+  return (
+    <Dialog title="Request" onClose={onClose}>
+      {entry ? (
+        <Known entry={entry} />
+      ) : error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : data ? (
+        <p className="text-sm text-ink-2">
+          Nothing is kept of <code className="break-all">{id}</code>. Requests are kept for 30 days,
+          and reading by this dashboard is not counted among them.
+        </p>
+      ) : (
+        <Skeleton lines={6} className="h-9" />
+      )}
+    </Dialog>
+  )
+}
+
+function Known({ entry }: { entry: RequestEntry }) {
+  const { id, method, path, status, code, ms, credits, at } = entry
+  const { keyId, userId, walletId, resourceId } = entry
+  return (
+    <Facts
+      of={[
+        ['Id', <Id key="id" id={id} label="request id" />],
+        [
+          'Endpoint',
+          <code key="endpoint" className="text-xs break-all">
+            {method} {path}
+          </code>,
+        ],
+        ['Status', <StatusState key="status" status={status} />],
+        [
+          'Code',
+          code && (
+            <a href={`/docs/errors#${code}`} className={link}>
+              {code}
+            </a>
+          ),
+        ],
+        ['When', <Time key="at" at={at} />],
+        ['Took', durationText(ms)],
+        ['Credits', credits.toLocaleString()],
+        ['Key', keyId && <To id={keyId} />],
+        ['Member', userId && <Id id={userId} label="member id" />],
+        ['Wallet', walletId && <To id={walletId} />],
+        ['About', resourceId && <To id={resourceId} />],
+      ]}
+    />
+  )
+}
+
+const link = 'font-mono text-xs text-accent hover:underline'
+
+function To({ id }: { id: string }) {
+  if (id.startsWith('fund_')) return <Id id={id} label="funding id" />
+  return (
+    <Link {...placeOf(id)} title={id} className={link}>
+      {shorten(id)}
+    </Link>
+  )
+}

@@ -1,0 +1,141 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useState, type FormEvent } from 'react'
+import { keysQuery } from '../../api/queries.js'
+import type { KeyEntry } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { Chips } from '../../ui/Chips.js'
+
+export type Search = Record<string, string | undefined>
+type Props = { search: Search; onChange: (change: Search) => void }
+
+const methods = ['GET', 'POST', 'DELETE'].map((value) => ({ value, label: value }))
+const statuses = [
+  { value: '2xx', label: 'Succeeded' },
+  { value: '4xx', label: '4xx' },
+  { value: '5xx', label: '5xx' },
+  { value: 'error', label: 'All failed' },
+]
+
+/** What has been typed or come by a link is a chip, too, which can be taken away. */
+const named: Record<string, string> = {
+  code: 'Code',
+  path: 'Endpoint',
+  keyId: 'Key',
+  userId: 'Member',
+  requestId: 'Request',
+  resourceId: 'About',
+}
+
+/** Which requests: all of it stands in the address. */
+export function RequestFilters({ search, onChange }: Props) {
+  const keys = useInfiniteQuery(keysQuery).data?.pages.flatMap(({ data }) => data) ?? []
+  return (
+    <div className="mb-3 space-y-2">
+      <div className="flex flex-wrap gap-x-4 gap-y-2">
+        <Chips
+          label="Status"
+          choices={statuses}
+          value={search.status}
+          onChange={(status) => onChange({ status })}
+        />
+        <Chips
+          label="Method"
+          choices={methods}
+          value={search.method}
+          onChange={(method) => onChange({ method })}
+        />
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <Typed onChange={onChange} />
+        {!search.keyId && <KeyChoice keys={keys} onChange={onChange} />}
+        {Object.entries(named).map(
+          ([name, word]) =>
+            search[name] && (
+              <Removable
+                key={name}
+                text={`${word}: ${wordOf(search[name], keys)}`}
+                title={search[name]}
+                onRemove={() => onChange({ [name]: undefined })}
+              />
+            ),
+        )}
+      </div>
+    </div>
+  )
+}
+
+const wordOf = (value: string, keys: readonly KeyEntry[]) =>
+  keys.find(({ id }) => id === value)?.name ?? shorten(value)
+
+/** Which filter it is that somebody means: each id says what it is, and codes are written large. */
+function filterOf(text: string): Search {
+  if (text.startsWith('req_')) return { requestId: text }
+  if (text.startsWith('user_')) return { userId: text }
+  if (/^(intent|svc_wallet|fund|key)_/.test(text)) return { resourceId: text }
+  return text.startsWith('/') ? { path: text } : { code: text.toUpperCase() }
+}
+
+function Typed({ onChange }: Pick<Props, 'onChange'>) {
+  const [text, setText] = useState('')
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (text.trim() === '') return
+    onChange(filterOf(text.trim()))
+    setText('')
+  }
+  return (
+    <form role="search" onSubmit={onSubmit} className="w-full max-w-72">
+      <input
+        aria-label="Filter by an id, an error code or an endpoint"
+        placeholder="req_…, intent_…, or an error code"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        className="h-8 w-full rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3"
+      />
+    </form>
+  )
+}
+
+function KeyChoice({ keys, onChange }: { keys: readonly KeyEntry[] } & Pick<Props, 'onChange'>) {
+  if (keys.length === 0) return null
+  return (
+    <select
+      aria-label="Key"
+      value=""
+      onChange={({ target }) => onChange({ keyId: target.value })}
+      className="h-8 max-w-44 rounded-md border border-line-strong bg-raised px-2 text-sm text-ink-2"
+    >
+      <option value="">Any key</option>
+      {keys.map(({ id, name, lastFour }) => (
+        <option key={id} value={id}>
+          {name} …{lastFour}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function Removable({
+  text,
+  title,
+  onRemove,
+}: {
+  text: string
+  title: string
+  onRemove: () => void
+}) {
+  return (
+    <button
+      type="button"
+      title={title}
+      aria-label={`Take away the filter ${text}`}
+      className="inline-flex h-7 max-w-full items-center gap-1 rounded-full border border-accent bg-accent-soft px-2.5 text-xs font-medium text-accent"
+      onClick={onRemove}
+    >
+      <span className="truncate">{text}</span>
+      <X aria-hidden className="size-3" />
+    </button>
+  )
+}

@@ -1,0 +1,55 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { requestsQuery } from '../../api/queries.js'
+import { Empty } from '../../ui/Empty.js'
+import { List } from '../../ui/List.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { requestColumns } from './requestColumns.js'
+import { RequestFacts } from './RequestFacts.js'
+import { RequestFilters, type Search } from './RequestFilters.js'
+
+/** What was asked of the API, by keys and by members, the newest first. */
+export function Requests() {
+  const { open, ...search } = useSearch({ from: '/inside/requests' })
+  const navigate = useNavigate()
+  const query = useInfiniteQuery(requestsQuery(search))
+  const go = (next: Search) =>
+    void navigate({ to: '/requests', search: next, replace: true, resetScroll: false })
+  const isFiltered = Object.values(search).some((value) => value !== undefined)
+  return (
+    <>
+      <PageHead title="Request log">
+        Every call by key, and what members wrote here. It is kept for 30 days; bodies and keys
+        never are.
+      </PageHead>
+      <RequestFilters search={search} onChange={(change) => go({ ...search, ...change })} />
+      <List
+        label="Requests"
+        query={query}
+        columns={requestColumns}
+        keyOf={({ id }) => id}
+        empty={isFiltered ? <NothingMatches /> : <NoneYet />}
+      />
+      {open && <RequestFacts id={open} onClose={() => go(search)} />}
+    </>
+  )
+}
+
+function NothingMatches() {
+  return (
+    <Empty title="No request matches">
+      <Link to="/requests" search={{}} className="font-medium text-accent hover:underline">
+        Show all requests
+      </Link>
+    </Empty>
+  )
+}
+
+function NoneYet() {
+  const call = `curl -s ${location.origin}/v1/yields -H "Authorization: Bearer $KEY"`
+  return (
+    <Empty title="No requests yet" call={call}>
+      The first call with an API key of this account appears here a moment after it was answered.
+    </Empty>
+  )
+}

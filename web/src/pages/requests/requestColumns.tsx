@@ -1,0 +1,81 @@
+import { Link } from '@tanstack/react-router'
+import type { RequestEntry } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { durationText } from '../../text/time.js'
+import { State, type StateName } from '../../ui/State.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+
+/** Nobody waited for the answer to a 499. */
+function stateOf(status: number): StateName {
+  if (status === 499) return 'stopped'
+  return status >= 400 ? 'failed' : 'done'
+}
+
+export const StatusState = ({ status }: { status: number }) => (
+  <State state={stateOf(status)}>{String(status)}</State>
+)
+
+/** A request as a row; it opens its facts and leaves the filters as they are. */
+export const requestColumns: Column<RequestEntry>[] = [
+  {
+    name: 'Status',
+    width: 'w-20 max-sm:w-16',
+    cell: ({ status }) => <StatusState status={status} />,
+  },
+  {
+    name: 'Request',
+    cell: ({ id, method, path }) => (
+      <Link
+        to="/requests"
+        search={(search) => ({ ...search, open: id })}
+        resetScroll={false}
+        title={`${method} ${path}`}
+        {...rowLink}
+      >
+        <span className="font-mono text-xs">
+          <span className="text-ink-3">{method}</span> {path}
+        </span>
+      </Link>
+    ),
+  },
+  {
+    name: 'Code',
+    width: 'w-52',
+    from: 'md',
+    cell: ({ code }) =>
+      code && (
+        <span title={code} className="font-mono text-xs text-ink-2">
+          {code}
+        </span>
+      ),
+  },
+  {
+    name: 'Id',
+    width: 'w-36',
+    from: 'lg',
+    cell: ({ id }) => (
+      <span title={id} className="font-mono text-xs text-ink-3">
+        {shorten(id)}
+      </span>
+    ),
+  },
+  { name: 'Took', width: 'w-20', align: 'right', from: 'sm', cell: ({ ms }) => durationText(ms) },
+  {
+    name: 'Credits',
+    width: 'w-20',
+    align: 'right',
+    from: 'sm',
+    cell: ({ credits }) => credits.toLocaleString(),
+  },
+  {
+    name: 'When',
+    width: 'w-24',
+    align: 'right',
+    cell: ({ at }) => (
+      <span className="text-ink-3">
+        <Time at={at} />
+      </span>
+    ),
+  },
+]

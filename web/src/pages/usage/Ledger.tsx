@@ -1,0 +1,120 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Download } from 'lucide-react'
+import { ledgerQuery } from '../../api/queries.js'
+import type { LedgerEntry } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { Empty } from '../../ui/Empty.js'
+import { List } from '../../ui/List.js'
+import { Section } from '../../ui/PageHead.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+
+const words: Record<LedgerEntry['type'], string> = {
+  charge: 'Charged',
+  refund: 'Given back',
+  grant: 'Month granted',
+  lapse: 'Month lapsed',
+  purchase: 'Bought',
+  other: 'Other',
+}
+
+/** `202611` as `2026-11`; of a charge the endpoint. */
+const detailText = ({ type, detail }: LedgerEntry) =>
+  type === 'grant' || type === 'lapse' ? detail?.replace(/^(\d{4})/, '$1-') : detail
+
+const columns: Column<LedgerEntry>[] = [
+  {
+    name: 'What',
+    width: 'w-36 max-sm:w-28',
+    cell: ({ type, requestId }) =>
+      requestId.startsWith('req_') ? (
+        <Link to="/requests" search={{ requestId, open: requestId }} {...rowLink}>
+          {words[type]}
+        </Link>
+      ) : (
+        words[type]
+      ),
+  },
+  {
+    name: 'For',
+    cell: (entry) => (
+      <span title={entry.detail ?? undefined} className="font-mono text-xs text-ink-2">
+        {detailText(entry)}
+      </span>
+    ),
+  },
+  {
+    name: 'Request',
+    width: 'w-44',
+    from: 'md',
+    cell: ({ requestId }) => (
+      <span title={requestId} className="font-mono text-xs text-ink-3">
+        {shorten(requestId)}
+      </span>
+    ),
+  },
+  {
+    name: 'Credits',
+    align: 'right',
+    width: 'w-24 max-sm:w-20',
+    cell: ({ delta }) => (
+      <span className={delta > 0 ? 'text-done' : ''}>
+        {delta > 0 ? '+' : '−'}
+        {Math.abs(delta).toLocaleString()}
+      </span>
+    ),
+  },
+  {
+    name: 'When',
+    align: 'right',
+    width: 'w-28',
+    from: 'sm',
+    cell: ({ at }) => (
+      <span className="text-ink-3">
+        <Time at={at} />
+      </span>
+    ),
+  },
+]
+
+/** Every credit that came or went, the newest first, and all of it as a file. */
+export function Ledger() {
+  const query = useInfiniteQuery(ledgerQuery)
+  return (
+    <Section
+      title="Ledger"
+      action={
+        <div className="flex gap-4">
+          <File path="/usage/ledger?format=csv">Ledger as CSV</File>
+          <File path="/intents.csv">Intents as CSV</File>
+        </div>
+      }
+    >
+      <List
+        label="Ledger"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="Nothing yet">
+            Each credit that is granted, charged, given back or bought appears here.
+          </Empty>
+        }
+      />
+    </Section>
+  )
+}
+
+function File({ path, children }: { path: string; children: string }) {
+  return (
+    <a
+      href={`/dashboard/api${path}`}
+      download
+      className="inline-flex items-center gap-1.5 text-sm font-medium text-accent hover:underline"
+    >
+      <Download aria-hidden className="size-3.5" />
+      {children}
+    </a>
+  )
+}
