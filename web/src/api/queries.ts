@@ -10,6 +10,7 @@ import type {
   Positions,
   Session,
   SessionEntry,
+  System,
   Wallet,
   Yields,
   YieldSnapshot,
@@ -22,6 +23,13 @@ export const sessionQuery = queryOptions({
   queryFn: () => get<Session>('/session'),
   staleTime: 60_000,
   retry: false,
+})
+
+/** The whole deployment, for operators. It comes anew while somebody looks at it. */
+export const systemQuery = queryOptions({
+  queryKey: ['system'],
+  queryFn: () => get<System>('/system'),
+  refetchInterval: 5_000,
 })
 
 /** A list, page by page. */

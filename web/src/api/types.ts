@@ -33,6 +33,7 @@ export type {
   NewKeyAnswer,
   SessionEntry,
 } from '../../../api/schemas/dashboard.js'
+export type { SystemAnswer as System } from '../../../api/schemas/system.js'
 export type { Role } from '../../../domain/roles.js'
 
 export type Page<T> = { data: T[]; nextCursor: string | null }
