@@ -264,7 +264,7 @@ export function tellFunding(row: StepOperation | undefined): {
 }
 
 /** The last of some times, whatever their zone; undefined when there is none. */
-export function latest(times: (string | null | undefined)[]): string | undefined {
+function latest(times: (string | null | undefined)[]): string | undefined {
   const known = times.filter((time) => time !== null && time !== undefined)
   return known.reduce<string | undefined>(
     (last, time) => (last === undefined || Date.parse(time) > Date.parse(last) ? time : last),

@@ -75,7 +75,7 @@ export const waitingCatalog = {
 export type WaitingCode = keyof typeof waitingCatalog
 export const waitingCodes = Object.keys(waitingCatalog) as [WaitingCode, ...WaitingCode[]]
 
-export const isWaitingCode = (text: unknown): text is WaitingCode =>
+const isWaitingCode = (text: unknown): text is WaitingCode =>
   waitingCodes.some((code) => code === text)
 
 /** The sentence of a code for a reader. `chain`: the canonical name of the chain in question. */

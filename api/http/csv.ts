@@ -9,7 +9,7 @@ const formula = /^[=+\-@\t\r]/
 const special = /[",\r\n]/
 
 /** A line of a table. @see https://www.rfc-editor.org/rfc/rfc4180 */
-export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join(',')}\r\n`
+const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join(',')}\r\n`
 
 function cellText(cell: Cell): string {
   if (cell === null) return ''

@@ -15,7 +15,7 @@ const meanings = [
 
 export const publicTypes = eventTypes.map(toPublicType)
 
-export const eventType = z.enum(publicTypes).meta({
+const eventType = z.enum(publicTypes).meta({
   id: 'EventType',
   description: `What has happened. ${meanings.join(' ')} More types may come.`,
   examples: ['intent.step_completed'],

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { inviteMember } from '../../db/tenants/invitations.js'
+import { resumeWork, stopWork } from '../../db/lanes/stops.js'
+import { createAccount } from '../../db/tenants/accounts.js'
 import { startWorld, type World } from '../e2e/world.js'
-import { hasBrowser, openBrowser, watch } from './browser.js'
-import type { Browser, Page } from 'playwright-core'
-import type { Role } from '../../domain/roles.js'
+import { findBarriers } from './axe.js'
+import { hasBrowser, openBrowser } from './browser.js'
+import { createPeople, untilShown, type People } from './people.js'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const STACK_MS = 240_000
 const JOURNEY_MS = 180_000
-const PASSWORD = 'four words and a number 7'
+const OWNER = 'owner@example.com'
 
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
@@ -15,11 +17,13 @@ describeWithBrowser('the dashboard in a browser', () => {
   let world: World
   let browser: Browser
   let host: string
+  let people: People
 
   beforeAll(async () => {
     world = await startWorld()
     host = world.stack.facts.hostUrl
     browser = await openBrowser()
+    people = createPeople(browser, world)
   }, STACK_MS)
 
   afterAll(async () => {
@@ -27,43 +31,38 @@ describeWithBrowser('the dashboard in a browser', () => {
     await world?.stop()
   }, STACK_MS)
 
-  /** A page of somebody new who has come by a link. */
-  async function join(email: string, role: Role): Promise<{ page: Page; faults: string[] }> {
-    const account = await world.db('account').orderBy('created_at').first<{ id: string }>('id')
-    const invitation = { accountId: account.id, role, email }
-    const { token } = await world.db.transaction((trx) => inviteMember(trx, invitation))
-    const page = await browser.newPage()
-    page.setDefaultTimeout(60_000)
-    const faults = watch(page, host)
-    await page.goto(`${host}/dashboard/invitations/${token}`)
-    await page.getByLabel('Name').fill(role)
-    await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Join' }).click()
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    return { page, faults }
-  }
+  /** What the API says to whoever has a key. */
+  const askWith = (key: string) =>
+    fetch(`${host}/v1/yields`, { headers: { authorization: `Bearer ${key}` } })
+
+  const untilListed = (page: Page, name: string) =>
+    page.getByRole('cell', { name, exact: true }).waitFor()
 
   test(
     'from an invitation to a lend that completes before the eyes of its maker',
     async () => {
       const wallet = await world.createWallet({ 'arbitrum-sepolia': '2' })
-      const { page, faults } = await join('owner@example.com', 'owner')
+      const { page, faults } = await people.join({ email: OWNER, role: 'owner', isOperator: true })
 
       // A key, shown once, that the API takes.
-      await page.getByRole('link', { name: 'API keys' }).click()
+      await page.getByRole('link', { name: 'API keys', exact: true }).click()
       await page.getByRole('button', { name: 'New key' }).click()
       await page.getByLabel('Name').fill('journey')
       await page.getByRole('button', { name: 'Create key' }).click()
       const shown = page.getByRole('dialog').locator('pre').first()
       const key = (await shown.innerText()).trim()
       expect(key).toMatch(/^svc_sk_/)
-      const asked = await fetch(`${host}/v1/yields`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      expect(asked.status).toBe(200)
+      expect((await askWith(key)).status).toBe(200)
       await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByRole('cell', { name: 'journey', exact: true }).waitFor()
+      await untilListed(page, 'journey')
       expect(await page.content()).not.toContain(key)
+
+      // Once it is revoked, it opens nothing any more.
+      await page.getByRole('button', { name: 'Actions for key journey' }).click()
+      await page.getByRole('menuitem', { name: 'Revoke' }).click()
+      await page.getByRole('button', { name: `Revoke key …${key.slice(-4)}` }).click()
+      await page.getByText('Revoked', { exact: true }).waitFor()
+      expect((await askWith(key)).status).toBe(401)
 
       // A lend from the form: the plan stands beside it, and the button says what it will do.
       await page.goto(`${host}/dashboard/intents/new?walletId=${wallet.id}`)
@@ -73,10 +72,12 @@ describeWithBrowser('the dashboard in a browser', () => {
       await lend.waitFor()
       // A reload would forget this.
       await page.evaluate('window.isSamePage = true')
+      const before = await creditsOf(page)
       await lend.click()
       await page.getByText('Completed', { exact: true }).first().waitFor()
       await page.getByText(/^Lent 0\.\d+ USDC on Base Sepolia/).waitFor()
       expect(await page.evaluate('window.isSamePage')).toBe(true)
+      expect(before - (await creditsOf(page))).toBe(5)
       for (const part of [/^Burn/, /^Attestation/, /^Mint/]) {
         expect(await page.getByRole('listitem').getByText(part).count()).toBe(1)
       }
@@ -93,8 +94,8 @@ describeWithBrowser('the dashboard in a browser', () => {
   test(
     'a viewer reads, and is offered nothing that he may not do',
     async () => {
-      const { page, faults } = await join('viewer@example.com', 'viewer')
-      await page.getByRole('link', { name: 'API keys' }).click()
+      const { page, faults } = await people.join({ email: 'viewer@example.com', role: 'viewer' })
+      await page.getByRole('link', { name: 'API keys', exact: true }).click()
       await page.getByRole('heading', { name: 'API keys' }).waitFor()
       expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0)
       const status = await page.evaluate(async () => {
@@ -111,11 +112,7 @@ describeWithBrowser('the dashboard in a browser', () => {
   test(
     'who is not signed in is asked to, and then comes to where he wanted to go',
     async () => {
-      const page = await browser.newPage()
-      await page.goto(`${host}/dashboard/intents?status=completed`)
-      await page.getByLabel('E-mail').fill('owner@example.com')
-      await page.getByLabel('Password').fill(PASSWORD)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      const { page } = await people.signIn(OWNER, '/intents?status=completed')
       await page.getByRole('heading', { name: 'Intents' }).waitFor()
       expect(new URL(page.url()).search).toBe('?status=completed')
       // By the keyboard alone: the first row, and in.
@@ -132,7 +129,10 @@ describeWithBrowser('the dashboard in a browser', () => {
     'who wants to know what was asked, and what it cost, finds it from anywhere',
     async () => {
       const wallet = await world.createWallet({})
-      const { page, faults } = await join('developer@example.com', 'developer')
+      const { page, faults } = await people.join({
+        email: 'developer@example.com',
+        role: 'developer',
+      })
 
       // By the keyboard alone, from any page: an id is typed, and its page is there.
       await page.keyboard.press('/')
@@ -163,4 +163,123 @@ describeWithBrowser('the dashboard in a browser', () => {
     },
     JOURNEY_MS,
   )
+
+  test(
+    'an intent of another account is not found, by whoever knows its id',
+    async () => {
+      const { id } = await world.db('intent').first<{ id: string }>('id')
+      const account = await createAccount(world.db, { name: 'Another', plan: 'pro' })
+      const stranger = { email: 'stranger@example.com', role: 'owner' as const }
+      const { page } = await people.join({ ...stranger, accountId: account.id })
+      await page.goto(`${host}/dashboard/intents/${id}`)
+      await page.getByRole('alert').waitFor()
+      expect(await page.getByRole('alert').innerText()).toMatch(/not found|no intent/i)
+      await page.goto(`${host}/dashboard/intents`)
+      await page.getByText('No intents yet').waitFor()
+      // Nor the deployment, by its address.
+      await page.goto(`${host}/dashboard/system`)
+      await page.getByText('Only operators of this service').waitFor()
+      expect(await page.getByRole('link', { name: 'System' }).count()).toBe(0)
+    },
+    JOURNEY_MS,
+  )
+
+  test(
+    'an API that ends in between: the page says so, keeps what it shows, and goes on after',
+    async () => {
+      const { page } = await people.signIn(OWNER, '/intents')
+      const rows = page.locator('a[data-row]')
+      await rows.first().waitFor()
+      await page.evaluate('window.isSamePage = true')
+      const notice = page.getByText('Live updates are interrupted')
+      const shown = await rows.count()
+      process.kill(world.stack.readFacts().pids.api, 'SIGKILL')
+      await notice.waitFor()
+      expect(await rows.count()).toBe(shown)
+      await notice.waitFor({ state: 'detached' })
+      // What happens from now on is seen again, without a reload.
+      const wallet = await world.createWallet({ 'base-sepolia': '1' })
+      await world.create(wallet, { action: 'lend', amount: 1, chain: 'base-sepolia' })
+      await rows.nth(shown).waitFor()
+      expect(await page.evaluate('window.isSamePage')).toBe(true)
+    },
+    JOURNEY_MS,
+  )
+
+  test(
+    'an operator sees what is at work and what is stopped, and comes to the workflow of an intent',
+    async () => {
+      const { page, faults } = await people.signIn(OWNER, '/system')
+      for (const name of ['Chains', 'Lanes', 'Treasury']) {
+        const rows = page.getByRole('table', { name }).locator('tbody tr')
+        await rows.first().waitFor()
+        expect(await rows.count()).toBeGreaterThanOrEqual(3)
+      }
+      await page.getByText('Nothing is stopped.').waitFor()
+      const chain = await world.db('chain').where({ name: 'base-sepolia' }).first<{ id: bigint }>()
+      const target = { scope: 'chain' as const, subject: String(chain.id) }
+      await stopWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
+      const stopped = page.getByRole('table', { name: 'Paused and frozen' }).getByRole('row')
+      await stopped.filter({ hasText: 'Base Sepolia' }).waitFor()
+      expect(await stopped.last().innerText()).toMatch(/a market looks odd\s+alice/)
+      await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
+      await page.getByText('Nothing is stopped.').waitFor()
+      await page.goto(`${host}/dashboard/intents`)
+      await page.locator('a[data-row]').last().click()
+      const href = await page.getByRole('link', { name: 'Workflow' }).getAttribute('href')
+      const id = new URL(page.url()).pathname.split('/').at(-1)
+      expect(href).toMatch(new RegExp(`^http://.*/namespaces/default/workflows/${id}$`))
+      expect(faults).toEqual([])
+    },
+    JOURNEY_MS,
+  )
+
+  test(
+    'no page keeps anybody out, in either theme',
+    async () => {
+      const { page: signedIn } = await people.signIn(OWNER, '/')
+      const storageState = await signedIn.context().storageState()
+      const inside = await browser.newContext({ bypassCSP: true, storageState })
+      const outside = await browser.newContext({ bypassCSP: true })
+      const invitation = await people.invite({ email: 'late@example.com', role: 'developer' })
+      const { id } = await world.db('intent').first<{ id: string }>('id')
+      const { id: walletId } = await world.db('wallet').first<{ id: string }>('id')
+      const paths = [
+        ...['', '/intents', `/intents/${id}`, `/intents/new?walletId=${walletId}&amount=1`],
+        ...['/wallets', `/wallets/${walletId}`, '/yields', '/keys', '/credits', '/settings'],
+        ...['/system', '/intents/intent_unknown'],
+      ]
+      const barriers = [
+        ...(await barriersOn(outside, [`${host}/dashboard/sign-in`, invitation])),
+        ...(await barriersOn(
+          inside,
+          paths.map((path) => `${host}/dashboard${path}`),
+        )),
+      ]
+      expect(barriers).toEqual([])
+    },
+    JOURNEY_MS,
+  )
 })
+
+async function barriersOn(context: BrowserContext, addresses: string[]): Promise<string[]> {
+  const page = await context.newPage()
+  const found: string[] = []
+  for (const address of addresses) {
+    await page.goto(address)
+    await untilShown(page)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const barriers = await findBarriers(page)
+      found.push(...barriers.map((barrier) => `${address}, ${colorScheme}: ${barrier}`))
+    }
+  }
+  return found
+}
+
+/** What is left, as the dashboard is told. */
+const creditsOf = (page: Page) =>
+  page.evaluate(async () => {
+    const answer = await fetch('/dashboard/api/credits')
+    return ((await answer.json()) as { balance: number }).balance
+  })

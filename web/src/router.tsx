@@ -115,12 +115,17 @@ const settings = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('./pages/settings/Settings.js'), 'Settings'),
 })
+const system = createRoute({
+  getParentRoute: () => inside,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./pages/system/System.js'), 'System'),
+})
 
 const routeTree = root.addChildren([
   ...[signIn, invitation],
   inside.addChildren([
     ...[overview, intents, newIntent, intent, wallets, wallet],
-    ...[yields, keys, credits, requests, settings],
+    ...[yields, keys, credits, requests, settings, system],
   ]),
 ])
 

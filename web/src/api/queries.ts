@@ -14,6 +14,7 @@ import type {
   SearchAnswer,
   Session,
   SessionEntry,
+  System,
   UsageDay,
   Wallet,
   Yields,
@@ -27,6 +28,13 @@ export const sessionQuery = queryOptions({
   queryFn: () => get<Session>('/session'),
   staleTime: 60_000,
   retry: false,
+})
+
+/** The whole deployment, for operators. It comes anew while somebody looks at it. */
+export const systemQuery = queryOptions({
+  queryKey: ['system'],
+  queryFn: () => get<System>('/system'),
+  refetchInterval: 5_000,
 })
 
 /** A list, page by page. */

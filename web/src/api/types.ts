@@ -39,6 +39,7 @@ export type {
   SearchAnswer,
   UsageDay,
 } from '../../../api/schemas/activity.js'
+export type { SystemAnswer as System } from '../../../api/schemas/system.js'
 export type { Role } from '../../../domain/roles.js'
 
 export type Page<T> = { data: T[]; nextCursor: string | null }

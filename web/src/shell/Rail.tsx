@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import {
+  Activity,
   ArrowLeftRight,
   BookOpen,
   CircleGauge,
@@ -26,6 +27,9 @@ const items: Item[] = [
   { to: '/settings', name: 'Settings', icon: Settings },
 ]
 
+/** The whole deployment: for operators. */
+const systemItem: Item = { to: '/system', name: 'System', icon: Activity }
+
 const shape = 'flex h-8 items-center gap-2.5 rounded-md px-2 text-sm transition-colors'
 const quiet = 'text-ink-2 hover:bg-hover hover:text-ink'
 
@@ -33,24 +37,15 @@ const quiet = 'text-ink-2 hover:bg-hover hover:text-ink'
 export function Rail({ session }: { session: Session }) {
   return (
     <nav aria-label="Pages" className="space-y-0.5">
-      {items.map(({ to, name, icon: Icon }) => (
-        <Link
-          key={to}
-          to={to}
-          activeOptions={{ exact: to === '/' }}
-          className={shape}
-          activeProps={{ className: 'bg-accent-soft font-medium text-accent' }}
-          inactiveProps={{ className: quiet }}
-        >
-          <Icon aria-hidden className="size-4" strokeWidth={1.8} />
-          {name}
-        </Link>
+      {items.map((item) => (
+        <RailLink key={item.to} item={item} />
       ))}
       <div className="my-2 border-t border-line" />
       <a href="/docs" className={`${shape} ${quiet}`}>
         <BookOpen aria-hidden className="size-4" strokeWidth={1.8} />
         API reference
       </a>
+      {session.user.isOperator && <RailLink item={systemItem} />}
       {session.user.isOperator && session.temporalUi && (
         <a href={session.temporalUi} className={`${shape} ${quiet}`}>
           <ArrowLeftRight aria-hidden className="size-4" strokeWidth={1.8} />
@@ -58,5 +53,20 @@ export function Rail({ session }: { session: Session }) {
         </a>
       )}
     </nav>
+  )
+}
+
+function RailLink({ item: { to, name, icon: Icon } }: { item: Item }) {
+  return (
+    <Link
+      to={to}
+      activeOptions={{ exact: to === '/' }}
+      className={shape}
+      activeProps={{ className: 'bg-accent-soft font-medium text-accent' }}
+      inactiveProps={{ className: quiet }}
+    >
+      <Icon aria-hidden className="size-4" strokeWidth={1.8} />
+      {name}
+    </Link>
   )
 }

@@ -1,15 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText, shorten } from '../../text/shorten.js'
 import { Amount } from '../../ui/Amount.js'
 import { Facts } from '../../ui/Facts.js'
 import { Time } from '../../ui/Time.js'
+import { WorkflowLink } from '../../ui/WorkflowLink.js'
 
 /** What is known of an intent besides its steps. */
 export function IntentFacts({ intent }: { intent: Intent }) {
-  const { walletId, createdAt, completedAt, retryOf } = intent
+  const { id, walletId, createdAt, completedAt, endedAt, retryOf, retriedBy } = intent
+  const { data: session } = useQuery(sessionQuery)
+  const isOperator = session?.user.isOperator && session.temporalUi !== undefined
   return (
     <Facts
       of={[
@@ -29,16 +34,20 @@ export function IntentFacts({ intent }: { intent: Intent }) {
         ...resultFacts(intent),
         ['Created', <Time key="created" at={createdAt} />],
         ['Completed', completedAt && <Time at={completedAt} />],
-        [
-          'Retry of',
-          retryOf && (
-            <Link to="/intents/$intentId" params={{ intentId: retryOf }} className={link}>
-              {shorten(retryOf)}
-            </Link>
-          ),
-        ],
+        ['Retry of', retryOf && <IntentLink id={retryOf} />],
+        ['Retried by', retriedBy && <IntentLink id={retriedBy} />],
+        ['Ended', !completedAt && endedAt && <Time at={endedAt} />],
+        ['In Temporal', isOperator && <WorkflowLink intentId={id} />],
       ]}
     />
+  )
+}
+
+function IntentLink({ id }: { id: string }) {
+  return (
+    <Link to="/intents/$intentId" params={{ intentId: id }} title={id} className={link}>
+      {shorten(id)}
+    </Link>
   )
 }
 

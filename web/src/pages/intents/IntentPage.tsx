@@ -12,6 +12,7 @@ import { Timeline } from '../../ui/Timeline.js'
 import { amountText } from '../../text/amount.js'
 import { IntentActions } from './IntentActions.js'
 import { IntentFacts } from './IntentFacts.js'
+import { Alternatives, Warnings } from './Options.js'
 import { fundsText, sentenceOf } from './sentence.js'
 import { timelineOf } from './timeline.js'
 import { faceOf, verbOf } from './words.js'
@@ -58,11 +59,7 @@ function Whole({ intent }: { intent: Intent }) {
               <p className="text-sm text-ink-2">There is no plan yet.</p>
             )}
           </Section>
-          {intent.executionPlan && (
-            <Section title="Why this plan">
-              <p className="max-w-2xl text-sm text-ink-2">{intent.executionPlan.reasoning}</p>
-            </Section>
-          )}
+          {intent.executionPlan && <Reasons plan={intent.executionPlan} />}
         </div>
         <div>
           <Section title="Facts">
@@ -71,6 +68,18 @@ function Whole({ intent }: { intent: Intent }) {
         </div>
       </div>
       <Json value={intent} />
+    </>
+  )
+}
+
+function Reasons({ plan }: { plan: NonNullable<Intent['executionPlan']> }) {
+  return (
+    <>
+      <Section title="Why this plan">
+        <Warnings plan={plan} />
+        <p className="max-w-2xl text-sm text-ink-2">{plan.reasoning}</p>
+      </Section>
+      <Alternatives plan={plan} />
     </>
   )
 }

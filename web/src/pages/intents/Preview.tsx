@@ -8,6 +8,7 @@ import { Facts } from '../../ui/Facts.js'
 import { Failure } from '../../ui/Failure.js'
 import { Section } from '../../ui/PageHead.js'
 import { Skeleton } from '../../ui/Skeleton.js'
+import { Alternatives, Warnings } from './Options.js'
 import { stepText } from './timeline.js'
 
 /** Whoever types is done when he has paused for so long. */
@@ -51,14 +52,10 @@ export function Preview({ request, preview: { data, error, isFetching, refetch }
 }
 
 function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
-  const { steps, targetChain, targetProtocol, expectedApy, reasoning, warnings } = plan
+  const { steps, targetChain, targetProtocol, expectedApy, reasoning } = plan
   return (
     <>
-      {warnings?.map(({ code, message }) => (
-        <p key={code} className="mb-3 rounded-md bg-waiting-soft px-3 py-2 text-sm text-waiting">
-          {message}
-        </p>
-      ))}
+      <Warnings plan={plan} />
       <Section title="What would happen">
         <ol className="text-sm">
           {steps.map((step) => (
@@ -87,6 +84,7 @@ function Plan({ plan }: { plan: DryRun['executionPlan'] }) {
       <Section title="Why">
         <p className="max-w-2xl text-sm text-ink-2">{reasoning}</p>
       </Section>
+      <Alternatives plan={plan} />
     </>
   )
 }

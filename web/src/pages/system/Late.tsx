@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { sessionQuery } from '../../api/queries.js'
+import type { System } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { Id } from '../../ui/Id.js'
+import { Section } from '../../ui/PageHead.js'
+import { Table, type Column } from '../../ui/Table.js'
+import { Elapsed } from '../../ui/Time.js'
+import { WorkflowLink } from '../../ui/WorkflowLink.js'
+
+type Row = System['late'][number]
+
+/** @param account - Whoever looks: intents of other accounts have no page for him. */
+const columnsFor = (account: string | undefined): Column<Row>[] => [
+  {
+    name: 'Intent',
+    cell: ({ intentId, accountId }) =>
+      accountId === account ? (
+        <Link
+          to="/intents/$intentId"
+          params={{ intentId }}
+          title={intentId}
+          className="font-mono text-xs text-accent hover:underline"
+        >
+          {shorten(intentId)}
+        </Link>
+      ) : (
+        <Id id={intentId} label="intent id" />
+      ),
+  },
+  {
+    name: 'Account',
+    from: 'md',
+    cell: ({ accountId }) => <Id id={accountId} label="account id" />,
+  },
+  { name: 'Why', cell: ({ code }) => <code className="text-waiting">{code}</code> },
+  {
+    name: 'Late for',
+    width: 'w-28',
+    align: 'right',
+    from: 'sm',
+    cell: ({ since }) => <Elapsed since={since} />,
+  },
+  {
+    name: 'Temporal',
+    width: 'w-28',
+    align: 'right',
+    cell: ({ intentId }) => <WorkflowLink intentId={intentId} />,
+  },
+]
+
+/** The intents that have been late for the longest time. */
+export function Late({ late }: { late: Row[] }) {
+  const { data: session } = useQuery(sessionQuery)
+  return (
+    <Section title="Late intents">
+      {late.length === 0 ? (
+        <p className="border-y border-line py-3 text-sm text-ink-3">None is late.</p>
+      ) : (
+        <Table
+          label="Late intents"
+          columns={columnsFor(session?.account.id)}
+          rows={late}
+          keyOf={({ intentId }) => intentId}
+        />
+      )}
+    </Section>
+  )
+}

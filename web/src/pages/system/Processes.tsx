@@ -1,0 +1,36 @@
+import type { System } from '../../api/types.js'
+import { Facts } from '../../ui/Facts.js'
+import { Section } from '../../ui/PageHead.js'
+import { State } from '../../ui/State.js'
+
+/** Who is at work: a role without a session at the database is away. */
+export function Processes({ system: { roles, temporal } }: { system: System }) {
+  return (
+    <Section title="Processes">
+      <div className="grid gap-x-12 lg:grid-cols-2">
+        <Facts
+          of={roles.map(({ role, sessions, isThere }) => [
+            role,
+            <Presence key={role} isThere={isThere}>
+              {isThere ? `${sessions} ${sessions === 1 ? 'session' : 'sessions'}` : 'Away'}
+            </Presence>,
+          ])}
+        />
+        <Facts
+          of={[
+            [
+              'Temporal',
+              <Presence key="temporal" isThere={temporal}>
+                {temporal ? 'Answers' : 'Silent'}
+              </Presence>,
+            ],
+          ]}
+        />
+      </div>
+    </Section>
+  )
+}
+
+function Presence({ isThere, children }: { isThere: boolean; children: string }) {
+  return <State state={isThere ? 'done' : 'failed'}>{children}</State>
+}

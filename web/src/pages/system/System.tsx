@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query'
+import { systemQuery } from '../../api/queries.js'
+import type { System as Answer } from '../../api/types.js'
+import { Failure } from '../../ui/Failure.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { State } from '../../ui/State.js'
+import { Time } from '../../ui/Time.js'
+import { troublesOf } from './troubles.js'
+import { Acts, Stops } from './Acts.js'
+import { Chains } from './Chains.js'
+import { Lanes, Treasury } from './Lanes.js'
+import { Late } from './Late.js'
+import { Processes } from './Processes.js'
+
+/** Is the deployment healthy, who waits, and why? For operators. */
+export function System() {
+  const { data, error, refetch } = useQuery(systemQuery)
+  const retry = () => void refetch()
+  return (
+    <>
+      <PageHead title="System">The whole deployment, over all accounts.</PageHead>
+      {error && (
+        <div className="mb-6">
+          <Failure error={error} retry={retry} />
+        </div>
+      )}
+      {data ? <Whole system={data} /> : !error && <Skeleton lines={10} />}
+    </>
+  )
+}
+
+function Whole({ system }: { system: Answer }) {
+  const { readiness, lanes, stops, acts, late } = system
+  return (
+    <>
+      <Verdict system={system} />
+      <Late late={late} />
+      <Stops stops={stops} />
+      <Processes system={system} />
+      <Chains chains={system.chains} states={readiness.chains} />
+      <Lanes lanes={lanes} purses={readiness.lanes} />
+      <Treasury purses={readiness.treasury} />
+      <Acts acts={acts} />
+    </>
+  )
+}
+
+/** All that matters first: whether anything needs somebody, and what. */
+function Verdict({ system }: { system: Answer }) {
+  const troubles = troublesOf(system)
+  return (
+    <div className="mb-8 border-y border-line py-4">
+      {troubles.length === 0 ? (
+        <State state="done">All works</State>
+      ) : (
+        <State state="waiting">Needs attention</State>
+      )}
+      <ul className="mt-1 space-y-0.5 text-sm">
+        {troubles.map((trouble) => (
+          <li key={trouble}>{trouble}</li>
+        ))}
+      </ul>
+      <p className="mt-1 text-xs text-ink-3">
+        Chains were looked at <Time at={system.readiness.checkedAt} />. The page renews itself.
+      </p>
+    </div>
+  )
+}
