@@ -251,23 +251,6 @@ describe('GET /overview', () => {
     })
   })
 
-  test('tells what is left of the month, before its first call and after a purchase', async () => {
-    const { db } = world.database
-    const monthOf = async () => {
-      const { body } = await read('/overview')
-      return overviewAnswer.parse(body).credits.month
-    }
-    const { given } = await monthOf()
-    expect(given).toBeGreaterThan(3)
-    await db('account')
-      .where({ id: mine.accountId })
-      .update({ granted: given - 3 })
-    await db.raw('select purchase_credits(?, ?, ?)', [mine.accountId, newId('op_'), 7])
-    expect(await monthOf()).toMatchObject({ given, left: given - 3 })
-    await db('account').where({ id: mine.accountId }).update({ period: 202001, granted: 1 })
-    expect(await monthOf()).toMatchObject({ given, left: given })
-  })
-
   test('counts requests, sums what is lent, and ticks off what was done', async () => {
     const { db } = world.database
     const wallet = await newWallet('alice')

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { overviewAnswer } from '../../../api/schemas/activity.js'
+import { newId } from '../../../db/connection/ids.js'
+import { silentChains } from '../../planning/chains.js'
+import { startWorld, type World } from '../api.js'
+import { newPerson, pagesOf } from './people.js'
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld(silentChains())
+})
+afterAll(() => world.stop())
+
+test('GET /overview tells what is left of the month, without bought credits and those of an earlier one', async () => {
+  const { db } = world.database
+  const { accountId, cookie } = await newPerson(world, { role: 'viewer' })
+  const readMonth = async () => {
+    const { body } = await pagesOf(world)('GET', '/overview', { cookie })
+    return overviewAnswer.parse(body).credits.month
+  }
+  const { given } = await readMonth()
+  expect(given).toBeGreaterThan(3)
+  await db('account')
+    .where({ id: accountId })
+    .update({ granted: given - 3 })
+  await db.raw('select purchase_credits(?, ?, ?)', [accountId, newId('op_'), 7])
+  expect(await readMonth()).toMatchObject({ given, left: given - 3 })
+  await db('account').where({ id: accountId }).update({ period: 202001, granted: 1 })
+  expect(await readMonth()).toMatchObject({ given, left: given })
+})
