@@ -42,7 +42,6 @@ export function servePages(folder: string): RequestHandler {
     else if (asked === '/') serveRoot(request, response, next)
     else if (!isBelow(asked, '/dashboard')) next()
     else {
-      response.locals.base = '/dashboard'
       const name = asked.slice('/dashboard/'.length)
       if (isBelow(name, 'assets')) serveAsset(folder, name)(request, response, next)
       else servePage(folder, name)(request, response, next)
@@ -107,6 +106,7 @@ type Sending = {
 }
 
 function sendFile({ request, response, folder, file, cache }: Sending): void {
+  response.locals.base = '/dashboard'
   const encoding = encodingOf(request, path.join(folder, file))
   response.set('Cache-Control', cache).vary('Accept-Encoding').type(path.extname(file))
   if (encoding) response.set('Content-Encoding', encoding)

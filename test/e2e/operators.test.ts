@@ -48,6 +48,13 @@ async function seen(id: string) {
 const untilSeen = (id: string, holds: (view: Awaited<ReturnType<typeof seen>>) => boolean) =>
   until(() => seen(id), holds)
 
+/** What it says and by what it is listed are asked side by side, and may be of different moments. */
+const untilHeld = (id: string, text: string, code: string) =>
+  untilSeen(id, ({ details, attributes }) => {
+    const { WaitingFor = [] } = attributes as { WaitingFor?: unknown[] }
+    return details.includes(text) && WaitingFor.includes(code)
+  })
+
 /** The activity that is under way, when its name is this one. */
 async function untilPending(id: string, type: string): Promise<{ activityId: string }> {
   const named = (view: Awaited<ReturnType<typeof seen>>) =>
@@ -129,7 +136,7 @@ describe('what holds an intent up is what its workflow says', () => {
     const since = at.toISOString().slice(0, 19).replace('T', ' ')
     expect(waits.details).toContain(`Waits since ${since} UTC to be attested (\`ATTESTATION\`)`)
     expect(waits.attributes).not.toHaveProperty('WaitingFor')
-    const late = await untilSeen(id, ({ details }) => details.includes('**Late**'))
+    const late = await untilHeld(id, '**Late**', 'ATTESTATION')
     expect(late.attributes).toMatchObject({ WaitingFor: ['ATTESTATION'] })
     await world.setFaults({ stuck: false })
     expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
@@ -151,7 +158,7 @@ describe('what holds an intent up is what its workflow says', () => {
     await untilPending(id, 'deposit')
     await stopWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
     world.signal('signer', 'SIGCONT')
-    const paused = await untilSeen(id, ({ details }) => details.includes('PAUSED'))
+    const paused = await untilHeld(id, 'PAUSED', 'PAUSED')
     expect(paused.details).toMatch(/^\*\*Held up\*\* since .*by alice: a market looks odd/)
     expect(paused.attributes).toMatchObject({ WaitingFor: ['PAUSED'], SourceChain: arbitrum })
     await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
@@ -173,7 +180,7 @@ describe('what holds an intent up is what its workflow says', () => {
       )
     await setBalances(0n)
     const { id } = await world.create(wallet, lend(base))
-    const dry = await untilSeen(id, ({ details }) => details.includes('LANE_GAS'))
+    const dry = await untilHeld(id, 'LANE_GAS', 'LANE_GAS')
     expect(dry.details).toContain(`Every lane on ${base} is out of gas.`)
     expect(dry.attributes).toMatchObject({ WaitingFor: ['LANE_GAS'] })
     await setBalances(10n * 10n ** 18n)

@@ -31,7 +31,7 @@ export function DayChart({ days, chosen, onChoose }: Props) {
   const inTabOrder = chosen ?? days.at(-1)?.day
   return (
     <div>
-      <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4 text-xs text-ink-3">
+      <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4 text-xs text-ink-2">
         <span id={name}>
           Requests, at most {most.requests.toLocaleString()} a day; credits, at most{' '}
           {most.credits.toLocaleString()}
@@ -54,7 +54,7 @@ export function DayChart({ days, chosen, onChoose }: Props) {
           </button>
         ))}
       </div>
-      <div aria-hidden className="mt-1 flex justify-between text-xs text-ink-3">
+      <div aria-hidden className="mt-1 flex justify-between text-xs text-ink-2">
         <span>{days[0] && dayText(days[0].day)}</span>
         <span>{chosen ? dayText(chosen) : ''}</span>
         <span>{days.at(-1) && dayText(days.at(-1)?.day ?? '')}</span>
