@@ -262,6 +262,15 @@ describeWithBrowser('the dashboard in a browser', () => {
   )
 })
 
+/** Resolves when a change of theme has reached every element: half of one would be looked at otherwise. */
+const UNTIL_PAINTED = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  await frame()
+  await frame()
+  await Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished))
+  await frame()
+})()`
+
 async function barriersOn(context: BrowserContext, addresses: string[]): Promise<string[]> {
   const page = await context.newPage()
   const found: string[] = []
@@ -270,6 +279,7 @@ async function barriersOn(context: BrowserContext, addresses: string[]): Promise
     await untilShown(page)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.evaluate(UNTIL_PAINTED)
       const barriers = await findBarriers(page)
       found.push(...barriers.map((barrier) => `${address}, ${colorScheme}: ${barrier}`))
     }
