@@ -70,7 +70,9 @@ function currentStep(status: IntentStatus, steps: StepStory[] | null): number | 
   return steps?.find((step) => step.status !== 'completed')?.sequence ?? null
 }
 
-const changeOf = ({ createdAt, updatedAt }: Intent) => (updatedAt ?? createdAt).toISOString()
+// The end of an intent is noted a moment after its change, in the same statement.
+const changeOf = ({ createdAt, updatedAt, endedAt }: Intent) =>
+  new Date(Math.max(+(updatedAt ?? createdAt), +(endedAt ?? 0))).toISOString()
 
 /** What is null is absent from the resource. */
 function withoutAbsent(fields: Record<string, unknown>) {

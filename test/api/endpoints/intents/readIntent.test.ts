@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
-import {
-  insertTestIntent,
-  insertTestOperation,
-  insertTestWallet,
-  type TestWallet,
-} from '../../../db/rows.js'
-import { startWorld, withoutId, type World } from '../../api.js'
+import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
+import { withoutId, type World } from '../../api.js'
+import { startStoredWorld } from './storedWorld.js'
 import type { IntentStatus, Progress } from '../../../../domain/intent.js'
 
 const txHash = `0x${'a'.repeat(64)}`
@@ -16,14 +11,10 @@ let wallet: TestWallet
 let key: string
 
 beforeAll(async () => {
-  world = await startWorld()
-  const { db } = world.database
-  wallet = await insertTestWallet(db)
-  key = await createApiKey(db, wallet.accountId, { name: 'test' })
-  await db('chain').insert({
-    ...{ id: 421_614, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
-    finalized_block: 1,
-  })
+  const stored = await startStoredWorld()
+  world = stored.world
+  wallet = stored.wallet
+  key = stored.key
 })
 afterAll(() => world.stop())
 

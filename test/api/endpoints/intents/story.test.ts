@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { resumeWork, stopWork, type StopTarget } from '../../../../db/lanes/stops.js'
 import {
   insertTestIntent,
@@ -7,7 +6,8 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../../../db/rows.js'
-import { startWorld, type World } from '../../api.js'
+import type { World } from '../../api.js'
+import { startStoredWorld } from './storedWorld.js'
 import type { IntentStatus } from '../../../../domain/intent.js'
 
 const chainId = 421_614
@@ -26,14 +26,10 @@ let wallet: TestWallet
 let key: string
 
 beforeAll(async () => {
-  world = await startWorld()
-  const { db } = world.database
-  wallet = await insertTestWallet(db)
-  key = await createApiKey(db, wallet.accountId, { name: 'test' })
-  await db('chain').insert({
-    ...{ id: chainId, name: 'arbitrum-sepolia', booked_block: 9, booked_hash: '0x' },
-    finalized_block: 1,
-  })
+  const stored = await startStoredWorld()
+  world = stored.world
+  wallet = stored.wallet
+  key = stored.key
 })
 afterAll(() => world.stop())
 
