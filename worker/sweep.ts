@@ -159,8 +159,10 @@ async function deleteExpired(
 
 /** The request log has a partition for each of the next days, and none for those that are kept no longer. */
 async function keepPartitions({ db, log }: Tools): Promise<void> {
-  const { made, dropped } = await keepRequestPartitions(db)
-  if (made + dropped > 0) log.info({ made, dropped }, 'days of the request log made and dropped')
+  const { made, indexed, dropped } = await keepRequestPartitions(db)
+  if (made + indexed + dropped > 0) {
+    log.info({ made, indexed, dropped }, 'days of the request log made, indexed and dropped')
+  }
 }
 
 /**

@@ -4,8 +4,8 @@ import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
 
 /** A batch is written when it is so old or so large, whichever is first. */
-const BATCH_MS = 250
-const BATCH_SIZE = 500
+const BATCH_MS = 1_000
+const BATCH_SIZE = 2_000
 /** Some seconds of the greatest load, and a few megabytes. What comes while so many wait is dropped. */
 const MAX_WAITING = 10_000
 /** After a batch that could not be written. */

@@ -19,6 +19,7 @@ import { suspension } from './0012_suspension.js'
 import { sweeping } from './0015_sweeping.js'
 import { metering } from './0005_metering.js'
 import { system } from './0029_system.js'
+import { requestBatches } from './0030_request_batches.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
 import { turned } from './0020_turned.js'
@@ -57,4 +58,5 @@ export const migrations = [
   { name: '0027_sign_in', sql: signIn },
   { name: '0028_requests', sql: requests },
   { name: '0029_system', sql: system },
+  { name: '0030_request_batches', sql: requestBatches },
 ]

@@ -25,15 +25,18 @@ export type RequestEntry = {
   ms: number
 }
 
-/** The columns of a batch, in the order of the function's parameters. */
-const columns: ((entry: RequestEntry) => string | number | undefined)[] = [
+type Column = (entry: RequestEntry) => string | number | undefined
+/** Who called what: the columns that many requests of a batch have alike, in the order of the parameters. */
+const callColumns: Column[] = [
   ({ accountId }) => accountId,
-  ({ id }) => id,
-  ({ at }) => at.getTime(),
   ({ keyDigest }) => keyDigest,
   ({ userId }) => userId,
   ({ method }) => method,
   ({ path }) => path,
+]
+const ownColumns: Column[] = [
+  ({ id }) => id,
+  ({ at }) => at.getTime(),
   ({ walletId }) => walletId,
   ({ resourceId }) => resourceId,
   ({ status }) => status,
@@ -41,20 +44,42 @@ const columns: ((entry: RequestEntry) => string | number | undefined)[] = [
   ({ credits }) => credits,
   ({ ms }) => ms,
 ]
-const parameters = columns.map((_, at) => `$${at + 1}`).join(', ')
-const statement = { name: 'record requests', text: `select record_requests(${parameters})` }
+const parameters = [...callColumns, 'the call of each', ...ownColumns].map((_, at) => `$${at + 1}`)
+const statement = {
+  name: 'record requests',
+  text: `select record_requests(${parameters.join(', ')})`,
+}
 
 /**
  * Keeps requests and adds them to the sums of their days, all or none. A batch that is kept already changes
  * nothing: whoever did not hear that it was sends it again as it was.
  */
 export async function recordRequests(db: Db, entries: RequestEntry[]): Promise<void> {
-  const values = columns.map((valueOf) => arrayText(entries.map(valueOf)))
+  const { calls, places } = gatherCalls(entries)
+  const values = [
+    ...callColumns.map((valueOf) => arrayText(calls.map(valueOf))),
+    arrayText(places),
+    ...ownColumns.map((valueOf) => arrayText(entries.map(valueOf))),
+  ]
   try {
     await runPrepared(db, statement, values)
   } catch (error) {
     if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error
   }
+}
+
+/** One of the entries for each call that is among them, and which of them each entry is, counted from 1. */
+function gatherCalls(entries: RequestEntry[]): { calls: RequestEntry[]; places: number[] } {
+  const calls: RequestEntry[] = []
+  const placeOf = new Map<string, number>()
+  const places = entries.map((entry) => {
+    const { accountId, keyDigest, userId, method, path } = entry
+    const call = `${accountId} ${keyDigest ?? ''} ${userId ?? ''} ${method} ${path}`
+    const place = placeOf.get(call) ?? calls.push(entry)
+    placeOf.set(call, place)
+    return place
+  })
+  return { calls, places }
 }
 
 const UNIQUE_VIOLATION = '23505'
@@ -67,21 +92,26 @@ const arrayText = (values: (string | number | undefined)[]) =>
 const KEPT_DAYS = 30
 /** Days whose partitions are there before they begin: so long nobody need look after them. */
 const DAYS_AHEAD = 3
+/** After a day all of its requests have been written, however long a batch had to wait. */
+const LATEST_MINUTES = 60
 
 /**
- * Makes the partitions of the next days and drops those of old ones.
+ * Makes the partitions of the next days, indexes those of days that are over and drops those of old ones.
  *
- * @returns How many partitions were made, and dropped.
+ * @returns How many partitions were made, indexed and dropped.
  */
-export async function keepRequestPartitions(db: Db): Promise<{ made: number; dropped: number }> {
-  const run = async (call: string, days: number) => {
-    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call}(?) as count`, [
-      days,
+export async function keepRequestPartitions(
+  db: Db,
+): Promise<{ made: number; indexed: number; dropped: number }> {
+  const run = async (call: string, length: number) => {
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call} as count`, [
+      length,
     ])
     return rows[0].count
   }
-  const made = await run('extend_request_log', DAYS_AHEAD)
-  return { made, dropped: await run('shorten_request_log', KEPT_DAYS) }
+  const made = await run('extend_request_log(?)', DAYS_AHEAD)
+  const dropped = await run('shorten_request_log(?)', KEPT_DAYS)
+  return { made, indexed: await run('index_request_log(?)', LATEST_MINUTES), dropped }
 }
 
 export type RequestRow = {

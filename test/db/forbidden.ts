@@ -83,6 +83,7 @@ const forbidden: Record<Role, string[]> = {
     ...requests,
     'select extend_request_log(1)',
     'select shorten_request_log(1)',
+    'select index_request_log(1)',
   ],
   steward_worker: [
     ...strangers,
@@ -138,7 +139,7 @@ const forbidden: Record<Role, string[]> = {
     ...requests,
     'select * from request_log',
     'select * from request_day',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
   ],
   steward_lanes: [
     ...strangers,
@@ -199,8 +200,9 @@ const forbidden: Record<Role, string[]> = {
     'insert into signed_amount (units) values (null)',
     ...requests,
     'select * from request_log',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
+    'select index_request_log(1)',
   ],
   steward_signer: [
     ...strangers,
@@ -243,8 +245,9 @@ const forbidden: Record<Role, string[]> = {
     'select * from audit_event',
     ...requests,
     'select * from request_log',
-    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
+    'select index_request_log(1)',
   ],
 }
 

@@ -78,9 +78,12 @@ describe('grants', () => {
     ['steward_api', 'select * from request_day'],
     [
       'steward_api',
-      "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+      "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     ],
-    ['steward_worker', 'select extend_request_log(3), shorten_request_log(30)'],
+    [
+      'steward_worker',
+      'select extend_request_log(3), shorten_request_log(30), index_request_log(60)',
+    ],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {
