@@ -1,5 +1,5 @@
 import type { Intent, IntentFailureCode } from './resources/intent.js'
-import type { Funding } from './resources/demo.js'
+import type { Funding } from './resources/funding.js'
 import type { Known } from './known.js'
 
 /** What is wrong with one part of a request. `path`: field or header; empty for the request as a whole. */

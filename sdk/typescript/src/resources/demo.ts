@@ -2,24 +2,7 @@ import { FundingFailedError, TimeoutError } from '../errors.js'
 import { sleep } from '../http/retries.js'
 import type { Api } from '../http/api.js'
 import type { CallOptions, WriteOptions } from '../http/send.js'
-import type { Known } from '../known.js'
-import type { WaitingFor } from './intent.js'
-
-/** Test money for a wallet: 1 USDC on arbitrum-sepolia. */
-export type Funding = {
-  id: string
-  walletId: string
-  status: Known<'pending' | 'completed' | 'failed'>
-  chain: string
-  asset: string
-  amount: number
-  waitingFor?: WaitingFor
-  txHash?: string
-  explorerUrl?: string
-  error?: { code: Known<'FUNDING_FAILED'>; message: string }
-  createdAt: string
-  endedAt?: string
-}
+import type { Funding } from './funding.js'
 
 export type FundingWait = { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }
 

@@ -1,6 +1,6 @@
 import type { Amount } from '../amounts.js'
 import type { Known } from '../known.js'
-import type { Metadata } from './wallets.js'
+import type { Metadata } from '../metadata.js'
 
 export type IntentStatus = Known<'pending' | 'planning' | 'executing' | 'completed' | 'failed'>
 export type Action = Known<'lend' | 'withdraw' | 'bridge'>

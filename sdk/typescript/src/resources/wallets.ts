@@ -1,9 +1,7 @@
 import type { Api } from '../http/api.js'
 import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions, WriteOptions } from '../http/send.js'
-
-/** Any JSON object of at most 4 kB and 5 levels. It comes back unchanged. */
-export type Metadata = { [field: string]: unknown }
+import type { Metadata } from '../metadata.js'
 
 /** A wallet of one end user, with the same address on every chain. */
 export type Wallet = {
