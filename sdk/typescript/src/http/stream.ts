@@ -11,6 +11,9 @@ export type Place = { path: string; query: Query; after: string | undefined }
 /** A service that says nothing asks to be left alone for so long. */
 const PAUSE_MS = 1_000
 
+/** The service says something as soon as a stream is open; what gathers answers on the way would not let it pass. */
+const FIRST_MS = 10_000
+
 /**
  * What one connection tells, until it ends.
  *
@@ -110,10 +113,10 @@ async function* readText(response: Response, onPiece: () => void): AsyncGenerato
 function guardSilence(idleMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController()
   const onSilence = () => {
-    const message = `The stream was silent for ${idleMs} ms.`
+    const message = 'The stream has fallen silent.'
     controller.abort(new ConnectionError({ code: 'CONNECTION', message }))
   }
-  let timer = setTimeout(onSilence, idleMs)
+  let timer = setTimeout(onSilence, Math.min(idleMs, FIRST_MS))
   const stop = () => controller.abort(outer?.reason)
   if (outer?.aborted) stop()
   outer?.addEventListener('abort', stop)
