@@ -13,11 +13,16 @@ export const simplify: Override = ({ jsonSchema, zodSchema, io, path }) => {
   if (io === 'output' && jsonSchema.additionalProperties === false) {
     delete jsonSchema.additionalProperties
   }
-  if (zodSchema instanceof z.ZodRecord) delete jsonSchema.propertyNames
   // The library's own collection of all schemas has an empty path.
   if (io === 'input' && zodSchema instanceof z.ZodObject && path.length > 0) {
     tellDefaults(jsonSchema, zodSchema.shape)
   }
+  dropImplied(jsonSchema)
+}
+
+/** Leaves out what follows from the rest, and what every JSON number and name is anyway. */
+function dropImplied(jsonSchema: JsonSchema): void {
+  delete jsonSchema.propertyNames
   if (jsonSchema.format) delete jsonSchema.pattern
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
