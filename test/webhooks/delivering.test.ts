@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { moveIntent } from '../../db/intents/status.js'
+import { setCompleted } from '../../db/intents/status.js'
 import { insertTestIntent } from '../db/rows.js'
 import { startReceiver, type Receiver } from './receiver.js'
 import { startWebhookWorld, type WebhookWorld } from './world.js'
@@ -30,7 +30,7 @@ describe('webhooks', () => {
     const receiver = await receive()
     const { secret } = await hooks.hook(customer, receiver.url, { events: ['intent.completed'] })
     const id = await insertTestIntent(hooks.world.database.db, customer, 'executing')
-    await moveIntent(hooks.worker, id, 'completed')
+    await setCompleted(hooks.worker, id)
 
     const [first] = await receiver.until(1)
     if (!first) throw new Error('nothing')
