@@ -32,7 +32,7 @@ export async function startReceiver(
       const one = { headers: request.headers, text, body: JSON.parse(text) as ReceivedBody }
       received.push(one)
       const { status, text: reply = '', headers = {}, afterMs = 0 } = answer(received.length, one)
-      setTimeout(() => response.writeHead(status, headers).end(reply), afterMs)
+      setTimeout(() => response.writeHead(status, headers).end(reply), afterMs).unref()
     })
   })
   server.on('connection', () => connections++)
