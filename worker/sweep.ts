@@ -10,7 +10,7 @@ import {
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
-import { keepRequestPartitions } from '../db/tenants/requests.js'
+import { keepRequestPartitions, pruneRequestDays } from '../db/tenants/requests.js'
 import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
@@ -69,6 +69,7 @@ export async function runSweepers(
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
       every(EXPIRED_EVERY_MS, tools, deleteTokens),
       every(EXPIRED_EVERY_MS, tools, deleteAmounts),
+      every(EXPIRED_EVERY_MS, tools, deleteSums),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
   } finally {
@@ -142,6 +143,10 @@ const deleteTokens: Sweep = (tools) =>
 /** Amounts that were signed too long ago to count towards a daily limit. */
 const deleteAmounts: Sweep = (tools) =>
   deleteExpired(tools, 'signed amounts that count no more deleted', pruneSignedAmounts)
+
+/** Sums of requests of days that no chart reaches any more. */
+const deleteSums: Sweep = (tools) =>
+  deleteExpired(tools, 'sums of old days deleted', pruneRequestDays)
 
 async function deleteExpired(
   { db, log, stopping }: Tools,

@@ -84,6 +84,22 @@ export async function keepRequestPartitions(db: Db): Promise<{ made: number; dro
   return { made, dropped: await run('shorten_request_log', KEPT_DAYS) }
 }
 
+/** Days for which sums are kept, besides today: thirteen months, so that a month stands beside that of a year ago. */
+const SUMMED_DAYS = 400
+
+/**
+ * Deletes sums of days that are kept no longer, at most `limit` of them.
+ *
+ * @returns How many: less than `limit` when none is left.
+ */
+export async function pruneRequestDays(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ pruned: number }] }>(
+    'select prune_request_days(?, ?) as pruned',
+    [SUMMED_DAYS, limit],
+  )
+  return rows[0].pruned
+}
+
 export type RequestRow = {
   id: string
   at: Date

@@ -83,6 +83,7 @@ const forbidden: Record<Role, string[]> = {
     ...requests,
     'select extend_request_log(1)',
     'select shorten_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
   steward_worker: [
     ...strangers,
@@ -201,6 +202,7 @@ const forbidden: Record<Role, string[]> = {
     'select * from request_log',
     "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
   steward_signer: [
     ...strangers,
@@ -245,6 +247,7 @@ const forbidden: Record<Role, string[]> = {
     'select * from request_log',
     "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
 }
 
