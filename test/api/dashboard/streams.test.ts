@@ -108,7 +108,7 @@ describe('GET /events and /intents/:intentId/events by session', () => {
     await mine.until(2)
     const answer = await pages('GET', `/intents/${id}/events`, { cookie: stranger.cookie })
     expect([answer.status, answer.body.error]).toEqual([404, 'INTENT_NOT_FOUND'])
-    await setCompleted(worker, id)
+    await setExecuting(worker, id)
     await mine.until(3)
     expect(theirs.events).toEqual([])
   })

@@ -65,6 +65,13 @@ const told = (text: string) => lines.filter((line) => line.includes(text))
 const keptIds = (): Promise<string[]> =>
   database.db('request_log').where({ account_id: accountId }).orderBy('id').pluck<string[]>('id')
 
+async function lockWaits(): Promise<number> {
+  const { rows } = await database.db.raw<{ rows: object[] }>(
+    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_requests%'`,
+  )
+  return rows.length
+}
+
 async function untilWaiting(count: number): Promise<void> {
   while (requests.state().waiting > count) await sleep(10)
 }
@@ -93,6 +100,25 @@ describe('the request log while the database is away', () => {
     await untilWaiting(0)
     expect(requests.state()).toMatchObject({ dropped: 750, written: waiting + 1 })
     expect(told('requests are dropped from the request log')).toHaveLength(1)
+  })
+
+  test('sends a batch again of which no answer came, as it was: each request is kept and counted once', async () => {
+    const held = await database.db.transaction()
+    await held.raw('lock table request_log in access exclusive mode')
+    const first = addMany(3)
+    while ((await lockWaits()) === 0) await sleep(10)
+    // Its statement is with the server, and nobody will hear of its end.
+    proxy.set('closed')
+    const later = addMany(2)
+    await held.commit()
+    while ((await keptIds()).length < 3) await sleep(10)
+    expect(requests.state()).toMatchObject({ written: 0, waiting: 5, dropped: 0 })
+    proxy.set('open')
+    await untilWaiting(0)
+    expect(await keptIds()).toEqual([...first, ...later].sort())
+    const [sum] = await database.db('request_day').where({ account_id: accountId }).select()
+    expect(sum).toMatchObject({ requests: 5n, credits: 5n })
+    expect(requests.state()).toMatchObject({ written: 5, dropped: 0 })
   })
 
   test('drops and counts what still waits when it is stopped', async () => {
