@@ -8,6 +8,7 @@ import { refillOnce } from '../../signer/refill.js'
 import { ETHER, setBalance } from '../lanes/world/gas.js'
 import { toolsOf } from './auditing.js'
 import { createSettled, takeBackPayment, type Settled } from './settled.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
 
 let settled: Settled
 beforeAll(async () => {
@@ -24,6 +25,7 @@ async function refillLane({ world }: Settled): Promise<string> {
   const [lane = ''] = world.senders
   const { chainId } = world.chain
   await ensureRefills(world.signerDb, world.treasury, [chainId])
+  await setBalance(world, world.treasury.address, ETHER)
   await setBalance(world, lane, 0n)
   await world.rpc('anvil_setNextBlockBaseFeePerGas', [BASE_FEE])
   await world.mine()
@@ -38,9 +40,10 @@ async function refillLane({ world }: Settled): Promise<string> {
   return lane
 }
 
-/** Base units of USDC that have left an account, by the token's logs. */
-async function paidBy({ world }: Settled, sender: string): Promise<bigint> {
-  const topics = [id('Transfer(address,address,uint256)'), zeroPadValue(sender, 32)]
+/** Base units of USDC that the treasury has sent to wallets, by the token's logs. */
+async function paidTo({ world }: Settled, wallets: Wallet[]): Promise<bigint> {
+  const [from, ...to] = [world.treasury, ...wallets].map(({ address }) => zeroPadValue(address, 32))
+  const topics = [id('Transfer(address,address,uint256)'), from, to]
   const filter = { address: world.chain.usdc.address, fromBlock: '0x0', toBlock: 'latest', topics }
   const logs = await world.rpc<{ data: string }[]>('eth_getLogs', [filter])
   return logs.reduce((sum, { data }) => sum + BigInt(data), 0n)
@@ -76,7 +79,7 @@ test('what the treasury has paid: gas, what lanes got, and the test money that a
   expect(await world.ethOf(lane)).toBe(refillUpTo)
   // What it took back has left it never.
   await setBalance(world, lane, ETHER)
-  await takeBackPayment(world)
+  const takenBack = await takeBackPayment(world)
   const { address } = world.treasury
   const hash = await world
     .db('chain_tx as t')
@@ -86,7 +89,7 @@ test('what the treasury has paid: gas, what lanes got, and the test money that a
   const receipt = await readReceipt(client, hash[0] ?? '')
   const gas = (receipt?.gasUsed ?? 0n) * (receipt?.gasPriceWei ?? 0n)
   expect([hash.length, gas > 0n]).toEqual([1, true])
-  const paid = await paidBy(settled, address)
+  const paid = await paidTo(settled, [settled.funded.wallet, takenBack.wallet])
   expect(paid).toBeGreaterThan(0n)
 
   const figures = await readFigures(toolsOf(world, {}), client)
