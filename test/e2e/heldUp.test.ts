@@ -128,6 +128,7 @@ test('a bridge held up on purpose: page, events and workflow say what it waits f
   expect(await expectConserved(world, wallet)).toBe(0n)
   const { typedSearchAttributes } = await temporal.workflow.getHandle(id).describe()
   expect(typedSearchAttributes.getAll().map(({ key }) => key.name)).not.toContain('WaitingFor')
+  surfaces.stream.close()
 }, 180_000)
 
 /** Far more than come while an event is on its way: there are four a second on the quickest chain. */

@@ -7,6 +7,7 @@ import { newId } from '../../../db/connection/ids.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import type { RequestEntry } from '../../../db/tenants/requests.js'
 import { createLog } from '../../../log.js'
+import { waitUntilBlocked } from '../../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
@@ -65,13 +66,6 @@ const told = (text: string) => lines.filter((line) => line.includes(text))
 const keptIds = (): Promise<string[]> =>
   database.db('request_log').where({ account_id: accountId }).orderBy('id').pluck<string[]>('id')
 
-async function lockWaits(): Promise<number> {
-  const { rows } = await database.db.raw<{ rows: object[] }>(
-    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_requests%'`,
-  )
-  return rows.length
-}
-
 async function untilWaiting(count: number): Promise<void> {
   while (requests.state().waiting > count) await sleep(10)
 }
@@ -106,7 +100,7 @@ describe('the request log while the database is away', () => {
     const held = await database.db.transaction()
     await held.raw('lock table request_log in access exclusive mode')
     const first = addMany(3)
-    while ((await lockWaits()) === 0) await sleep(10)
+    await waitUntilBlocked(database.db)
     // Its statement is with the server, and nobody will hear of its end.
     proxy.set('closed')
     const later = addMany(2)
