@@ -25,6 +25,17 @@ const planted: [file: string, text: string, rule: string][] = [
   ['lanes/planted.ts', `import '@temporalio/client'`, 'lanes-never-reach-temporal'],
   ['api/http/planted.ts', `import '../endpoints/credits.js'`, 'api-http-imports-only-what-it-may'],
   ['domain/planted.ts', `import '../db/keys.js'`, 'domain-imports-only-what-it-may'],
+  [
+    'web/src/planted.ts',
+    `import '../../api/schemas/parameters.js'`,
+    'web-imports-nothing-of-the-server',
+  ],
+  [
+    'web/src/plantedType.ts',
+    `import type { Db } from '../../db/connection/connect.js'\nexport type Mine = Db`,
+    'web-imports-types-of-schemas-only',
+  ],
+  ['api/plantedPage.ts', `import '../web/src/live.js'`, 'nothing-imports-web'],
   ['chains/planted.ts', `import './plantedToo.js'`, 'no-cycles'],
 ]
 /** Closes the circle of the last one. */

@@ -10,7 +10,7 @@ import {
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
-import { keepRequestPartitions } from '../db/tenants/requests.js'
+import { keepRequestPartitions, pruneRequestDays } from '../db/tenants/requests.js'
 import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
 import { deleteOldDeliveries } from '../db/webhooks/sending.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
@@ -71,6 +71,7 @@ export async function runSweepers(
       every(EXPIRED_EVERY_MS, tools, deleteTokens),
       every(EXPIRED_EVERY_MS, tools, deleteAmounts),
       every(EXPIRED_EVERY_MS, tools, deleteDeliveries),
+      every(EXPIRED_EVERY_MS, tools, deleteSums),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
   } finally {
@@ -148,6 +149,10 @@ const deleteAmounts: Sweep = (tools) =>
 /** Deliveries that are over and kept no longer. */
 const deleteDeliveries: Sweep = (tools) =>
   deleteExpired(tools, 'old deliveries of webhooks deleted', deleteOldDeliveries)
+
+/** Sums of requests of days that no chart reaches any more. */
+const deleteSums: Sweep = (tools) =>
+  deleteExpired(tools, 'sums of old days deleted', pruneRequestDays)
 
 async function deleteExpired(
   { db, log, stopping }: Tools,

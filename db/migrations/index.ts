@@ -3,6 +3,7 @@ import { carrying } from './0019_carrying.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
+import { expiry } from './0034_expiry.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
@@ -61,4 +62,5 @@ export const migrations = [
   { name: '0029_system', sql: system },
   { name: '0030_request_batches', sql: requestBatches },
   { name: '0031_webhooks', sql: webhooks },
+  { name: '0034_expiry', sql: expiry },
 ]

@@ -114,6 +114,22 @@ export async function keepRequestPartitions(
   return { made, indexed: await run('index_request_log(?)', LATEST_MINUTES), dropped }
 }
 
+/** Days for which sums are kept, besides today: thirteen months, so that a month stands beside that of a year ago. */
+const SUMMED_DAYS = 400
+
+/**
+ * Deletes sums of days that are kept no longer, at most `limit` of them.
+ *
+ * @returns How many: less than `limit` when none is left.
+ */
+export async function pruneRequestDays(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ pruned: number }] }>(
+    'select prune_request_days(?, ?) as pruned',
+    [SUMMED_DAYS, limit],
+  )
+  return rows[0].pruned
+}
+
 export type RequestRow = {
   id: string
   at: Date

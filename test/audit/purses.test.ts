@@ -1,15 +1,53 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { id, zeroPadValue } from 'ethers'
 import { readFigures } from '../../audit/purses.js'
 import { readReceipt } from '../../chains/read.js'
-import { fromUnits } from '../../domain/money.js'
+import { assetText, fromUnits } from '../../domain/money.js'
+import { ensureRefills } from '../../signer/keys.js'
+import { refillOnce } from '../../signer/refill.js'
+import { ETHER, setBalance } from '../lanes/world/gas.js'
 import { toolsOf } from './auditing.js'
-import { createSettled, type Settled } from './settled.js'
+import { createSettled, takeBackPayment, type Settled } from './settled.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
 
 let settled: Settled
 beforeAll(async () => {
   settled = await createSettled()
 })
 afterAll(() => settled?.world.stop())
+
+const refillUpTo = ETHER / 200n
+/** So dear that a lane is filled up to its bound. */
+const BASE_FEE = '0x5f5e100'
+
+/** The treasury sends to a lane that has nothing left. */
+async function refillLane({ world }: Settled): Promise<string> {
+  const [lane = ''] = world.senders
+  const { chainId } = world.chain
+  await ensureRefills(world.signerDb, world.treasury, [chainId])
+  await setBalance(world, world.treasury.address, ETHER)
+  await setBalance(world, lane, 0n)
+  await world.rpc('anvil_setNextBlockBaseFeePerGas', [BASE_FEE])
+  await world.mine()
+  await world.book()
+  const own = { highestWei: refillUpTo, dailyWei: ETHER, reserveWei: 0n }
+  const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
+  const tools = { ...world.signer, limits, told: new Set<string>() }
+  await refillOnce(tools, world.signer.chains.byId(chainId))
+  await world.broadcast()
+  await world.mine()
+  await world.book()
+  return lane
+}
+
+/** Base units of USDC that the treasury has sent to wallets, by the token's logs. */
+async function paidTo({ world }: Settled, wallets: Wallet[]): Promise<bigint> {
+  const [from, ...to] = [world.treasury, ...wallets].map(({ address }) => zeroPadValue(address, 32))
+  const topics = [id('Transfer(address,address,uint256)'), from, to]
+  const filter = { address: world.chain.usdc.address, fromBlock: '0x0', toBlock: 'latest', topics }
+  const logs = await world.rpc<{ data: string }[]>('eth_getLogs', [filter])
+  return logs.reduce((sum, { data }) => sum + BigInt(data), 0n)
+}
 
 test('what a lane has paid is what the chain took from it, to the wei', async () => {
   const { world } = settled
@@ -31,4 +69,36 @@ test('what a lane has paid is what the chain took from it, to the wei', async ()
   expect(lane?.rows).toContain(`${receipts.length} transactions: ${fromUnits(wei, 18)} ETH of gas`)
   const has = BigInt(await client.send<string>('eth_getBalance', [sender, 'latest']))
   expect(lane?.chain).toBe(`${fromUnits(has, 18)} ETH`)
+})
+
+test('what the treasury has paid: gas, what lanes got, and the test money that arrived', async () => {
+  const { world } = settled
+  const [client] = world.signer.chains.list
+  if (!client) throw new Error('There is no chain.')
+  const lane = await refillLane(settled)
+  expect(await world.ethOf(lane)).toBe(refillUpTo)
+  // What it took back has left it never.
+  await setBalance(world, lane, ETHER)
+  const takenBack = await takeBackPayment(world)
+  const { address } = world.treasury
+  const hash = await world
+    .db('chain_tx as t')
+    .join('chain_tx_send as s', 's.tx_id', 't.id')
+    .where({ 't.sender': address })
+    .pluck<string[]>('s.hash')
+  const receipt = await readReceipt(client, hash[0] ?? '')
+  const gas = (receipt?.gasUsed ?? 0n) * (receipt?.gasPriceWei ?? 0n)
+  expect([hash.length, gas > 0n]).toEqual([1, true])
+  const paid = await paidTo(settled, [settled.funded.wallet, takenBack.wallet])
+  expect(paid).toBeGreaterThan(0n)
+
+  const figures = await readFigures(toolsOf(world, {}), client)
+  const [treasury, ...more] = figures.filter(({ about }) => about.startsWith('treasury '))
+  expect(more).toEqual([])
+  const [has, units] = [await world.ethOf(address), await world.usdcOf(address)]
+  expect(treasury).toEqual({
+    about: `treasury ${address} on ${world.chain.name}`,
+    rows: `1 transactions: ${fromUnits(gas, 18)} ETH of gas, ${fromUnits(refillUpTo, 18)} ETH to lanes, ${assetText(paid)} USDC to wallets`,
+    chain: `${fromUnits(has, 18)} ETH, ${assetText(units)} USDC`,
+  })
 })

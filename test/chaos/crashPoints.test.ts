@@ -2,8 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { crashPoints, type CrashPoint } from '../../crashPoints.js'
+import { callRpc } from '../../devnet/rpc.js'
 import { expectConserved } from '../e2e/money.js'
 import { until } from '../e2e/stack.js'
 import { startWorld, type Wallet, type World } from '../e2e/world.js'
@@ -14,7 +16,7 @@ const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 const lend = { action: 'lend', amount: 1, chain: arbitrum }
 const bridgedLend = { action: 'lend', amount: 1, chain: base }
 
-/** What no plain lend comes by: a bridge, and a transaction that is stuck. */
+/** What no plain lend comes by: a bridge, and a transaction that is stuck. They have tests of their own. */
 const elsewhere: CrashPoint[] = [
   'attester: before the message is stored',
   'signer: replacement before the commit',
@@ -79,21 +81,30 @@ async function expectOnce(wallet: Wallet, id: string, kinds: string[]): Promise<
 }
 
 /** What was under way when a process died. */
-const underWay = new Map<string, { wallet: Wallet; id: string; kinds: string[] }>()
+const underWay: { point: CrashPoint; wallet: Wallet; id: string; kinds: string[] }[] = []
+
+/** Takes what is sent out of the pool of a chain's node before a block has it, as a full one does. */
+async function evictUntilCrashed(): Promise<void> {
+  while (existsSync(file)) {
+    await callRpc(world.nodes[base].url, 'anvil_dropAllTransactions')
+    await sleep(10)
+  }
+}
 
 describe('a process dies', () => {
   test.each(ofLends)('%s of a lend', async (point) => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     arm(point)
     const [id] = await Promise.all([order(wallet, lend), untilCrashed()])
-    underWay.set(point, { wallet, id, kinds: ['deposit'] })
+    underWay.push({ point, wallet, id, kinds: ['deposit'] })
   })
 
   test('attester: before the message is stored', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
-    arm('attester: before the message is stored')
+    const point = 'attester: before the message is stored'
+    arm(point)
     const [id] = await Promise.all([order(wallet, bridgedLend), untilCrashed()])
-    underWay.set('attester', { wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
+    underWay.push({ point, wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
   })
 
   test('driver: after the broadcast of a mint', async () => {
@@ -102,16 +113,38 @@ describe('a process dies', () => {
     const findMint = () =>
       world.db('burn').whereNotNull('message').whereIn('operation_id', burnOf(id))
     await until(findMint, ([row]) => row !== undefined)
-    arm('driver: after the broadcast')
+    const point = 'driver: after the broadcast'
+    arm(point)
     await untilCrashed()
-    underWay.set('mint', { wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
+    underWay.push({ point, wallet, id, kinds: ['bridge', 'mint', 'deposit'] })
+  })
+
+  test('signer: replacement before the commit', async () => {
+    const wallets: Wallet[] = []
+    for (let i = 0; i < 3; i++) wallets.push(await world.createWallet({ [base]: '1' }))
+    const point = 'signer: replacement before the commit'
+    arm(point)
+    const evicting = evictUntilCrashed()
+    for (const wallet of wallets) {
+      const id = await order(wallet, { ...lend, chain: base })
+      underWay.push({ point, wallet, id, kinds: ['deposit'] })
+      // Where a block was quicker than the eviction nothing is stuck: another one may be.
+      const isOver = () => isCompleted(id).then((over) => over || !existsSync(file))
+      await until(isOver, (over) => over)
+      if (!existsSync(file)) break
+    }
+    await evicting
   })
 })
+
+const isCompleted = async (id: string) =>
+  (await world.db('intent').where({ id }).first<{ status: string }>('status')).status ===
+  'completed'
 
 const burnOf = (id: string) =>
   world.db('operation').where({ intent_id: id, kind: 'bridge' }).select('id')
 
 test('what was under way is done, once', async () => {
-  expect(underWay.size).toBe(14)
-  for (const { wallet, id, kinds } of underWay.values()) await expectOnce(wallet, id, kinds)
+  expect(new Set(underWay.map(({ point }) => point))).toEqual(new Set(crashPoints))
+  for (const { wallet, id, kinds } of underWay) await expectOnce(wallet, id, kinds)
 })

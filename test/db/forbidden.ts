@@ -84,6 +84,7 @@ const forbidden: Record<Role, string[]> = {
     'select extend_request_log(1)',
     'select shorten_request_log(1)',
     'select index_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
   steward_worker: [
     ...strangers,
@@ -203,6 +204,7 @@ const forbidden: Record<Role, string[]> = {
     "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
     'select index_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
   steward_signer: [
     ...strangers,
@@ -248,6 +250,7 @@ const forbidden: Record<Role, string[]> = {
     "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     'select shorten_request_log(1)',
     'select index_request_log(1)',
+    'select prune_request_days(1, 1)',
   ],
 }
 

@@ -84,6 +84,7 @@ describe('grants', () => {
       'steward_worker',
       'select extend_request_log(3), shorten_request_log(30), index_request_log(60)',
     ],
+    ['steward_worker', 'select prune_request_days(400, 1)'],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {

@@ -8,6 +8,7 @@ import type { ChainName } from '../../chains/registry.js'
 import { readHoldings } from './holdings.js'
 import { expectConserved, expectTransactions } from './money.js'
 import { until } from './stack.js'
+import { isHeld, untilViewed, type WorkflowView } from './workflowView.js'
 import { startWorld, type Wallet, type World } from './world.js'
 
 const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
@@ -30,34 +31,13 @@ afterAll(async () => {
 
 const lend = (chain: ChainName) => ({ action: 'lend', amount: 1, chain })
 
-/** What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed. */
-async function seen(id: string) {
-  const handle = temporal.workflow.getHandle(id)
-  const [metadata, { typedSearchAttributes, raw }] = await Promise.all([
-    handle.query<{ currentDetails: string }>('__temporal_workflow_metadata'),
-    handle.describe(),
-  ])
-  const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const)
-  return {
-    details: metadata.currentDetails,
-    attributes: Object.fromEntries(pairs) as Record<string, unknown>,
-    pending: raw.pendingActivities ?? [],
-  }
-}
-
-const untilSeen = (id: string, holds: (view: Awaited<ReturnType<typeof seen>>) => boolean) =>
-  until(() => seen(id), holds)
-
-/** What it says and by what it is listed are asked side by side, and may be of different moments. */
-const untilHeld = (id: string, text: string, code: string) =>
-  untilSeen(id, ({ details, attributes }) => {
-    const { WaitingFor = [] } = attributes as { WaitingFor?: unknown[] }
-    return details.includes(text) && WaitingFor.includes(code)
-  })
+const untilSeen = (id: string, holds: (view: WorkflowView) => boolean) =>
+  untilViewed(temporal, id, holds)
+const untilHeld = (id: string, text: string, code: string) => untilSeen(id, isHeld(text, code))
 
 /** The activity that is under way, when its name is this one. */
 async function untilPending(id: string, type: string): Promise<{ activityId: string }> {
-  const named = (view: Awaited<ReturnType<typeof seen>>) =>
+  const named = (view: WorkflowView) =>
     view.pending.find(({ activityType }) => activityType?.name === type)
   const view = await untilSeen(id, (now) => named(now) !== undefined)
   return { activityId: named(view)?.activityId ?? '' }
@@ -119,32 +99,6 @@ describe('an activity that is completed or failed by hand', () => {
 })
 
 describe('what holds an intent up is what its workflow says', () => {
-  test('a bridge that does not attest: since when, how long it usually takes, that it is late', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    await world.setFaults({ stuck: true })
-    const { id } = await world.create(wallet, lend(base))
-    const waits = await untilSeen(id, ({ details }) => details.includes('to be attested'))
-    const burn = await world
-      .db('operation')
-      .where({ intent_id: id, kind: 'bridge' })
-      .first<{ id: string; tx_hash: string }>('id', 'tx_hash')
-    const { at } = await world
-      .db('burn')
-      .where({ operation_id: burn.id })
-      .first<{ at: Date }>('burned_at as at')
-    expect(waits.details).toContain(`burned on ${arbitrum}: \`${burn.tx_hash}\``)
-    const since = at.toISOString().slice(0, 19).replace('T', ' ')
-    expect(waits.details).toContain(`Waits since ${since} UTC to be attested (\`ATTESTATION\`)`)
-    expect(waits.attributes).not.toHaveProperty('WaitingFor')
-    const late = await untilHeld(id, '**Late**', 'ATTESTATION')
-    expect(late.attributes).toMatchObject({ WaitingFor: ['ATTESTATION'] })
-    await world.setFaults({ stuck: false })
-    expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
-    const { typedSearchAttributes } = await temporal.workflow.getHandle(id).describe()
-    const names = typedSearchAttributes.getAll().map(({ key }) => key.name)
-    expect(names).not.toContain('WaitingFor')
-  }, 180_000)
-
   test('an operator: who, why and since when, and no longer when he lets it go on', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1' })
     const chain = { scope: 'chain', subject: '421614' } as const

@@ -233,6 +233,19 @@ describe('runSweepers', () => {
       { deleted: 2500, msg: 'signed amounts that count no more deleted' },
     ])
   })
+
+  test('deletes sums of requests of more than 400 days ago, and none of those that charts may show', async () => {
+    await database.db.raw(
+      `insert into request_day
+       select ?, (now() at time zone 'UTC')::date - n, 'key_1', 'GET /v1/wallets', 1, 0, 1
+       from generate_series(0, 1500) n`,
+      [wallet.accountId],
+    )
+    const left = async () => (await database.db('request_day').select('day')).length
+    const lines = await sweepUntil(async () => (await left()) <= 401)
+    expect(await left()).toBe(401)
+    expect(lines).toMatchObject([{ deleted: 1100, msg: 'sums of old days deleted' }])
+  })
 })
 
 describe('a run that is there', () => {

@@ -5,6 +5,7 @@ import { createAccount } from '../../../db/tenants/accounts.js'
 import {
   keepRequestPartitions,
   listRequests,
+  pruneRequestDays,
   recordRequests,
   type RequestEntry,
 } from '../../../db/tenants/requests.js'
@@ -130,6 +131,31 @@ describe('partitions', () => {
     expect(await partitions()).toContain(nameOf(-30))
     expect(await partitions()).not.toContain(nameOf(-31))
     expect(await sumsOf(account)).toHaveLength(5)
+  })
+})
+
+describe('sums', () => {
+  test('of days more than 400 days ago are deleted in batches, the oldest first, and nothing else', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()]
+    const at = (days: number) => entry(days % 2 ? mine : theirs, { at: day(days) })
+    const ages = [-403, -402, -401, -400, -399, 0]
+    await recordRequests(api, ages.map(at))
+    await recordRequests(api, ages.map(at))
+    const left = async () => (await sumsOf(mine)).length + (await sumsOf(theirs)).length
+    expect(await left()).toBe(6)
+    expect(await pruneRequestDays(worker, 2)).toBe(2)
+    const oldest = database
+      .db('request_day')
+      .min('day as day')
+      .whereIn('account_id', [mine, theirs])
+    const { rows } = await database.db.raw<{ rows: [{ days: number }] }>(
+      `select (now() at time zone 'UTC')::date - (?) as days`,
+      [oldest],
+    )
+    expect(rows[0].days).toBe(401)
+    expect(await pruneRequestDays(worker, 1_000)).toBe(1)
+    expect(await pruneRequestDays(worker, 1_000)).toBe(0)
+    expect(await left()).toBe(3)
   })
 })
 

@@ -1,0 +1,32 @@
+import type { Client } from '@temporalio/client'
+import { until } from './stack.js'
+
+/** What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed. */
+export async function readView(temporal: Client, id: string) {
+  const handle = temporal.workflow.getHandle(id)
+  const [metadata, { typedSearchAttributes, raw }] = await Promise.all([
+    handle.query<{ currentDetails: string }>('__temporal_workflow_metadata'),
+    handle.describe(),
+  ])
+  const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const)
+  return {
+    details: metadata.currentDetails,
+    attributes: Object.fromEntries(pairs) as Record<string, unknown>,
+    pending: raw.pendingActivities ?? [],
+  }
+}
+export type WorkflowView = Awaited<ReturnType<typeof readView>>
+
+export const untilViewed = (
+  temporal: Client,
+  id: string,
+  holds: (view: WorkflowView) => boolean,
+): Promise<WorkflowView> => until(() => readView(temporal, id), holds)
+
+/** What it says and by what it is listed are asked side by side, and may be of different moments. */
+export const isHeld =
+  (text: string, code: string) =>
+  ({ details, attributes }: WorkflowView): boolean => {
+    const { WaitingFor = [] } = attributes as { WaitingFor?: unknown[] }
+    return details.includes(text) && WaitingFor.includes(code)
+  }
