@@ -7,11 +7,19 @@ import type { Steward } from '@steward/sdk'
 /** Chains of play money. A name that is none of them is taken for real money. */
 const isTestChain = (name: string) => name.endsWith('-sepolia')
 
-/** Whether money is real where this key is good: by the chains of its wallets, or of the markets. */
+/**
+ * Whether money is real where this key is good: by the chains of its wallets, or of the markets. What is not known to
+ * be play money is real.
+ */
 export async function readNetwork(steward: Steward): Promise<Network> {
   const { data } = await steward.wallets.list({ limit: 1 })
-  const chains = data[0]?.chains ?? (await steward.yields.list()).rates.map(({ chain }) => chain)
+  const chains = data[0]?.chains ?? (await readMarketChains(steward))
   return chains.length > 0 && chains.every(isTestChain) ? 'testnet' : 'mainnet'
+}
+
+async function readMarketChains(steward: Steward): Promise<string[]> {
+  const { rates, unavailable = [] } = await steward.yields.list({}, { maxRetries: 0 })
+  return [...rates.map(({ chain }) => chain), ...unavailable]
 }
 
 export const networkOf = async ({ access, steward }: Session): Promise<Network> =>

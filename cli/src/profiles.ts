@@ -4,11 +4,11 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { misused } from './exit.js'
 
-/** Where a key is good for. `network`: whether money is real there, as it was found at login. */
+/** Where a key is good for. `network`: whether money is real there, if that was found at login. */
 export type Profile = {
   baseUrl: string
   apiKey: string
-  network: Network
+  network?: Network
   /** What `webhooks listen` signs with, so that a receiver is set up once. */
   webhookSecret?: string
 }

@@ -85,7 +85,7 @@ export function findAccess({ env, err }: Io, options: GlobalOptions): Access {
       hint,
     )
   }
-  return { baseUrl, apiKey: profile.apiKey, network, profile: name }
+  return { baseUrl, apiKey: profile.apiKey, ...(network && { network }), profile: name }
 }
 
 function ofEnvironment(apiKey: string, env: NodeJS.ProcessEnv, asked: string | undefined): Access {

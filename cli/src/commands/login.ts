@@ -1,4 +1,4 @@
-import { Steward } from '@steward/sdk'
+import { Steward, StewardError } from '@steward/sdk'
 import { findDevnet, type Devnet } from '../devnet.js'
 import { misused } from '../exit.js'
 import { readNetwork } from '../network.js'
@@ -12,6 +12,7 @@ import {
 import { openSpeaker, toBaseUrl, type GlobalOptions } from '../session.js'
 import { signs, type Io } from '../terminal/io.js'
 import { askSecret, readSecret } from '../terminal/prompt.js'
+import type { Network } from '../profiles.js'
 import type { Command } from 'commander'
 
 type Options = GlobalOptions & { keyStdin?: true; devnet?: true }
@@ -55,19 +56,29 @@ async function login(io: Io, options: Options): Promise<void> {
   }
   const steward = new Steward({ apiKey, baseUrl })
   const { plan, balance } = await steward.credits.get({ signal: io.interrupted })
-  const network = await readNetwork(steward)
-  const before = findProfile(io.env, name)?.webhookSecret
+  const network = await tryNetwork(steward)
+  const { webhookSecret } = findProfile(io.env, name) ?? {}
   const profile = {
-    baseUrl,
-    apiKey,
-    network,
-    ...(before !== undefined && { webhookSecret: before }),
+    ...{ baseUrl, apiKey },
+    ...(network && { network }),
+    ...(webhookSecret !== undefined && { webhookSecret }),
   }
   const file = saveProfile(io.env, name, profile)
+  const told = [...(network ? [network] : []), `plan ${plan}`, `${balance} credits left`]
   say.show({ profile: name, baseUrl, network, plan, credits: balance, file }, () => [
-    `${signs.done} Logged in to ${baseUrl} (${network}, plan ${plan}, ${balance} credits left).`,
+    `${signs.done} Logged in to ${baseUrl} (${told.join(', ')}).`,
     `  Profile ${name}, in ${file}`,
   ])
+}
+
+/** Undefined while no chain answers: it is looked at again when it matters. */
+async function tryNetwork(steward: Steward): Promise<Network | undefined> {
+  try {
+    return await readNetwork(steward)
+  } catch (error) {
+    if (error instanceof StewardError && (error.status ?? 0) >= 500) return undefined
+    throw error
+  }
 }
 
 const nameOf = ({ env }: Io, { profile }: GlobalOptions) =>
