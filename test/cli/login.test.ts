@@ -35,7 +35,7 @@ describe('steward login', () => {
   test('keeps a key that works for its owner only, and says it nowhere', async () => {
     const { code, stdout, stderr } = await login()
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toContain(`Logged in to ${url}/v1 (testnet, plan pro, 9999 credits left)`)
+    expect(stdout).toContain(`Logged in to ${url}/v1 (testnet, plan pro, 10000 credits left)`)
     expect([modeOf(person.file), modeOf(join(person.home, 'steward'))]).toEqual([0o600, 0o700])
     const profile = { baseUrl: `${url}/v1`, apiKey: me.key, network: 'testnet' }
     expect(stored()).toEqual({ profiles: { default: profile } })

@@ -11,34 +11,41 @@ const CTRL_D = '\x04'
  *
  * @throws {CommandError} when nobody can be asked, or Ctrl-C was pressed.
  */
-export async function askSecret({ input, err }: Io, question: string): Promise<string> {
+export async function askSecret(io: Io, question: string): Promise<string> {
+  const { input, err, interrupted } = io
   if (!input.isTTY) throw misused('There is no terminal to ask on. Send the key with --key-stdin.')
-  err.write(question)
+  // Before the question is seen: what is typed at once is not shown either.
   input.setRawMode(true).resume().setEncoding('utf8')
+  err.write(question)
   try {
-    return await readHidden(input)
+    return await readHidden(input, interrupted)
   } finally {
     input.setRawMode(false).pause()
     err.write('\n')
   }
 }
 
-function readHidden(input: NodeJS.ReadStream): Promise<string> {
+function readHidden(input: NodeJS.ReadStream, interrupted: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = ''
     const end = (settle: () => void) => {
       input.off('data', take)
+      interrupted.removeEventListener('abort', cut)
       settle()
+    }
+    const cut = () => {
+      end(() => reject(new CommandError(exitCodes.interrupted, '')))
     }
     // What is pasted comes in one piece, perhaps with the return key.
     const take = (chunk: string) => {
       for (const key of chunk) {
-        if (key === CTRL_C) return end(() => reject(new CommandError(exitCodes.interrupted, '')))
+        if (key === CTRL_C) return cut()
         if (RETURN.includes(key) || key === CTRL_D) return end(() => resolve(typed.trim()))
         typed = BACKSPACE.includes(key) ? typed.slice(0, -1) : typed + key
       }
     }
     input.on('data', take)
+    interrupted.addEventListener('abort', cut)
   })
 }
 
