@@ -1,0 +1,45 @@
+import { eventLine } from '../follow.js'
+import { openSession } from '../session.js'
+import { parseCount, parseNames, walletIdOf } from '../options.js'
+import { tailEvents } from '../tail.js'
+import { exitCodes, CommandError } from '../exit.js'
+import type { Command } from 'commander'
+import type { Io } from '../terminal/io.js'
+
+type Options = {
+  type?: string[]
+  wallet?: string
+  intent?: string
+  after?: string
+  limit?: number
+}
+
+export function addEvents(program: Command, io: Io): void {
+  program
+    .command('events')
+    .description('What happens in the account.')
+    .command('tail')
+    .option('--type <types>', 'only of these types, with commas between', parseNames)
+    .option('--wallet <wallet>', 'only of this wallet, by its id or the userId of its owner')
+    .option('--intent <intentId>', 'only of this intent')
+    .option('--after <eventId>', 'go on after this event; evt_0 begins with the first one')
+    .option('--limit <count>', 'end after so many', parseCount)
+    .description('tell events as they happen, until Ctrl-C; with --json a line for each')
+    .action(async (options: Options, command: Command) => {
+      const session = openSession(io, command)
+      const { type, wallet, intent, after, limit = Infinity } = options
+      const filter = {
+        ...(type && { type }),
+        ...(wallet !== undefined && { walletId: await walletIdOf(session, wallet) }),
+        ...(intent !== undefined && { intentId: intent }),
+        ...(after !== undefined && { after }),
+      }
+      let count = 0
+      await tailEvents(session, filter, (event) => {
+        session.say.next(event, () => [eventLine(event, event.intentId)])
+        count += 1
+        return count < limit
+      })
+      if (io.interrupted.aborted) throw new CommandError(exitCodes.interrupted, '')
+    })
+}
