@@ -6,7 +6,7 @@ type Parameter = {
   in: string
   required?: boolean
   description?: string
-  schema?: { examples?: unknown[]; enum?: unknown[]; const?: unknown }
+  schema?: { examples?: string[]; enum?: string[]; const?: string }
 }
 type Operation = {
   summary: string

@@ -51,16 +51,19 @@ async function send({ method, url, header, body }: Sent & { body?: { raw: string
   const search = new URLSearchParams()
   for (const { key, value } of query) search.set(key, fill(value))
   const [auth] = collection.auth.bearer
-  const response = await fetch(`${fill(url.host[0] ?? '')}/${parts.join('/')}?${search}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${fill(auth?.value ?? '')}`,
-      ...Object.fromEntries(header.map(({ key, value }) => [key, fill(value)])),
-      ...(body ? { 'content-type': 'application/json' } : {}),
+  const response = await fetch(
+    `${fill(url.host[0] ?? '')}/${parts.join('/')}?${search.toString()}`,
+    {
+      method,
+      headers: {
+        authorization: `Bearer ${fill(auth?.value ?? '')}`,
+        ...Object.fromEntries(header.map(({ key, value }) => [key, fill(value)])),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: fill(body.raw) } : {}),
+      signal: AbortSignal.timeout(20_000),
     },
-    ...(body ? { body: fill(body.raw) } : {}),
-    signal: AbortSignal.timeout(20_000),
-  })
+  )
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     await response.body?.cancel()
     return { status: response.status, body: {} }
