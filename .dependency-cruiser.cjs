@@ -40,7 +40,7 @@ const directions = {
     'domain/',
   ],
   devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
-  dev: ['db/', 'devnet/', 'chains/', 'domain/'],
+  dev: ['sdk/typescript/src/index\\.ts$', 'db/', 'devnet/', 'chains/', 'domain/'],
 }
 
 /** Within `api/`: what every request passes knows nothing of the endpoints, a schema nothing of either. */
@@ -113,6 +113,14 @@ module.exports = {
       { path: '^', pathNot: [packages, '^web/', '^api/schemas/', '^domain/(roles|events)\\.ts$'] },
     ),
     forbid('nothing-imports-web', { pathNot: ['^web/', outside] }, { path: '^web/' }),
+
+    // Others install it: it stands by itself, and they reach it by its name.
+    forbid('sdk-imports-nothing', { path: '^sdk/' }, { pathNot: ['^sdk/typescript/src/'] }),
+    forbid(
+      'sdk-is-imported-by-its-name',
+      { pathNot: '^sdk/' },
+      { path: '^sdk/', pathNot: '^sdk/typescript/src/index\\.ts$' },
+    ),
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
     forbid('no-cycles', {}, { circular: true }),

@@ -10,7 +10,10 @@ export default {
   workerIdleMemoryLimit: '1GB',
   injectGlobals: false,
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^@steward/sdk$': '<rootDir>/sdk/typescript/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   transform: {
     '\\.ts$': [
       '@swc/jest',

@@ -1,0 +1,14 @@
+/**
+ * Whole tokens: `12.5`, `'12.5'` or `12n`. Text and bigint go out digit by digit; a number with more than 15 digits
+ * is refused by the API, because it may not be what was meant.
+ */
+export type Amount = number | string | bigint
+
+/** @throws {TypeError} for NaN and Infinity, which JSON has no word for. */
+export function toAmount(amount: Amount): number | string {
+  if (typeof amount === 'bigint') return amount.toString()
+  if (typeof amount === 'number' && !Number.isFinite(amount)) {
+    throw new TypeError(`amount must be a finite number or decimal text, not ${amount}.`)
+  }
+  return amount
+}

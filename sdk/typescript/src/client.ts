@@ -1,0 +1,32 @@
+import { createApi } from './http/api.js'
+import { createBalances } from './resources/balances.js'
+import { createCredits } from './resources/credits.js'
+import { createDemo } from './resources/demo.js'
+import { createIntents } from './resources/intents.js'
+import { createPositions } from './resources/positions.js'
+import { createWallets } from './resources/wallets.js'
+import { createYields } from './resources/yields.js'
+import { toSettings, type StewardOptions } from './settings.js'
+
+/** A client of one account. It has no connection of its own: make one, or many. */
+export class Steward {
+  readonly wallets
+  readonly balances
+  readonly yields
+  readonly intents
+  readonly positions
+  readonly demo
+  readonly credits
+
+  /** @throws {TypeError} when key or address are missing, or a key that may write would be shown to a browser. */
+  constructor(options: StewardOptions = {}) {
+    const api = createApi(toSettings(options))
+    this.wallets = createWallets(api)
+    this.balances = createBalances(api)
+    this.yields = createYields(api)
+    this.intents = createIntents(api)
+    this.positions = createPositions(api)
+    this.demo = createDemo(api)
+    this.credits = createCredits(api)
+  }
+}

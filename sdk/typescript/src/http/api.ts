@@ -1,0 +1,42 @@
+import { createTransport, type CallOptions, type Query, type WriteOptions } from './send.js'
+import { createList, type List, type Page } from './pages.js'
+import type { Answer } from './answers.js'
+import type { Settings } from '../settings.js'
+
+type ListQuery = Query & { limit?: number | undefined }
+
+/** How the resources of the API are called. */
+export type Api = ReturnType<typeof createApi>
+
+export function createApi(settings: Settings) {
+  const { send, open } = createTransport(settings)
+
+  async function get<Body>(path: string, query?: Query, options?: CallOptions): Promise<Body> {
+    return (await ask<Body>(path, query, options)).body
+  }
+
+  /** With the answer's headers. */
+  function ask<Body>(path: string, query?: Query, options?: CallOptions): Promise<Answer<Body>> {
+    return send<Body>({ method: 'GET', path, query, options })
+  }
+
+  /** A key is made once per call and kept over its tries: what has been done is not done again. */
+  async function post<Body>(path: string, body: unknown, options?: WriteOptions): Promise<Body> {
+    const { idempotencyKey = crypto.randomUUID() } = options ?? {}
+    const text = JSON.stringify(body)
+    return (await send<Body>({ method: 'POST', path, text, options, idempotencyKey })).body
+  }
+
+  /** A POST that changes nothing. */
+  async function ponder<Body>(path: string, body: unknown, options?: CallOptions): Promise<Body> {
+    const text = JSON.stringify(body)
+    return (await send<Body>({ method: 'POST', path, text, options })).body
+  }
+
+  function list<Item>(path: string, query: ListQuery, options?: CallOptions): List<Item> {
+    const read = (part: Query) => get<Page<Item>>(path, { ...query, ...part }, options)
+    return createList<Item>(read, query.limit)
+  }
+
+  return { get, ask, post, ponder, list, open }
+}

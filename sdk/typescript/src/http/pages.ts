@@ -1,0 +1,36 @@
+/** `nextCursor` is null on the last page. */
+export type Page<Item> = { data: Item[]; hasMore: boolean; nextCursor: string | null }
+
+/** Awaited, it is one page; iterated with `for await`, it is every entry from there on. */
+export type List<Item> = PromiseLike<Page<Item>> & AsyncIterable<Item>
+
+/** What every list takes. `limit`: entries per page, 1 to 100. */
+export type PageParams = { limit?: number | undefined; cursor?: string | undefined }
+
+/** The most that a page has: each costs as much as any other. */
+const LONGEST_PAGE = 100
+
+/**
+ * @param read - Reads a page.
+ * @param limit - Entries per page while it is iterated.
+ */
+export function createList<Item>(
+  read: (part: PageParams) => Promise<Page<Item>>,
+  limit = LONGEST_PAGE,
+): List<Item> {
+  let first: Promise<Page<Item>> | undefined
+  return {
+    then(onPage, onError) {
+      first ??= read({})
+      return first.then(onPage, onError)
+    },
+    async *[Symbol.asyncIterator]() {
+      let page = await read({ limit })
+      yield* page.data
+      while (page.hasMore && page.nextCursor !== null) {
+        page = await read({ limit, cursor: page.nextCursor })
+        yield* page.data
+      }
+    },
+  }
+}

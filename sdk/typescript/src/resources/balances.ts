@@ -1,0 +1,27 @@
+import type { Api } from '../http/api.js'
+import type { CallOptions } from '../http/send.js'
+
+/** `balance` in minimal units, `balanceFormatted` in whole tokens: both are exact. */
+export type TokenBalance = {
+  asset: string
+  balance: string
+  balanceFormatted: string
+  decimals: number
+  valueUsd: number
+}
+
+export type Balances = {
+  walletId: string
+  address: string
+  /** `tokens` is empty on a chain without funds. */
+  chains: { chain: string; tokens: TokenBalance[] }[]
+  totalValueUsd: number
+  /** Chains that do not answer now. */
+  unavailable?: string[]
+}
+
+export const createBalances = ({ get }: Api) => ({
+  /** @throws {WalletNotFoundError} */
+  get: (walletId: string, options?: CallOptions): Promise<Balances> =>
+    get(`/v1/balances/${encodeURIComponent(walletId)}`, {}, options),
+})

@@ -1,0 +1,46 @@
+import type { Api } from '../http/api.js'
+import type { List, PageParams } from '../http/pages.js'
+import type { CallOptions } from '../http/send.js'
+
+/** `apy` in percent a year. */
+export type YieldRate = { chain: string; protocol: string; asset: string; apy: number }
+
+export type BestYield = {
+  chain: string
+  protocol?: string
+  asset: string
+  apy: number
+  reasoning: string
+}
+
+export type DisabledMarket = { chain: string; protocol: string; asset?: string; reason: string }
+
+export type Yields = {
+  rates: YieldRate[]
+  /** Null when no rate matches. */
+  best: BestYield | null
+  /** Chains that do not answer now. */
+  unavailable?: string[]
+  disabled?: DisabledMarket[]
+}
+
+/** What a market paid at a moment. */
+export type YieldSnapshot = YieldRate & { takenAt: string }
+
+export type YieldParams = {
+  chain?: string | undefined
+  asset?: string | undefined
+  protocol?: string | undefined
+}
+export type YieldHistoryParams = YieldParams &
+  PageParams & { from?: Date | string | undefined; to?: Date | string | undefined }
+
+export const createYields = ({ get, list }: Api) => ({
+  /** What lending pays now. */
+  list: (params: YieldParams = {}, options?: CallOptions): Promise<Yields> =>
+    get('/v1/yields', params, options),
+
+  /** What lending has paid, newest first. */
+  history: (params: YieldHistoryParams = {}, options?: CallOptions): List<YieldSnapshot> =>
+    list('/v1/yields/history', params, options),
+})
