@@ -18,7 +18,7 @@ const AGAIN_MS = 2_000
 /** Brings each order to its end, whatever this process or Steward lives through meanwhile. */
 export function createOrders(steward: Steward, store: Store) {
   // #region order
-  /** The order is kept before Steward hears of it: whatever happens next, it is known what was meant. */
+  /** Kept before Steward hears of it: whatever happens next, it is known what was meant. */
   function place(order: NewOrder): Order {
     const known = store.findOrder(order.id)
     if (known) return sameAs(order, known)
@@ -27,7 +27,7 @@ export function createOrders(steward: Steward, store: Store) {
     return placed
   }
 
-  /** Its id makes the Idempotency-Key: sent again, after a crash too, it finds the intent that it has made. */
+  /** The order's id is the key: sent again, after a crash too, it finds its intent. */
   async function submit({ id, kind, walletId, amount, chain = '' }: Order): Promise<Intent> {
     const once = { idempotencyKey: `order-${id}` }
     if (kind === 'save') return steward.intents.lend({ walletId, amount }, once)
@@ -60,7 +60,7 @@ export function createOrders(steward: Steward, store: Store) {
   // #endregion follow
 
   // #region settle
-  /** The order takes over what Steward says of its intent: told twice or late, it comes out the same. */
+  /** An order is what Steward says of its intent: told twice or late, it comes out the same. */
   function settle({ id, status, error }: Intent): void {
     const order = store.findOrderOf(id)
     if (!order) return

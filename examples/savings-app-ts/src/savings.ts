@@ -13,7 +13,7 @@ const usdcUnits = (tokens: { asset: string; balance: string }[]) =>
 
 /** A savings account on top of Steward: a wallet for each saver, an intent for each order. */
 export function createSavings({ steward, store, orders }: Parts) {
-  /** A saver with a wallet and, on a test network, the first dollar. Signing up twice is signing up once. */
+  /** A wallet and, on a test network, the first dollar. Signing up twice is signing up once. */
   async function signUp(userId: string): Promise<Saver> {
     const { id: walletId, address } = await steward.wallets.create({ userId })
     // Where money is real, the saver's own deposit comes to this address instead.
