@@ -14,7 +14,7 @@ const stepOfFault = {
 } as const satisfies Record<string, Step['type'] | undefined>
 
 export type Fault = keyof typeof stepOfFault
-const faults = Object.keys(stepOfFault) as Fault[]
+export const faults = Object.keys(stepOfFault) as Fault[]
 
 /** Where money is play money. Named one by one: a network that is added later is none of them. */
 const testNetworks = ['devnet', 'testnet']

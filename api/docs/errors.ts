@@ -1,7 +1,7 @@
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { explainFailure, intentFailureCodes, type FailureCode } from '../../domain/failures.js'
 import { reasonCatalog, reasonsOf, type Reason } from '../../domain/reasons.js'
-import { errorsOf, type Endpoints } from './openapi.js'
+import { errorsOf, onAnyPath, type Endpoints } from './openapi.js'
 import { htmlPage, toHtml } from './html.js'
 
 /** A code or a reason: what a reader should know of it, line by line. */
@@ -39,9 +39,6 @@ function chaptersOf(endpoints: Endpoints): Chapter[] {
     },
   ]
 }
-
-/** What a path or a method without an endpoint is answered with. */
-const onAnyPath = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 const answeredBy = ({ versioned, unversioned }: Endpoints) =>
   [...versioned, ...unversioned].flatMap(errorsOf)

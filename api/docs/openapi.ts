@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import {
   createDocument,
-  type CreateDocumentOptions,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi'
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
+import { reasonCatalog } from '../../domain/reasons.js'
 import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import { simplify } from './simplify.js'
 import { headers, idempotencyKey } from '../http/headers.js'
 import type { Docs, Reply, Route } from '../http/route.js'
 
@@ -38,6 +39,9 @@ intents that the service plans and executes.
 - **Credits**: only 2xx answers are charged.
 - **Compatibility**: within v1 answers may gain fields, and errors may gain codes and reasons. Ignore fields that you
   do not know, and go by the HTTP status where you do not know a code.`
+
+/** What a path or a method without an endpoint is answered with. */
+export const onAnyPath = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 /** What every endpoint may answer with. */
 const common: ErrorCode[] = [
@@ -73,6 +77,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
         ...describePaths(unversioned, responses, hosted),
       },
       components: {
+        schemas: allErrors(used),
         headers,
         securitySchemes: {
           apiKey: {
@@ -237,27 +242,29 @@ function createErrorResponses(): ErrorResponses {
   }
 }
 
+/** Every error, every code and every reason: no endpoint answers with all of them, but clients name them. */
+function allErrors(routes: readonly Route[]) {
+  const codes = [...new Set(routes.flatMap(errorsOf))]
+  const bodies = codes.map((code) => ({
+    $ref: `#/components/schemas/${nameOf(code)}Error` as const,
+  }))
+  const enumOf = (description: string, names: readonly string[]) => ({
+    type: 'string' as const,
+    enum: [...names],
+    description,
+  })
+  return {
+    ErrorBody: { oneOf: bodies, description: 'The body of any error of an endpoint.' },
+    ErrorCode: enumOf('The `error` of any answer.', [...codes, ...onAnyPath]),
+    ErrorReason: enumOf('The `details.reason` of any error.', Object.keys(reasonCatalog)),
+  }
+}
+
 /** The body of an answer with one of the codes. */
 export function errorUnion(codes: ErrorCode[]): z.ZodType {
   const [first, ...rest] = codes.map(errorSchema)
   if (!first) throw new Error('No code.')
   return rest.length === 0 ? first : z.discriminatedUnion('error', [first, ...rest])
-}
-
-/** What zod writes for its own sake and a reader of the document stumbles over. */
-const simplify: NonNullable<CreateDocumentOptions['override']> = ({
-  jsonSchema,
-  zodSchema,
-  io,
-}) => {
-  const own = z.globalRegistry.get(zodSchema)?.override
-  // A schema that says itself what it looks like, because it is read from the text of a query.
-  if (typeof own === 'object') for (const key of ['enum', 'pattern']) delete jsonSchema[key]
-  // A client must not break when an answer gains a field.
-  if (io === 'output') delete jsonSchema.additionalProperties
-  if (jsonSchema.format) delete jsonSchema.pattern
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
 }
 
 /** The document as it is published: stable, so that a change of it is a change of an endpoint. */

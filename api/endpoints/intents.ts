@@ -3,7 +3,7 @@ import { getIntent, listIntents } from '../../db/intents/intents.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { isSettled } from '../../domain/events.js'
-import { actions, isTerminal, safeText } from '../../domain/intent.js'
+import { isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { previewPlan } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
@@ -25,7 +25,7 @@ import { apiKey } from '../http/apiKey.js'
 import { noParams } from '../http/input.js'
 import { keyOrReadToken } from '../http/readToken.js'
 import { readRoute, writeRoute } from '../http/route.js'
-import { dryRun, intent as intentResource } from '../schemas/intents.js'
+import { dryRun, intent as intentResource, intentAction } from '../schemas/intents.js'
 import { listOf } from '../schemas/resources.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Answer } from '../http/commit.js'
@@ -163,7 +163,7 @@ const listAllIntents = readRoute(
       ...pageQuery,
       walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
       status: statusList,
-      action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
+      action: intentAction.optional().meta({ description: 'Only those of this action.' }),
       createdAfter: moment('Only those created after this moment.'),
       createdBefore: moment('Only those created before this moment.'),
     }),

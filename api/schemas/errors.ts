@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { reasonCatalog, reasonsOf } from '../../domain/reasons.js'
+import { fundsAt } from './fields.js'
 
 const requestId = z
   .string()
@@ -43,6 +44,31 @@ function reasonSchema(code: ErrorCode) {
   })
 }
 
+const heldFunds = z
+  .strictObject({
+    intentId: z.string(),
+    step: z.int().positive(),
+    chain: z.string(),
+    asset: z.string(),
+    amount: decimalText,
+    since: z.iso.datetime().meta({ description: 'When that intent was created.' }),
+    why: z.enum(['open', 'not_final']).meta({
+      description:
+        '`open`: the step will spend it. `not_final`: the step has failed, and the money is free once no reorg can undo that.',
+    }),
+  })
+  .meta({ id: 'HeldFunds', description: 'Money that a step of another intent holds.' })
+
+const incomingFunds = z
+  .strictObject({
+    fundingId: z.string(),
+    chain: z.string(),
+    asset: z.string(),
+    amount: decimalText,
+    since: z.iso.datetime().meta({ description: 'When it was requested.' }),
+  })
+  .meta({ id: 'IncomingFunds', description: 'Test money that is on its way.' })
+
 /** What `details` holds besides the request id, by code. */
 const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   INVALID_REQUEST: {
@@ -61,52 +87,16 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
       .meta({ description: 'Whole tokens that the intent needs, or `max`.' }),
     available: decimalText.meta({ description: 'Whole tokens that it may use, on one chain.' }),
     funds: z
-      .array(
-        z.strictObject({
-          chain: z.string(),
-          asset: z.string(),
-          amount: decimalText,
-          protocol: z.string().optional().meta({ description: 'Where it is lent.' }),
-        }),
-      )
+      .array(fundsAt)
       .meta({ description: 'What lies where and is not reserved; of a withdrawal, what is lent.' }),
-    held: z
-      .array(
-        z.strictObject({
-          intentId: z.string(),
-          step: z.int().positive(),
-          chain: z.string(),
-          asset: z.string(),
-          amount: decimalText,
-          since: z.iso.datetime().meta({ description: 'When that intent was created.' }),
-          why: z.enum(['open', 'not_final']).meta({
-            description:
-              '`open`: the step will spend it. `not_final`: the step has failed, and the money is free once no reorg can undo that.',
-          }),
-        }),
-      )
-      .max(10)
-      .optional()
-      .meta({
-        description:
-          'What other intents of the wallet hold of the money, the oldest first, ten at most. Absent when they hold nothing.',
-      }),
-    onItsWay: z
-      .array(
-        z.strictObject({
-          fundingId: z.string(),
-          chain: z.string(),
-          asset: z.string(),
-          amount: decimalText,
-          since: z.iso.datetime().meta({ description: 'When it was requested.' }),
-        }),
-      )
-      .max(10)
-      .optional()
-      .meta({
-        description:
-          'Test money that is on its way to the wallet: `GET /v1/demo/fund/{fundingId}` tells when it is there. Absent when there is none.',
-      }),
+    held: z.array(heldFunds).max(10).optional().meta({
+      description:
+        'What other intents of the wallet hold of the money, the oldest first, ten at most. Absent when they hold nothing.',
+    }),
+    onItsWay: z.array(incomingFunds).max(10).optional().meta({
+      description:
+        'Test money that is on its way to the wallet: `GET /v1/demo/fund/{fundingId}` tells when it is there. Absent when there is none.',
+    }),
     reason: reasonSchema('INSUFFICIENT_FUNDS').optional(),
   },
   INSUFFICIENT_CREDITS: {

@@ -53,3 +53,12 @@ export const unavailable = z
 
 export const protocol = text('Lending protocol.', 'aave-v3')
 export const apy = figure('Yearly yield in percent.', 4.1178)
+
+export const fundsAt = z
+  .strictObject({
+    chain: text('Chain, or `bridge` between two chains.', 'arbitrum-sepolia'),
+    asset,
+    amount: decimalText('In whole tokens.', '1'),
+    protocol: protocol.optional().meta({ description: 'Where it is lent; absent in the wallet.' }),
+  })
+  .meta({ id: 'FundsAt', description: 'Money in one place.' })

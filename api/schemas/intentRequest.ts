@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from '../../domain/errors.js'
 import { safeText, type IntentRequest } from '../../domain/intent.js'
 import { assetUnits } from '../../domain/money.js'
-import { metadata } from './metadata.js'
+import { intentMetadata } from './metadata.js'
 import type { Registry } from '../../chains/registry.js'
 
 const DECIMAL = String.raw`^(0|[1-9]\d*)(\.\d+)?$`
@@ -38,8 +38,11 @@ const amountOrMax = z
 /** What every action takes. */
 const anyAction = {
   walletId: safeText(64).meta({ description: 'Id of the wallet.' }),
-  asset: z.literal('USDC', 'must be `USDC`').default('USDC'),
-  metadata: metadata.optional(),
+  asset: z
+    .literal('USDC', 'must be `USDC`')
+    .default('USDC')
+    .meta({ description: 'Symbol of the token.' }),
+  metadata: intentMetadata.optional(),
 }
 const chainName = safeText(32).meta({
   description: 'Name of a chain. Mainnet-style names such as `arbitrum` are aliases.',
@@ -90,10 +93,12 @@ const bridge = z
   .meta({ id: 'BridgeRequest', description: 'Moves money from one chain to another.' })
 
 /** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
-export const intentRequestBody = z.discriminatedUnion('action', [lend, withdraw, bridge], {
-  error: ({ code }) =>
-    code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
-})
+export const intentRequestBody = z
+  .discriminatedUnion('action', [lend, withdraw, bridge], {
+    error: ({ code }) =>
+      code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
+  })
+  .meta({ id: 'IntentRequest', description: 'What an intent shall do.' })
 type IntentRequestBody = z.infer<typeof intentRequestBody>
 
 /**

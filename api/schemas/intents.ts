@@ -14,6 +14,7 @@ import {
   asset,
   protocol,
   apy,
+  fundsAt,
 } from './fields.js'
 import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './story.js'
 
@@ -21,7 +22,9 @@ import { explorerUrl, part, stepStatus, times, txHash, waitingFor } from './stor
 
 const step = z
   .strictObject({
-    type: z.enum(['bridge', 'deposit', 'withdraw', 'swap']),
+    type: z
+      .enum(['bridge', 'deposit', 'withdraw', 'swap'])
+      .meta({ id: 'StepType', description: 'What a step does.' }),
     sequence: z
       .int()
       .positive()
@@ -127,18 +130,7 @@ const results = z
   })
   .meta({ id: 'Results', description: 'What has been done so far.' })
 
-const funds = z
-  .array(
-    z.strictObject({
-      chain: text('Chain, or `bridge` between two chains.', 'arbitrum-sepolia'),
-      asset,
-      amount: decimalText('In whole tokens.', '1'),
-      protocol: protocol
-        .optional()
-        .meta({ description: 'Where it is lent; absent in the wallet.' }),
-    }),
-  )
-  .meta({ description: 'Where the money is now.' })
+const funds = z.array(fundsAt).meta({ description: 'Where the money is now.' })
 
 const failures = intentFailureCodes.map((code) => {
   const { meaning, money } = explainFailure(code)
@@ -163,8 +155,11 @@ const intentError = z
         amount: decimalText('In whole tokens.', '0.9999'),
         at: time('When it arrived.'),
       })
-      .optional()
-      .meta({ description: 'Money that arrived from the bridge after the intent had failed.' }),
+      .meta({
+        id: 'Recovery',
+        description: 'Money that arrived from the bridge after the intent had failed.',
+      })
+      .optional(),
   })
   .meta({ id: 'IntentError', description: 'Why an intent failed.' })
 
@@ -177,10 +172,14 @@ const delay = z
   })
   .meta({ id: 'Delay', description: 'Why an intent is late, and where its money is.' })
 
+export const intentAction = z
+  .enum(actions)
+  .meta({ id: 'IntentAction', description: 'What an intent does.' })
+
 /** The fields that an intent has before it is stored: what a dry run answers with. */
 const intended = {
   walletId,
-  action: z.enum(actions),
+  action: intentAction,
   amount: figure('In whole tokens.', 1),
   asset,
 }
@@ -189,6 +188,7 @@ export const intent = z
   .strictObject({
     id: intentId,
     status: z.enum(statuses).meta({
+      id: 'IntentStatus',
       description:
         '`completed` and `failed` are ends. Poll every 5 to 10 seconds until then. Should a reorg deeper than the confirmations of its chain undo what was told, the intent is `executing` again, without `error` and `completedAt`, and ends anew by itself.',
     }),

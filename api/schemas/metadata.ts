@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { faults } from '../../domain/simulate.js'
 
 const MAX_BYTES = 4_096
 const MAX_DEPTH = 5
@@ -20,6 +21,20 @@ export const metadata = z
     const message = faultOf(value)
     if (message) context.addIssue({ code: 'custom', message })
   })
+
+const SIMULATE =
+  'Test networks only: the intent fails with this code at the step that it belongs to, before anything of that step is sent. With BRIDGE_TIMEOUT it fails while the money is in the bridge, and recovers. Refused where money is real, and when the plan has no such step.'
+
+/** That of an intent: one name in it has a meaning. */
+export const intentMetadata = metadata.meta({
+  description: `Any JSON object of at most 4 kB and ${MAX_DEPTH} levels. It comes back unchanged. \`simulate\` has a meaning.`,
+  examples: [{ order: 'A-17' }],
+  override: {
+    type: 'object',
+    properties: { simulate: { type: 'string', enum: faults, description: SIMULATE } },
+    additionalProperties: true,
+  },
+})
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

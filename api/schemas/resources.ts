@@ -60,12 +60,16 @@ const tokenBalance = z
   })
   .meta({ id: 'TokenBalance', description: 'What a wallet holds of one token on one chain.' })
 
+const chainBalances = z
+  .strictObject({ chain, tokens: z.array(tokenBalance) })
+  .meta({ id: 'ChainBalances', description: 'What a wallet holds on one chain.' })
+
 export const balances = z
   .strictObject({
     walletId,
     address,
     chains: z
-      .array(z.strictObject({ chain, tokens: z.array(tokenBalance) }))
+      .array(chainBalances)
       .meta({ description: 'One entry per supported chain; `tokens` is empty without funds.' }),
     totalValueUsd: figure('Sum over all chains in USD.', 250.5),
     unavailable,
@@ -85,17 +89,20 @@ const disabledMarket = z
   })
   .meta({ id: 'DisabledMarket', description: 'A market that is listed, but cannot be used now.' })
 
+const bestYield = z
+  .strictObject({
+    chain,
+    protocol: protocol.optional(),
+    asset,
+    apy,
+    reasoning: text('Why it is the best.', 'aave-v3 on base-sepolia pays most.'),
+  })
+  .meta({ id: 'BestYield', description: 'The rate with the highest APY, and why it is the best.' })
+
 export const yields = z
   .strictObject({
     rates: z.array(rate),
-    best: z
-      .strictObject({
-        chain,
-        protocol: protocol.optional(),
-        asset,
-        apy,
-        reasoning: text('Why it is the best.', 'aave-v3 on base-sepolia pays most.'),
-      })
+    best: bestYield
       .nullable()
       .meta({ description: 'The rate with the highest APY; null when no rate matches.' }),
     unavailable,
@@ -150,6 +157,7 @@ export const funding = z
     id: identifier('fund_', 'FundingId', 'Identifies a funding.'),
     walletId,
     status: z.enum(fundingStatuses).meta({
+      id: 'FundingStatus',
       description:
         '`pending`: the money arrives after a delay. `completed`: it is in the wallet. `failed`: it was not sent, and will not be.',
     }),
@@ -161,8 +169,8 @@ export const funding = z
     explorerUrl: explorerUrl.optional(),
     error: z
       .strictObject({ code: z.literal('FUNDING_FAILED'), message: z.string() })
-      .optional()
-      .meta({ description: 'Why it has failed.' }),
+      .meta({ id: 'FundingError', description: 'Why a funding has failed.' })
+      .optional(),
     createdAt: time('When it was requested, UTC.'),
     endedAt: time('When it was completed, or had failed, UTC.').optional(),
   })
