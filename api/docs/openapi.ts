@@ -8,6 +8,8 @@ import {
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
 import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import { codeSamplesOf } from './codeSamples.js'
+import { readOperations } from './operations.js'
 import { simplify } from './simplify.js'
 import { headers, idempotencyKey } from '../http/headers.js'
 import type { Docs, Reply, Route } from '../http/route.js'
@@ -58,7 +60,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
   const responses = createErrorResponses()
   const hosted = { servers: [{ url: '/', description: 'This deployment, without the version' }] }
   const used = [...versioned, ...unversioned]
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -91,6 +93,10 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
     },
     { override: simplify },
   )
+  for (const operation of readOperations(document)) {
+    operation.described['x-codeSamples'] = codeSamplesOf(operation)
+  }
+  return document
 }
 
 /** `/wallets/{userId}` for `/wallets/:userId`. */

@@ -1,21 +1,5 @@
+import { readOperations, type Operation, type Parameter } from './operations.js'
 import type { OpenApi } from './openapi.js'
-
-type Example = { value: unknown }
-type Parameter = {
-  name: string
-  in: string
-  required?: boolean
-  description?: string
-  schema?: { examples?: string[]; enum?: string[]; const?: string }
-}
-type Operation = {
-  summary: string
-  description: string
-  tags: [string]
-  parameters?: (Parameter | { $ref: string })[]
-  requestBody?: { content: Record<string, { examples?: Record<string, Example> }> }
-}
-type Call = { method: 'get' | 'post'; path: string; base: string; operation: Operation }
 
 /** @see https://schema.getpostman.com/json/collection/v2.1.0/docs/index.html */
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
@@ -43,19 +27,12 @@ const settings: Record<string, string> = {
 }
 
 /**
- * A Postman collection of the document: a folder a tag, a request an operation, in the document's order. Host and
- * key are variables; the id of each answer is kept for the calls that follow.
+ * A Postman collection of the document: a folder a tag, a request an operation. Host and key are variables; the id
+ * of each answer is kept for the calls that follow.
  */
-export function createPostmanCollection({ info, tags = [], paths = {}, components }: OpenApi) {
-  const parameters = (components?.parameters ?? {}) as unknown as Record<string, Parameter>
-  const resolve = (given: Parameter | { $ref: string }) =>
-    '$ref' in given ? (parameters[given.$ref.split('/').at(-1) ?? ''] as Parameter) : given
-  const calls = Object.entries(paths).flatMap(([path, item]) => {
-    const base = item.servers ? '{{hostUrl}}' : '{{baseUrl}}'
-    return (['post', 'get'] as const).flatMap((method) =>
-      item[method] ? [{ method, path, base, operation: item[method] as unknown as Operation }] : [],
-    )
-  })
+export function createPostmanCollection(document: OpenApi) {
+  const { info, tags = [] } = document
+  const operations = readOperations(document)
   const ids = Object.values(variableOf).map((name) => [name, ''] as const)
   return {
     info: { name: info.title, description: info.description, schema: SCHEMA },
@@ -64,29 +41,26 @@ export function createPostmanCollection({ info, tags = [], paths = {}, component
     variable: [...Object.entries(settings), ...ids].map(([key, value]) => ({ key, value })),
     item: tags.map(({ name, description }) => ({
       ...{ name, description },
-      item: calls
-        .filter(({ operation }) => operation.tags[0] === name)
-        .map((call) => toItem(call, (call.operation.parameters ?? []).map(resolve))),
+      item: operations.filter(({ described }) => described.tags[0] === name).map(toItem),
     })),
   }
 }
 
-function toItem({ method, path, base, operation }: Call, parameters: Parameter[]) {
-  const { summary, description, requestBody } = operation
-  const bodies = Object.entries(requestBody?.content['application/json']?.examples ?? {})
+function toItem(operation: Operation) {
+  const { method, described, parameters, bodies } = operation
   const request = {
     method: method.toUpperCase(),
     header: parameters.filter((parameter) => parameter.in === 'header').map(toHeader),
-    url: toUrl(base, path, parameters),
-    description,
+    url: toUrl(operation),
+    description: described.description,
   }
-  const withBody = ({ value }: Example) => ({ ...request, body: toBody(value) })
+  const withBody = (value: unknown) => ({ ...request, body: toBody(value) })
   const [first, ...others] = bodies
   return {
-    name: summary,
+    name: described.summary,
     request: first ? withBody(first[1]) : request,
     // What else the operation takes stands beside it as an example.
-    response: others.map(([name, example]) => ({ name, originalRequest: withBody(example) })),
+    response: others.map(([name, value]) => ({ name, originalRequest: withBody(value) })),
   }
 }
 
@@ -95,7 +69,8 @@ const toHeader = ({ name, description = '' }: Parameter) => ({
   ...{ key: name, value: name === 'Idempotency-Key' ? '{{$guid}}' : '', description },
 })
 
-function toUrl(base: string, path: string, parameters: Parameter[]) {
+function toUrl({ path, isVersioned, parameters }: Operation) {
+  const base = isVersioned ? '{{baseUrl}}' : '{{hostUrl}}'
   const parts = path.slice(1).replace(/\{(\w+)\}/g, ':$1')
   const named = (place: string) => parameters.filter((parameter) => parameter.in === place)
   return {
