@@ -2,14 +2,20 @@ import { createApi } from './http/api.js'
 import { createBalances } from './resources/balances.js'
 import { createCredits } from './resources/credits.js'
 import { createDemo } from './resources/demo.js'
+import { createEvents } from './resources/events.js'
 import { createIntents } from './resources/intents.js'
 import { createPositions } from './resources/positions.js'
 import { createWallets } from './resources/wallets.js'
+import { createWebhooks } from './resources/webhooks.js'
 import { createYields } from './resources/yields.js'
 import { toSettings, type StewardOptions } from './settings.js'
+import { verifyWebhook } from './webhooks/verify.js'
 
 /** A client of one account. It has no connection of its own: make one, or many. */
 export class Steward {
+  /** Needs no key. */
+  static readonly webhooks = { verify: verifyWebhook }
+
   readonly wallets
   readonly balances
   readonly yields
@@ -17,6 +23,8 @@ export class Steward {
   readonly positions
   readonly demo
   readonly credits
+  readonly events
+  readonly webhooks
 
   /** @throws {TypeError} when key or address are missing, or a key that may write would be shown to a browser. */
   constructor(options: StewardOptions = {}) {
@@ -28,5 +36,7 @@ export class Steward {
     this.positions = createPositions(api)
     this.demo = createDemo(api)
     this.credits = createCredits(api)
+    this.events = createEvents(api)
+    this.webhooks = createWebhooks(api)
   }
 }

@@ -24,6 +24,8 @@ export type StewardOptions = {
   timeoutMs?: number | undefined
   /** Tries after the first one; 2 when absent. */
   maxRetries?: number | undefined
+  /** For how long a stream may be silent before it is opened again; 45,000 when absent. */
+  idleMs?: number | undefined
   /** Instead of the global one. */
   fetch?: typeof fetch | undefined
   hooks?: Hooks | undefined
@@ -36,11 +38,17 @@ export type Settings = {
   isBrowser: boolean
   timeoutMs: number
   maxRetries: number
+  idleMs: number
   fetch: typeof fetch
   hooks: Hooks
 }
 
+/** How a token begins that opens one intent to read. */
+export const READ_TOKEN = 'svc_rt_'
+
 const TIMEOUT_MS = 60_000
+/** Three of the signs of life that the service sends on a stream. */
+const IDLE_MS = 45_000
 const MAX_RETRIES = 2
 
 type Surroundings = {
@@ -51,27 +59,32 @@ const surroundings = globalThis as Surroundings
 
 /** @throws {TypeError} when key or address are missing, or a key that may write would be shown to a browser. */
 export function toSettings(options: StewardOptions): Settings {
+  const { timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES, idleMs = IDLE_MS, hooks = {} } = options
   const apiKey = options.apiKey ?? readEnvironment('STEWARD_API_KEY')
   if (!apiKey) throw new TypeError('Pass an apiKey, or set STEWARD_API_KEY.')
   const baseUrl = options.baseUrl ?? readEnvironment('STEWARD_BASE_URL')
   if (!baseUrl) throw new TypeError('Pass a baseUrl, or set STEWARD_BASE_URL.')
   const isBrowser = surroundings.window?.document !== undefined
-  if (isBrowser && !apiKey.startsWith('svc_rt_')) {
-    const instead = 'Use a read token: intents.createReadToken on your server.'
-    throw new TypeError(
-      `An API key must not be used in a browser, where anybody reads it. ${instead}`,
-    )
-  }
+  if (isBrowser) assertHarmless(apiKey)
   return {
     apiKey,
     origin: toOrigin(baseUrl),
     isBrowser,
-    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
-    maxRetries: options.maxRetries ?? MAX_RETRIES,
+    timeoutMs,
+    maxRetries,
+    idleMs,
+    hooks,
     // Called as a function of its own: browsers refuse `fetch` as a method of something else.
     fetch: options.fetch ?? ((...call) => fetch(...call)),
-    hooks: options.hooks ?? {},
   }
+}
+
+function assertHarmless(apiKey: string): void {
+  if (apiKey.startsWith(READ_TOKEN)) return
+  const instead = 'Use a read token: intents.createReadToken on your server.'
+  throw new TypeError(
+    `An API key must not be used in a browser, where anybody reads it. ${instead}`,
+  )
 }
 
 /** What stands before `/v1`, which may have a path of its own. */

@@ -1,7 +1,7 @@
 import { createTransport, type CallOptions, type Query, type WriteOptions } from './send.js'
 import { createList, type List, type Page } from './pages.js'
 import type { Answer } from './answers.js'
-import type { Settings } from '../settings.js'
+import { READ_TOKEN, type Settings } from '../settings.js'
 
 type ListQuery = Query & { limit?: number | undefined }
 
@@ -38,5 +38,7 @@ export function createApi(settings: Settings) {
     return createList<Item>(read, query.limit)
   }
 
-  return { get, ask, post, ponder, list, open }
+  const { idleMs, apiKey } = settings
+  const isReadToken = apiKey.startsWith(READ_TOKEN)
+  return { get, ask, post, ponder, list, open, idleMs, isReadToken }
 }

@@ -1,5 +1,6 @@
 import { ConnectionError, StewardError, TimeoutError } from '../errors.js'
 import { readAnswer, type Answer } from './answers.js'
+import { limitTime } from './limit.js'
 import { delayAfter, reasonOf, sleep } from './retries.js'
 import type { RequestFacts, Settings } from '../settings.js'
 
@@ -106,27 +107,6 @@ async function request(
     redirect: 'manual',
     ...(signal && { signal }),
   })
-}
-
-/** Ends a try after some time, or when the caller wants it. */
-function limitTime(timeoutMs: number, outer: AbortSignal | undefined) {
-  const controller = new AbortController()
-  let isOver = false
-  const timer = setTimeout(() => {
-    isOver = true
-    controller.abort()
-  }, timeoutMs)
-  const stop = () => controller.abort()
-  if (outer?.aborted) stop()
-  outer?.addEventListener('abort', stop)
-  return {
-    signal: controller.signal,
-    isOver: () => isOver,
-    clear() {
-      clearTimeout(timer)
-      outer?.removeEventListener('abort', stop)
-    },
-  }
 }
 
 const timedOut = (timeoutMs: number) =>

@@ -1,8 +1,10 @@
 import { toAmount, type Amount } from '../amounts.js'
+import { follow } from '../http/stream.js'
 import { waitForIntent, type IntentWait } from './waiting.js'
 import type { Api } from '../http/api.js'
 import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions, WriteOptions } from '../http/send.js'
+import type { Event } from './event.js'
 import type * as intent from './intent.js'
 
 type Intent = intent.Intent
@@ -18,6 +20,8 @@ export type ListIntentsParams = PageParams & {
 
 /** `wait`: answer at the next change, or after so many seconds, at most 60. */
 export type GetIntentParams = { wait?: number | undefined }
+
+export type IntentEventsParams = { after?: string | undefined; signal?: AbortSignal | undefined }
 
 /** Opens one intent to read, for some minutes. */
 export type ReadToken = { token: string; intentId: string; expiresAt: string }
@@ -64,6 +68,14 @@ export function createIntents(api: Api) {
     /** For a browser, which must not have a key. */
     createReadToken: (id: string, options?: WriteOptions): Promise<ReadToken> =>
       post(`${pathOf(id)}/read-token`, {}, options),
+
+    /**
+     * Its story from the beginning, or after the event that `after` names, until nothing more is to come: of money
+     * that failed with BRIDGE_TIMEOUT until it has come out.
+     */
+    events(id: string, { after, signal }: IntentEventsParams = {}): AsyncIterable<Event> {
+      return follow<Event>(api, { path: `${pathOf(id)}/events`, query: {}, after }, signal)
+    },
 
     /**
      * The intent once it is completed. Any process may wait, also one that did not create it.

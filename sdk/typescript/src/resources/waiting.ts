@@ -1,18 +1,35 @@
 import * as errors from '../errors.js'
+import { limitTime } from '../http/limit.js'
 import { jitter, mayPass, sleep } from '../http/retries.js'
+import { readConnection, type Place } from '../http/stream.js'
+import { createEvents } from './events.js'
 import type { Api } from '../http/api.js'
+import type { Event } from './event.js'
 import type { Intent } from './intent.js'
 
 export type IntentWait = {
+  /** Told every event once, in their order, before the next one is read. What it throws ends the wait. */
+  onEvent?: ((event: Event) => unknown) | undefined
+  /** Id of the last event that was told, maybe to another process. */
+  after?: string | undefined
   signal?: AbortSignal | undefined
   /** Without it, it waits until the intent has ended. */
   timeoutMs?: number | undefined
 }
 
+/** Streams that tell nothing, one after the other, before it is polled. */
+const MOST_CUTS = 3
+/** Polls before a stream is tried again. */
+const POLLS = 6
 /** A poll is answered at the next change, or after so many seconds. */
-const WAIT_S = 10
+const POLL_S = 10
 /** Polls that bring nothing new come no faster, whatever answers them. */
-const SHORTEST_MS = 5_000
+const SHORTEST_POLL_MS = 5_000
+/** An event is told when all older transactions are over, and so a moment after its intent says it. */
+const END_TRIES = 5
+const END_PAUSE_MS = 200
+
+const ends = ['intent.completed', 'intent.failed', 'intent.cancelled']
 
 type FailureClass = new (intent: Intent) => errors.IntentFailedError
 const classes: Record<string, FailureClass> = {
@@ -24,39 +41,123 @@ const classes: Record<string, FailureClass> = {
   CANCELLED: errors.CancelledError,
 }
 
+type Watch = {
+  api: Api
+  id: string
+  /** Of the stream of its events. */
+  place: Place
+  onEvent: ((event: Event) => unknown) | undefined
+  isEndTold: boolean
+  signal: AbortSignal
+  /** What the last poll has said, and which version that was. */
+  intent: Intent | undefined
+  version: string | undefined
+  failures: number
+}
+
+const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
+
 /** Waits over restarts of the service and lost connections; what will not pass is thrown at once. */
 export async function waitForIntent(api: Api, id: string, wait: IntentWait): Promise<Intent> {
-  const { signal, timeoutMs = Infinity } = wait
-  const deadline = Date.now() + timeoutMs
-  let version: string | undefined
-  let failures = 0
+  const { onEvent, after, timeoutMs = Infinity } = wait
+  const limit = limitTime(timeoutMs, wait.signal)
+  const place = { path: `${pathOf(id)}/events`, query: {}, after }
+  const watch: Watch = {
+    ...{ api, id, place, onEvent, signal: limit.signal },
+    ...{ isEndTold: false, intent: undefined, version: undefined, failures: 0 },
+  }
+  try {
+    return completed(await watchUntilOver(watch))
+  } catch (error) {
+    throw limit.isOver() && error === limit.signal.reason ? late(watch) : error
+  } finally {
+    limit.clear()
+  }
+}
+
+/** By a stream; where none is to be had, by polling. */
+async function watchUntilOver(watch: Watch): Promise<Intent> {
+  let cuts = 0
+  // Who goes on after an end would wait for what comes after that: the intent is looked at first.
+  for (let round = watch.place.after === undefined ? 1 : 0; ; round += 1) {
+    const isStreaming = cuts < MOST_CUTS
+    if (round > 0 && (isStreaming || round % POLLS === 0)) {
+      cuts = (await tellStream(watch)) ? 0 : cuts + 1
+    }
+    const intent = await poll(watch, isStreaming ? 0 : POLL_S)
+    if (intent && isOver(intent)) {
+      await tellRest(watch)
+      return intent
+    }
+    if (!isStreaming) await tellMissed(watch)
+    else if (cuts > 0) await sleep(jitter(cuts), watch.signal)
+  }
+}
+
+/** True when the stream has told something. What ended it matters only where the intent would not say it as well. */
+async function tellStream(watch: Watch): Promise<boolean> {
+  const { api, place, signal } = watch
+  const connection = readConnection<Event>(api, place, signal)
+  let hasTold = false
   for (;;) {
-    const begun = Date.now()
-    try {
-      const seconds = version === undefined ? 0 : Math.min(WAIT_S, (deadline - begun) / 1000)
-      const answer = await ask(api, id, { version, seconds: Math.ceil(seconds), signal })
-      failures = 0
-      const { body: intent } = answer
-      if (isOver(intent)) return completed(intent)
-      const isNews = answer.version !== version
-      version = answer.version
-      if (Date.now() >= deadline) throw late(intent)
-      if (!isNews) await sleep(Math.max(0, SHORTEST_MS - (Date.now() - begun)), signal)
-    } catch (error) {
-      if (!mayPass(error) || Date.now() >= deadline) throw error
-      failures += 1
-      await sleep((error.retryAfter ?? 0) * 1000 + jitter(failures), signal)
+    const next = await connection.next().catch((error: unknown) => {
+      if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
+    })
+    if (!next || next.done) return hasTold
+    hasTold = true
+    await tell(watch, next.value)
+    if (watch.isEndTold) {
+      await connection.return({ isOver: true, pauseMs: 0 })
+      return true
     }
   }
 }
 
-type Poll = { version: string | undefined; seconds: number; signal: AbortSignal | undefined }
+async function tell(watch: Watch, event: Event): Promise<void> {
+  watch.place.after = event.id
+  watch.isEndTold = ends.includes(event.type)
+  await watch.onEvent?.(event)
+}
 
-async function ask(api: Api, id: string, { version, seconds, signal }: Poll) {
-  const query = version === undefined ? {} : { wait: seconds, version }
-  const path = `/v1/intents/${encodeURIComponent(id)}`
-  const { body, headers } = await api.ask<Intent>(path, query, { signal, maxRetries: 0 })
-  return { body, version: headers.get('x-intent-version') ?? undefined }
+/** What a stream would have told. A read token opens no list. */
+async function tellMissed(watch: Watch): Promise<void> {
+  const { api, id, place, signal } = watch
+  if (!watch.onEvent || api.isReadToken) return
+  try {
+    const missed = createEvents(api).list({ intentId: id, after: place.after }, { signal })
+    for await (const event of missed) await tell(watch, event)
+  } catch (error) {
+    if (!mayPass(error)) throw error
+  }
+}
+
+async function tellRest(watch: Watch): Promise<void> {
+  for (let tries = 0; watch.onEvent && !watch.isEndTold && tries < END_TRIES; tries += 1) {
+    if (tries > 0) await sleep(END_PAUSE_MS, watch.signal)
+    await tellMissed(watch)
+  }
+}
+
+/** The intent; undefined when the service does not answer now, after a pause. */
+async function poll(watch: Watch, seconds: number): Promise<Intent | undefined> {
+  const { api, id, signal, version } = watch
+  const begun = Date.now()
+  try {
+    const query = seconds > 0 && version !== undefined ? { wait: seconds, version } : {}
+    const answer = await api.ask<Intent>(pathOf(id), query, { signal, maxRetries: 0 })
+    watch.intent = answer.body
+    watch.version = answer.headers.get('x-intent-version') ?? undefined
+    watch.failures = 0
+    const isNews = watch.version !== version
+    const early = SHORTEST_POLL_MS - (Date.now() - begun)
+    if (seconds > 0 && !isNews && !isOver(answer.body)) await sleep(Math.max(0, early), signal)
+    return answer.body
+  } catch (error) {
+    if (signal.aborted || !mayPass(error)) throw error
+    watch.failures += 1
+    await sleep((error.retryAfter ?? 0) * 1000 + jitter(watch.failures), signal)
+    return undefined
+  }
 }
 
 /** A status that is newer than this library is no end, unless the intent says when it was. */
@@ -70,5 +171,7 @@ function completed(intent: Intent): Intent {
   throw new (Class ?? errors.IntentFailedError)(intent)
 }
 
-const late = ({ id, status }: Intent) =>
-  new errors.TimeoutError({ code: 'TIMEOUT', message: `${id} is still ${status}. Wait again.` })
+function late({ id, intent }: Watch): errors.TimeoutError {
+  const status = intent ? `is still ${intent.status}` : 'has not ended yet'
+  return new errors.TimeoutError({ code: 'TIMEOUT', message: `${id} ${status}. Wait again.` })
+}

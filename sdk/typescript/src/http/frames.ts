@@ -1,0 +1,37 @@
+/** What a stream tells at a time. Without `data` it only marks where to go on from. */
+export type Frame = { id: string | undefined; data: string | undefined }
+
+/**
+ * Reads server-sent events out of text that comes in pieces.
+ *
+ * @returns Takes the next piece, answers what it has completed.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ */
+export function createFrameReader(onRetry: (ms: number) => void): (piece: string) => Frame[] {
+  let rest = ''
+  let id: string | undefined
+  let data: string[] = []
+  const take = (line: string) => {
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'data') data.push(value)
+    else if (field === 'id' && !value.includes('\0')) id = value
+    else if (field === 'retry' && /^\d+$/.test(value)) onRetry(Number(value))
+  }
+  return (piece) => {
+    const frames: Frame[] = []
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line !== '') {
+        take(line)
+        continue
+      }
+      if (id !== undefined || data.length > 0) {
+        frames.push({ id, data: data.length > 0 ? data.join('\n') : undefined })
+      }
+      id = undefined
+      data = []
+    }
+    return frames
+  }
+}
