@@ -32,6 +32,16 @@ const methods: Record<string, Method> = {
   fundWallet: { name: 'demo.fund', positional: ['walletId'] },
   getFunding: { name: 'demo.get' },
   getCredits: { name: 'credits.get' },
+  listEvents: { name: 'events.list', isList: true },
+  createWebhook: { name: 'webhooks.create' },
+  listWebhooks: { name: 'webhooks.list', isList: true },
+  getWebhook: { name: 'webhooks.get' },
+  updateWebhook: { name: 'webhooks.update' },
+  deleteWebhook: { name: 'webhooks.delete' },
+  rotateWebhookSecret: { name: 'webhooks.rotateSecret' },
+  testWebhook: { name: 'webhooks.test' },
+  listDeliveries: { name: 'webhooks.deliveries', isList: true },
+  resendDelivery: { name: 'webhooks.resend' },
 }
 
 /** How the operation is called with curl, and by the SDKs where they have a method for it. */

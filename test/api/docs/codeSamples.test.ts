@@ -13,7 +13,7 @@ const operations = readOperations(document).map((operation) => {
 const withSdk = operations.filter(({ samples }) => samples.TypeScript !== undefined)
 
 /** What nobody calls from a program of theirs by the SDKs. */
-const withoutSdk = ['GET /events', 'GET /intents/{intentId}/events', 'GET /readyz']
+const withoutSdk = ['GET /intents/{intentId}/events', 'GET /readyz']
 
 type Sent = { method: string; path: string; body: unknown }
 
@@ -34,17 +34,16 @@ const toSent = (method: string, url: string, body: string | undefined): Sent => 
 /** Runs a sample with the SDK, whose requests go nowhere. */
 async function runWithSdk(source: string): Promise<Sent[]> {
   const sent: Sent[] = []
-  const fetch = (url: string | URL | Request, init: RequestInit = {}) => {
-    sent.push(toSent(init.method ?? 'GET', String(url as string), init.body as string | undefined))
+  const fetch = (url: unknown, init: RequestInit = {}) => {
+    sent.push(toSent(init.method ?? 'GET', url as string, init.body as string | undefined))
     return Promise.resolve(Response.json({ data: [], hasMore: false, nextCursor: null }))
   }
   const steward = new Steward({ apiKey: 'svc_sk_0', baseUrl: 'http://127.0.0.1:1', fetch })
   const [, code = ''] = source.split('new Steward()\n')
   const run = `return (async () => {\n${code}\n})()`
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what is tested
-  await (new Function('steward', 'console', run)(steward, {
-    log: () => undefined,
-  }) as Promise<void>)
+  const sample = new Function('steward', 'console', run) as (...given: object[]) => Promise<void>
+  await sample(steward, { log: () => undefined })
   return sent
 }
 
@@ -55,7 +54,13 @@ function runInShell(source: string): string[] {
     ...{ PATH: process.env.PATH, STEWARD_API_KEY: 'svc_sk_0' },
     STEWARD_BASE_URL: 'http://127.0.0.1:1/v1',
   }
-  return execFileSync('bash', ['-ec', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1)
+  return execFileSync('bash', ['-ec', script], {
+    ...{ env, encoding: 'utf8' as const },
+    // Without: a shell whose input is a socket takes itself for a remote one, and reads a user's settings.
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+    .split('\0')
+    .slice(0, -1)
 }
 
 const after = (words: string[], flag: string) => words[words.indexOf(flag) + 1]
