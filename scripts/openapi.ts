@@ -2,13 +2,18 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { createErrorsMarkdown } from '../api/docs/errors.js'
+import { createLlmsText } from '../api/docs/llms.js'
 import { createOpenApi, toJson } from '../api/docs/openapi.js'
+import { createPostmanCollection } from '../api/docs/postman.js'
 import { endpoints } from '../api/routes.js'
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const document = createOpenApi(endpoints)
 /** What is published of the routes and the catalogs, as it is stored. */
 const documents: [file: string, content: string][] = [
-  [path.join('docs', 'openapi.json'), toJson(createOpenApi(endpoints))],
+  [path.join('docs', 'openapi.json'), toJson(document)],
+  [path.join('docs', 'steward.postman_collection.json'), toJson(createPostmanCollection(document))],
+  [path.join('docs', 'llms.txt'), createLlmsText(endpoints)],
   [path.join('docs', 'errors.md'), createErrorsMarkdown(endpoints)],
 ]
 for (const [file, content] of documents) await (values.check ? check : write)(file, content)

@@ -6,6 +6,7 @@ const home = {
   name: 'Steward',
   docs: '/docs',
   openapi: '/openapi.json',
+  postman: '/postman.json',
   llms: '/llms.txt',
   errors: '/docs/errors',
   health: '/healthz',
@@ -15,6 +16,7 @@ const links: [path: string, text: string][] = [
   [home.docs, 'API documentation, to read and to try'],
   [home.errors, 'Errors: what each means and what to do about it'],
   [home.openapi, 'OpenAPI 3.1 document'],
+  [home.postman, 'The same as a Postman collection'],
   [home.llms, 'Short description for language models'],
   [home.health, 'Health of this process'],
 ]

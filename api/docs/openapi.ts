@@ -8,6 +8,8 @@ import {
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
 import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import { codeSamplesOf } from './codeSamples.js'
+import { readOperations } from './operations.js'
 import { simplify } from './simplify.js'
 import { headers, idempotencyKey } from '../http/headers.js'
 import type { Docs, Reply, Route } from '../http/route.js'
@@ -59,7 +61,7 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
   const responses = createErrorResponses()
   const hosted = { servers: [{ url: '/', description: 'This deployment, without the version' }] }
   const used = [...versioned, ...unversioned]
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -92,6 +94,10 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
     },
     { override: simplify },
   )
+  for (const operation of readOperations(document)) {
+    operation.described['x-codeSamples'] = codeSamplesOf(operation)
+  }
+  return document
 }
 
 /** `/wallets/{userId}` for `/wallets/:userId`. */
@@ -269,4 +275,4 @@ export function errorUnion(codes: ErrorCode[]): z.ZodType {
 }
 
 /** The document as it is published: stable, so that a change of it is a change of an endpoint. */
-export const toJson = (document: OpenApi) => `${JSON.stringify(document, null, 2)}\n`
+export const toJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`

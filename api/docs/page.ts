@@ -5,6 +5,7 @@ import { createOpenApi, toJson, type Endpoints } from './openapi.js'
 import { createErrorsPage } from './errors.js'
 import { answerHome } from './home.js'
 import { createLlmsText } from './llms.js'
+import { createPostmanCollection } from './postman.js'
 import { ERRORS_PAGE } from '../http/errors.js'
 
 const require = createRequire(import.meta.url)
@@ -64,6 +65,7 @@ export function docsRoutes(endpoints: Endpoints): Router {
   const document = createOpenApi(endpoints)
   router.get('/', answerHome)
   router.get('/openapi.json', answer('json', toJson(document)))
+  router.get('/postman.json', answer('json', toJson(createPostmanCollection(document))))
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
   router.get('/docs', answer('html', PAGE))
   router.get(ERRORS_PAGE, answer('html', createErrorsPage(endpoints)))

@@ -71,7 +71,7 @@ describe('the document', () => {
 describe('GET /', () => {
   const links = {
     ...{ docs: '/docs', openapi: '/openapi.json', llms: '/llms.txt' },
-    ...{ errors: '/docs/errors', health: '/healthz' },
+    ...{ postman: '/postman.json', errors: '/docs/errors', health: '/healthz' },
   }
 
   test('answers with JSON that leads on', async () => {

@@ -1,0 +1,136 @@
+import type { Operation } from './operations.js'
+
+/** One call in one language, as documentation sites show it beside an operation. */
+export type CodeSample = { lang: string; label: string; source: string }
+
+type Method = {
+  /** Of the TypeScript SDK; in Python it is the same in snake_case. */
+  name: string
+  /** Fields of the body that come by their position. */
+  positional?: string[]
+  /** A field of the body that the method says by its name. */
+  implied?: string
+  /** Pages, which the SDKs turn by themselves. */
+  isList?: true
+}
+
+/** What the SDKs call an operation. What is for operators and browsers has no method. */
+const methods: Record<string, Method> = {
+  createWallet: { name: 'wallets.create' },
+  listWallets: { name: 'wallets.list', isList: true },
+  getWallet: { name: 'wallets.get' },
+  getBalances: { name: 'balances.get' },
+  getYields: { name: 'yields.list' },
+  listYieldHistory: { name: 'yields.history', isList: true },
+  createIntent: { name: 'intents.lend', implied: 'action' },
+  listIntents: { name: 'intents.list', isList: true },
+  getIntent: { name: 'intents.get' },
+  cancelIntent: { name: 'intents.cancel' },
+  retryIntent: { name: 'intents.retry' },
+  createReadToken: { name: 'intents.createReadToken' },
+  getPositions: { name: 'positions.get' },
+  fundWallet: { name: 'demo.fund', positional: ['walletId'] },
+  getFunding: { name: 'demo.get' },
+  getCredits: { name: 'credits.get' },
+  listEvents: { name: 'events.list', isList: true },
+  createWebhook: { name: 'webhooks.create' },
+  listWebhooks: { name: 'webhooks.list', isList: true },
+  getWebhook: { name: 'webhooks.get' },
+  updateWebhook: { name: 'webhooks.update' },
+  deleteWebhook: { name: 'webhooks.delete' },
+  rotateWebhookSecret: { name: 'webhooks.rotateSecret' },
+  testWebhook: { name: 'webhooks.test' },
+  listDeliveries: { name: 'webhooks.deliveries', isList: true },
+  resendDelivery: { name: 'webhooks.resend' },
+}
+
+/** How the operation is called with curl, and by the SDKs where they have a method for it. */
+export function codeSamplesOf(operation: Operation): CodeSample[] {
+  const method = methods[operation.described.operationId]
+  const curl = { lang: 'Shell', label: 'curl', source: toCurl(operation) }
+  if (!method) return [curl]
+  const call = { method, ...argumentsOf(operation, method) }
+  return [
+    curl,
+    { lang: 'TypeScript', label: 'TypeScript', source: toTypeScript(call) },
+    { lang: 'Python', label: 'Python', source: toPython(call) },
+  ]
+}
+
+/** The first example of its body. */
+const bodyOf = ({ bodies }: Operation) => bodies[0]?.[1] as Record<string, unknown> | undefined
+
+const exampleOf = ({ parameters }: Operation, name: string) =>
+  parameters.find((parameter) => parameter.name === name)?.schema?.examples?.[0] ?? ''
+
+function toCurl(operation: Operation): string {
+  const { method, path, isVersioned } = operation
+  const base = isVersioned ? '$STEWARD_BASE_URL' : '${STEWARD_BASE_URL%/v1}'
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => exampleOf(operation, name))
+  const body = bodyOf(operation)
+  const lines = [
+    `curl "${base}${filled}${requiredQuery(operation)}"`,
+    `-H "Authorization: Bearer $STEWARD_API_KEY"`,
+    ...(method === 'post' ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(body ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`] : []),
+    ...(method === 'post' && !body ? ['-X POST'] : []),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function requiredQuery({ parameters }: Operation): string {
+  const required = parameters.filter((one) => one.in === 'query' && one.required)
+  const pairs = required.map(({ name, schema }) => `${name}=${schema?.const ?? schema?.enum?.[0]}`)
+  return pairs.length > 0 ? `?${pairs.join('&')}` : ''
+}
+
+type Call = { method: Method; places: unknown[]; fields: Record<string, unknown> }
+
+/** What the SDKs' method takes: first by position, then by name. */
+function argumentsOf(operation: Operation, { positional = [], implied }: Method) {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const body = bodyOf(operation) ?? {}
+  const rest = Object.entries(body).filter(
+    ([name]) => name !== implied && !positional.includes(name),
+  )
+  return {
+    places: [
+      ...names.map((name) => exampleOf(operation, name)),
+      ...positional.map((name) => body[name]),
+    ],
+    fields: Object.fromEntries(rest),
+  }
+}
+
+function toTypeScript({ method: { name, isList }, places, fields }: Call): string {
+  const named = Object.keys(fields).length > 0 ? [literalOf(fields)] : []
+  const call = `steward.${name}(${[...places.map(literalOf), ...named].join(', ')})`
+  const use = isList
+    ? `for await (const item of ${call}) console.log(item)`
+    : `console.log(await ${call})`
+  return `import { Steward } from '@steward/sdk'\n\nconst steward = new Steward()\n${use}\n`
+}
+
+/** As the house writes it: keys without quotes, texts in single ones. Examples have neither in them. */
+function literalOf(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
+  const fields = Object.entries(value).map(([name, inner]) => `${name}: ${literalOf(inner)}`)
+  return `{ ${fields.join(', ')} }`
+}
+
+function toPython({ method: { name, isList }, places, fields }: Call): string {
+  const named = Object.entries(fields).map(([key, value]) => `${toSnake(key)}=${pythonOf(value)}`)
+  const call = `steward.${toSnake(name)}(${[...places.map(pythonOf), ...named].join(', ')})`
+  const use = isList ? `for item in ${call}:\n    print(item)` : `print(${call})`
+  return `from steward import Steward\n\nsteward = Steward()\n${use}\n`
+}
+
+const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** JSON is Python, apart from its words. */
+const pythonOf = (value: unknown) =>
+  JSON.stringify(value).replace(/\b(true|false|null)\b(?=[,}\]]|$)/g, (word) =>
+    word === 'null' ? 'None' : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,
+  )

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  InsufficientFundsError,
+  IntentFailedError,
+  InvalidRequestError,
+  type Intent,
+  type Steward,
+} from '@steward/sdk'
+import { Refusal } from './refusal.js'
+import type { Order, Store } from './store.js'
+
+export type NewOrder = Omit<Order, 'intentId' | 'status' | 'reason'>
+export type Orders = ReturnType<typeof createOrders>
+
+/** Long enough to be no burden, short enough that nobody waits for it. */
+const AGAIN_MS = 2_000
+
+/** Brings each order to its end, whatever this process or Steward lives through meanwhile. */
+export function createOrders(steward: Steward, store: Store) {
+  // #region order
+  /** Kept before Steward hears of it: whatever happens next, it is known what was meant. */
+  function place(order: NewOrder): Order {
+    const known = store.findOrder(order.id)
+    if (known) return sameAs(order, known)
+    const placed = store.putOrder({ ...order, status: 'open' })
+    void follow(placed)
+    return placed
+  }
+
+  /** The order's id is the key: sent again, after a crash too, it finds its intent. */
+  async function submit({ id, kind, walletId, amount, chain = '' }: Order): Promise<Intent> {
+    const once = { idempotencyKey: `order-${id}` }
+    if (kind === 'save') return steward.intents.lend({ walletId, amount }, once)
+    return steward.intents.withdraw({ walletId, amount, chain }, once)
+  }
+  // #endregion order
+
+  // #region follow
+  /** At the start of this process, for all orders that an earlier one has left open. */
+  function resume(): void {
+    for (const order of store.openOrders()) void follow(order)
+  }
+
+  async function follow(order: Order): Promise<void> {
+    try {
+      const intentId = order.intentId ?? (await submit(order)).id
+      store.putOrder({ ...order, intentId })
+      settle(await steward.intents.waitForCompletion(intentId))
+    } catch (error) {
+      if (error instanceof IntentFailedError) settle(error.intent)
+      else if (isRefusal(error)) {
+        store.putOrder({ ...order, status: 'failed', reason: error.message })
+      } else {
+        console.error(`Order ${order.id} is tried again:`, error)
+        await sleep(AGAIN_MS)
+        return follow(store.findOrder(order.id) ?? order)
+      }
+    }
+  }
+  // #endregion follow
+
+  // #region settle
+  /** An order is what Steward says of its intent: told twice or late, it comes out the same. */
+  function settle({ id, status, error }: Intent): void {
+    const order = store.findOrderOf(id)
+    if (!order) return
+    if (status === 'completed') store.putOrder({ ...order, status: 'done' })
+    else if (status === 'failed') {
+      store.putOrder({ ...order, status: 'failed', reason: error?.message ?? status })
+    } else store.putOrder({ ...order, status: 'open' })
+  }
+  // #endregion settle
+
+  return { place, resume, settle }
+}
+
+/** Nothing was done, and the saver has to ask for something else. */
+const isRefusal = (error: unknown): error is InsufficientFundsError | InvalidRequestError =>
+  error instanceof InsufficientFundsError || error instanceof InvalidRequestError
+
+function sameAs({ id, userId, kind, amount }: NewOrder, known: Order): Order {
+  if (known.userId === userId && known.kind === kind && known.amount === amount) return known
+  throw new Refusal(409, `Order ${id} is another one. Choose a new id.`)
+}

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process'
+import { Steward } from '@steward/sdk'
+import { describe, expect, test } from '@jest/globals'
+import { readOperations, type Operation } from '../../../api/docs/operations.js'
+import { document } from '../../support/openapi.js'
+
+const operations = readOperations(document).map((operation) => {
+  const { described, method, path } = operation
+  const sources = (described['x-codeSamples'] ?? []).map(({ label, source }) => [label, source])
+  const samples = Object.fromEntries(sources) as Record<string, string>
+  return { title: `${method.toUpperCase()} ${path}`, operation, samples }
+})
+const withSdk = operations.filter(({ samples }) => samples.TypeScript !== undefined)
+
+/** What nobody calls from a program of theirs by the SDKs. */
+const withoutSdk = ['GET /intents/{intentId}/events', 'GET /readyz']
+
+type Sent = { method: string; path: string; body: unknown }
+
+/** What the operation's own examples ask for. */
+function expectedOf({ method, path, isVersioned, parameters, bodies }: Operation): Sent {
+  const valueOf = (name: string) =>
+    parameters.find((parameter) => parameter.name === name)?.schema?.examples?.[0] ?? ''
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => valueOf(name))
+  const body = bodies[0]?.[1] ?? (method === 'post' ? {} : undefined)
+  return { method: method.toUpperCase(), path: (isVersioned ? '/v1' : '') + filled, body }
+}
+
+const toSent = (method: string, url: string, body: string | undefined): Sent => ({
+  ...{ method, path: new URL(url).pathname },
+  body: body === undefined ? undefined : (JSON.parse(body) as unknown),
+})
+
+/** Runs a sample with the SDK, whose requests go nowhere. */
+async function runWithSdk(source: string): Promise<Sent[]> {
+  const sent: Sent[] = []
+  const fetch = (url: unknown, init: RequestInit = {}) => {
+    sent.push(toSent(init.method ?? 'GET', url as string, init.body as string | undefined))
+    return Promise.resolve(Response.json({ data: [], hasMore: false, nextCursor: null }))
+  }
+  const steward = new Steward({ apiKey: 'svc_sk_0', baseUrl: 'http://127.0.0.1:1', fetch })
+  const [, code = ''] = source.split('new Steward()\n')
+  const run = `return (async () => {\n${code}\n})()`
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what is tested
+  const sample = new Function('steward', 'console', run) as (...given: object[]) => Promise<void>
+  await sample(steward, { log: () => undefined })
+  return sent
+}
+
+/** Runs a sample in a shell where `curl` only tells its arguments. */
+function runInShell(source: string): string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }; uuidgen() { echo key; }\n${source}`
+  const env = {
+    ...{ PATH: process.env.PATH, STEWARD_API_KEY: 'svc_sk_0' },
+    STEWARD_BASE_URL: 'http://127.0.0.1:1/v1',
+  }
+  return execFileSync('bash', ['-ec', script], {
+    ...{ env, encoding: 'utf8' as const },
+    // Without: a shell whose input is a socket takes itself for a remote one, and reads a user's settings.
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+    .split('\0')
+    .slice(0, -1)
+}
+
+const after = (words: string[], flag: string) => words[words.indexOf(flag) + 1]
+
+describe('x-codeSamples', () => {
+  test('every operation that is called from programs has one in each language', () => {
+    const missing = operations.filter(({ samples }) => Object.keys(samples).length < 3)
+    expect(missing.map(({ title }) => title).sort()).toEqual(withoutSdk)
+  })
+
+  test.each(withSdk)('$title: TypeScript sends what the example says', async (one) => {
+    expect(await runWithSdk(one.samples.TypeScript ?? '')).toEqual([expectedOf(one.operation)])
+  })
+
+  test.each(operations)('$title: curl sends what the example says', ({ operation, samples }) => {
+    const words = runInShell(samples.curl ?? '')
+    const data = words.includes('-d') ? after(words, '-d') : undefined
+    const posts = words.includes('-d') || after(words, '-X') === 'POST'
+    const expected = expectedOf(operation)
+    expect(toSent(posts ? 'POST' : 'GET', words[0] ?? '', data)).toEqual({
+      ...expected,
+      body: operation.bodies.length > 0 ? expected.body : undefined,
+    })
+    expect(words).toContain('Authorization: Bearer svc_sk_0')
+  })
+})
