@@ -1,4 +1,5 @@
 import { accounts } from './0001_accounts.js'
+import { accountsOfUsers } from './0032_accounts_of_users.js'
 import { carrying } from './0019_carrying.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
@@ -57,4 +58,5 @@ export const migrations = [
   { name: '0027_sign_in', sql: signIn },
   { name: '0028_requests', sql: requests },
   { name: '0029_system', sql: system },
+  { name: '0032_accounts_of_users', sql: accountsOfUsers },
 ]
