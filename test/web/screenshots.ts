@@ -96,7 +96,7 @@ async function main(folder: string): Promise<void> {
   const db = connect(stack.facts.databaseUrl, 2)
   try {
     const seeds = await seed(stack)
-    const people = createPeople(browser, { stack, db })
+    const people = createPeople(browser, { host: stack.facts.hostUrl, db })
     const { page } = await people.join({ email: EMAIL, role: 'owner', isOperator: true })
     for (const [name, place] of placesOf(seeds)) {
       await page.setViewportSize({ width: 1280, height: HEIGHT })

@@ -61,7 +61,10 @@ describe('POST /session/switch', () => {
     expect((await pages('POST', '/wallets', { cookie, body })).status).toBe(403)
     const back = cookieOf(await switchTo(cookie, person.accountId))
     expect((await pages('POST', '/wallets', { cookie: back, body })).status).toBe(201)
-    const wallets = await world.database.db('wallet').where({ user_id: 'alice' }).pluck('account_id')
+    const wallets = await world.database
+      .db('wallet')
+      .where({ user_id: 'alice' })
+      .pluck('account_id')
     expect(wallets).toEqual([person.accountId])
   })
 

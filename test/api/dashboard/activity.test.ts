@@ -238,21 +238,6 @@ describe('GET /intents.csv', () => {
     expect(lines[1]?.startsWith(ids[2] ?? '-')).toBe(true)
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="intents.csv"')
   })
-
-  test('has the intents that the list shows by the same filters', async () => {
-    const { db } = world.database
-    const [one, other] = [await newWallet('one'), await newWallet('other')]
-    const kept = await insertTestIntent(db, one, 'completed')
-    await insertTestIntent(db, one, 'failed')
-    await insertTestIntent(db, other, 'completed')
-    const filter = `walletId=${one.id}&status=completed&action=lend`
-    const headers = { cookie: mine.cookie }
-    const url = `${world.api.url}/dashboard/api/intents.csv?${filter}`
-    const lines = (await (await fetch(url, { headers })).text()).trimEnd().split('\r\n')
-    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual([kept])
-    expect((await listed(`/intents?${filter}`)).data.map(({ id }) => id)).toEqual([kept])
-    expect((await read('/intents.csv?status=unknown')).status).toBe(400)
-  })
 })
 
 describe('GET /overview', () => {

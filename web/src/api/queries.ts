@@ -1,12 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { get, type Query } from './call.js'
 import type {
+  ActEntry,
   Balances,
   Intent,
   KeyEntry,
   KeyUseDay,
   LedgerEntry,
   MemberEntry,
+  OwnAccountEntry,
   OverviewState,
   Page,
   Positions,
@@ -30,6 +32,13 @@ export const sessionQuery = queryOptions({
   retry: false,
 })
 
+/** The accounts of whoever is signed in. */
+export const ownAccountsQuery = queryOptions({
+  queryKey: ['session', 'accounts'],
+  queryFn: () => get<Page<OwnAccountEntry>>('/session/accounts'),
+  staleTime: 60_000,
+})
+
 /** The whole deployment, for operators. It comes anew while somebody looks at it. */
 export const systemQuery = queryOptions({
   queryKey: ['system'],
@@ -49,6 +58,13 @@ const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
 
 export const intentsQuery = (query: Query) => listQuery<Intent>('intents', '/intents', query)
 export const walletsQuery = (query: Query) => listQuery<Wallet>('wallets', '/wallets', query)
+
+export const walletQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['wallets', 'one', id],
+    queryFn: () => get<Wallet>(`/wallets/by-id/${encodeURIComponent(id)}`),
+    staleTime: Infinity,
+  })
 
 export const intentQuery = (id: string) =>
   queryOptions({
@@ -114,6 +130,7 @@ export const searchQuery = (q: string) =>
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')
+export const actsQuery = listQuery<ActEntry>('members', '/members/acts')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
 const PAGE_LIMIT = 100

@@ -26,8 +26,10 @@ export type {
   SessionAnswer as Session,
   InvitationAnswer as Invitation,
   InviteAnswer,
+  ActEntry,
   KeyEntry,
   MemberEntry,
+  OwnAccountEntry,
   NewKeyAnswer,
   SessionEntry,
 } from '../../../api/schemas/dashboard.js'
