@@ -20,7 +20,7 @@ import type {
   UsageDay,
   Wallet,
   Yields,
-  YieldSnapshot,
+  YieldPoint,
 } from './types.js'
 
 /** What pages ask for. The first word of a key is the resource: events of it make the rest stale. */
@@ -133,26 +133,9 @@ export const membersQuery = listQuery<MemberEntry>('members', '/members')
 export const actsQuery = listQuery<ActEntry>('members', '/members/acts')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
-const PAGE_LIMIT = 100
-/** More is not drawn: a chart of a week has fewer points than that. */
-const MAX_PAGES = 20
-
-/** What markets have paid since a moment, the newest first. */
-export const yieldHistoryQuery = (from: string) =>
-  queryOptions({
-    queryKey: ['yields', 'history', from],
-    queryFn: () => readAll<YieldSnapshot>('/yields/history', { from, limit: PAGE_LIMIT }),
-    staleTime: 60_000,
-  })
-
-async function readAll<T>(path: string, query: Query): Promise<T[]> {
-  const rows: T[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const page: Page<T> = await get(path, { ...query, cursor })
-    rows.push(...page.data)
-    if (!page.nextCursor) break
-    cursor = page.nextCursor
-  }
-  return rows
-}
+/** What markets have paid in the last seven days. */
+export const yieldWeekQuery = queryOptions({
+  queryKey: ['yields', 'week'],
+  queryFn: () => get<{ data: YieldPoint[] }>('/yields/week'),
+  staleTime: 60_000,
+})

@@ -6,7 +6,6 @@ import type {
   positions,
   wallet,
   yields,
-  yieldSnapshot,
 } from '../../../api/schemas/resources.js'
 
 /** Answers of the API, as the server's schemas have them: nothing here is said twice. */
@@ -19,7 +18,6 @@ export type Wallet = z.infer<typeof wallet>
 export type Balances = z.infer<typeof balances>
 export type Positions = z.infer<typeof positions>
 export type Yields = z.infer<typeof yields>
-export type YieldSnapshot = z.infer<typeof yieldSnapshot>
 export type Funding = z.infer<typeof funding>
 
 export type {
@@ -40,6 +38,7 @@ export type {
   RequestEntryBody as RequestEntry,
   SearchAnswer,
   UsageDay,
+  YieldPointBody as YieldPoint,
 } from '../../../api/schemas/activity.js'
 export type { SystemAnswer as System } from '../../../api/schemas/system.js'
 export type { Role } from '../../../domain/roles.js'
