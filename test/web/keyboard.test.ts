@@ -70,7 +70,7 @@ describeWithBrowser('by the keyboard alone', () => {
       await page.getByText('I have copied it').waitFor()
       await tabTo(page, 'I have copied it')
       await keyboard.press('Enter')
-      await page.getByRole('cell', { name: 'made by hand' }).waitFor()
+      await page.getByRole('cell', { name: 'made by hand', exact: true }).waitFor()
       const { accountId } = person
       const keys = await world.db('api_key').where({ account_id: accountId }).pluck('name')
       expect(keys).toEqual(['made by hand'])

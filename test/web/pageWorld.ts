@@ -1,5 +1,5 @@
 import { buildBeside } from '../../dev/parts/dashboard.js'
-import { startWorld } from '../api/api.js'
+import { startWorld, type World } from '../api/api.js'
 import { newPerson, pagesOf, type Person } from '../api/dashboard/people.js'
 import { openBrowser, watch } from './browser.js'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -12,8 +12,12 @@ export type Window = { page: Page; faults: string[]; context: BrowserContext }
 
 /** The built pages, served by an API that has a database and no chain that answers: for what needs none. */
 export async function startPageWorld() {
+  return openPages(await startWorld(undefined, { keepsRequests: true }))
+}
+
+/** The pages of an API, and a browser for them. */
+export async function openPages(world: World) {
   await buildBeside()
-  const world = await startWorld(undefined, { keepsRequests: true })
   const browser = await openBrowser()
   const host = world.api.url
   return {
@@ -24,7 +28,8 @@ export async function startPageWorld() {
     async open({ cookie }: Person): Promise<Window> {
       const [name = '', value = ''] = cookie.split('=')
       const context = await browser.newContext({ bypassCSP: true })
-      await context.addCookies([{ name, value, url: `${host}/dashboard`, httpOnly: true }])
+      const { hostname: domain } = new URL(host)
+      await context.addCookies([{ name, value, domain, path: '/dashboard', httpOnly: true }])
       const page = await context.newPage()
       page.setDefaultTimeout(PATIENCE_MS)
       return { page, context, faults: watch(page, host) }

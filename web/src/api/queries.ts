@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query'
 import { get, type Query } from './call.js'
 import type {
   ActEntry,
   Balances,
+  Delivery,
   Intent,
   KeyEntry,
   KeyUseDay,
@@ -19,6 +20,7 @@ import type {
   System,
   UsageDay,
   Wallet,
+  Webhook,
   Yields,
   YieldPoint,
 } from './types.js'
@@ -127,6 +129,27 @@ export const searchQuery = (q: string) =>
     enabled: q !== '',
     staleTime: 30_000,
   })
+
+/** While something is on its way, its answer is looked for. */
+const DELIVERING_MS = 1_500
+
+export const webhooksQuery = listQuery<Webhook>('webhooks', '/webhooks')
+export const webhookQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'one', id],
+    queryFn: () => get<Webhook>(`/webhooks/${encodeURIComponent(id)}`),
+  })
+export const deliveriesQuery = (webhookId: string, query: Query) => ({
+  ...listQuery<Delivery>(
+    'webhooks',
+    `/webhooks/${encodeURIComponent(webhookId)}/deliveries`,
+    query,
+  ),
+  refetchInterval: ({ state }: { state: { data?: InfiniteData<Page<Delivery>> | undefined } }) =>
+    state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'pending'))
+      ? DELIVERING_MS
+      : WATCHED_MS,
+})
 
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')

@@ -7,6 +7,12 @@ import type {
   wallet,
   yields,
 } from '../../../api/schemas/resources.js'
+import type {
+  createdWebhook,
+  delivery,
+  rotatedSecret,
+  webhook,
+} from '../../../api/schemas/webhooks.js'
 
 /** Answers of the API, as the server's schemas have them: nothing here is said twice. */
 export type Intent = z.infer<typeof intent>
@@ -19,6 +25,10 @@ export type Balances = z.infer<typeof balances>
 export type Positions = z.infer<typeof positions>
 export type Yields = z.infer<typeof yields>
 export type Funding = z.infer<typeof funding>
+export type Webhook = z.infer<typeof webhook>
+export type CreatedWebhook = z.infer<typeof createdWebhook>
+export type RotatedSecret = z.infer<typeof rotatedSecret>
+export type Delivery = z.infer<typeof delivery>
 
 export type {
   SessionAnswer as Session,
