@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Building2 } from 'lucide-react'
 import { post } from '../api/call.js'
+import { queryClient } from '../api/client.js'
 import { ownAccountsQuery } from '../api/queries.js'
 import type { Entry } from '../ui/Menu.js'
 
@@ -17,8 +18,9 @@ export function useAccountEntries(): Entry[] {
   }))
 }
 
-/** The page begins anew: nothing of the one account is left where the other one's should be. */
+/** The page begins anew: nothing of the one account is left, or asked for, where the other one's should be. */
 async function switchTo(accountId: string): Promise<void> {
+  await queryClient.cancelQueries()
   await post('/session/switch', { accountId })
   location.assign('/dashboard')
 }
