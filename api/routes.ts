@@ -9,6 +9,8 @@ import { overviewRoutes } from './endpoints/dashboard/overview.js'
 import { requestRoutes } from './endpoints/dashboard/requests.js'
 import { sessionRoutes } from './endpoints/dashboard/session.js'
 import { usageRoutes } from './endpoints/dashboard/usage.js'
+import { yieldWeekRoutes } from './endpoints/dashboard/yields.js'
+import { walletPageRoutes } from './endpoints/dashboard/wallet.js'
 import { demoRoutes } from './endpoints/demo.js'
 import { eventRoutes } from './endpoints/events.js'
 import { intentRoutes } from './endpoints/intents.js'
@@ -54,4 +56,6 @@ export const dashboard: readonly DashboardRoute[] = [
   ...overviewRoutes,
   ...requestRoutes,
   ...usageRoutes,
+  ...walletPageRoutes,
+  ...yieldWeekRoutes,
 ]

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
 import { invalidRequest } from '../domain/errors.js'
+import { networkAddress } from './http/browser.js'
 import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
 import { errorBody } from './http/errors.js'
@@ -55,7 +56,7 @@ function answerUnreadable({ shield }: Services) {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),
       'X-Request-Id': requestId,
-      ...windowHeaders(shield.count(remoteAddress)),
+      ...windowHeaders(shield.count(networkAddress(remoteAddress))),
       Connection: 'close',
     }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -58,3 +58,25 @@ export async function listYields(
   )
   return rows.map((row) => ({ ...row, id: row.id.toString() }))
 }
+
+/** What a market paid on average from `at` on, until the next point. */
+export type YieldPoint = Pick<YieldSnapshot, 'chain' | 'protocol' | 'asset' | 'apyPercent'> & {
+  at: Date
+}
+
+/**
+ * What each market paid since a moment, oldest first: hour by hour, and every five minutes while all that is known
+ * is younger than a day. Where nothing was read, there is no point.
+ */
+export async function readYieldPoints(db: Db, from: Date): Promise<YieldPoint[]> {
+  const { rows } = await db.raw<{ rows: YieldPoint[] }>(
+    `with known as (select * from yield_snapshot where taken_at >= ?),
+       step as (select case when min(taken_at) > now() - interval '1 day' then interval '5 minutes'
+         else interval '1 hour' end as wide from known)
+     select chain, protocol, asset, date_bin(wide, taken_at, timestamptz 'epoch') as at,
+       round(avg(apy_percent), 4)::text as "apyPercent"
+     from known cross join step group by 1, 2, 3, 4 order by 4, 1, 2, 3`,
+    [from],
+  )
+  return rows
+}

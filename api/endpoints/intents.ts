@@ -19,7 +19,12 @@ import { intentBody, previewBody } from './intentBody.js'
 import { readChanged, versionOf, type State } from './waiting.js'
 import { submitIntent, type Submission } from './submitIntent.js'
 import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
-import { intentIdInput, moment, readTokenInput, statusList } from '../schemas/parameters.js'
+import {
+  intentFilterQuery,
+  intentIdInput,
+  readTokenInput,
+  toIntentFilter,
+} from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { apiKey } from '../http/apiKey.js'
 import { noParams } from '../http/input.js'
@@ -159,14 +164,7 @@ const listAllIntents = readRoute(
     path: '/intents',
     caller: apiKey({ credits: prices.listIntents }),
     params: noParams,
-    query: z.strictObject({
-      ...pageQuery,
-      walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
-      status: statusList,
-      action: intentAction.optional().meta({ description: 'Only those of this action.' }),
-      createdAfter: moment('Only those created after this moment.'),
-      createdBefore: moment('Only those created before this moment.'),
-    }),
+    query: z.strictObject({ ...pageQuery, ...intentFilterQuery }),
     docs: {
       operationId: 'listIntents',
       tag: 'Intents',
@@ -187,9 +185,8 @@ const listAllIntents = readRoute(
   },
   async (services, { caller, query }) => {
     const slice = toSlice(query, /^intent_[0-9a-z]{26}$/)
-    const { walletId, status, action, createdAfter, createdBefore } = query
-    const filter = { walletId, statuses: status, action, createdAfter, createdBefore }
     const { db, registry } = services
+    const filter = toIntentFilter(query)
     const intents = await listIntents(db, caller.accountId, { ...filter, slice })
     const body = pageBody(intents, slice, ({ story, ...intent }) =>
       intentBody(registry, intent, { story }),

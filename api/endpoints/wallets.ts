@@ -130,7 +130,8 @@ const listAllWallets = readRoute(
 
 export const walletRoutes = [createWallet, listAllWallets, readWallet]
 
-function walletBody(wallet: Wallet, { chains }: Services['registry']) {
+/** A wallet as every endpoint tells of it. */
+export function walletBody(wallet: Wallet, { chains }: Services['registry']) {
   return {
     id: wallet.id,
     userId: wallet.userId,

@@ -3,6 +3,7 @@ import { areKnown } from '../../db/tenants/staying.js'
 import { keyDigest, type Scope } from '../../db/tenants/accounts.js'
 import { ServiceError } from '../../domain/errors.js'
 import { outOfCredits, setCredits } from './credits.js'
+import { addressOf } from './browser.js'
 import { noteSender } from './requestLog.js'
 import { accountSuspended, type Door, type Visit } from './door.js'
 import { rateLimited, setWindow } from './window.js'
@@ -53,7 +54,7 @@ export async function knownStill(db: Db, callers: { keyDigest: string }[]) {
 async function admitKey<Row>(visit: Visit, credits: number, search?: Search<Row>) {
   const { services, request, response, requestId, route, scope } = visit
   const { db, shield } = services
-  const address = request.socket.remoteAddress ?? ''
+  const address = addressOf(services, request)
   const guarded = shield.peek(address)
   setWindow(response, guarded)
   const key = keyOf(request)

@@ -20,8 +20,13 @@ export function addressOf({ dashboard }: Settings, request: Request): string {
   const told = trustedProxies > 0 ? (request.get('x-forwarded-for')?.split(',') ?? []) : []
   // Each proxy adds one at the end; what stands before ours anybody may have written.
   const client = told.at(-trustedProxies)?.trim() ?? ''
-  const address = (client || request.socket.remoteAddress || '').replace(/^::ffff:(?=\d+\.)/, '')
-  return isIPv6(address) ? networkOf(address) : address.slice(0, 64)
+  return networkAddress(client || request.socket.remoteAddress || '')
+}
+
+/** An address as callers are counted by it: of IPv6 the network. */
+export function networkAddress(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+  return isIPv6(plain) ? networkOf(plain) : plain.slice(0, 64)
 }
 
 function networkOf(address: string): string {

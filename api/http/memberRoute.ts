@@ -1,6 +1,7 @@
 import { scopeMember, scopeTransaction } from '../../db/connection/scope.js'
 import { charge } from '../../db/tenants/metering.js'
 import { ServiceError } from '../../domain/errors.js'
+import { addressOf } from './browser.js'
 import { enter, toVisit, type Purpose } from './door.js'
 import { parseInput, readJson, type InputSpec, type Schema } from './input.js'
 import { session } from './session.js'
@@ -66,7 +67,7 @@ export function openRoute<Params extends Schema, Query extends Schema, Body exte
 ): DashboardRoute {
   return mountable(spec, async (services, request, response) => {
     response.locals.judged = true
-    const window = services.shield.count(request.socket.remoteAddress ?? '')
+    const window = services.shield.count(addressOf(services, request))
     setWindow(response, window)
     if (window.used > window.limit) throw rateLimited(window)
     const input = await readInput(spec, request, response)

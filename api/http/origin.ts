@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Request, RequestHandler } from 'express'
+import type { Services } from './services.js'
 
 /**
  * Lets writes of the dashboard's own pages through. Browsers send their cookies along with requests that other
@@ -29,8 +30,20 @@ function isOwn(origin: string, request: Request, expected: string | undefined): 
   return new URL(origin).host === request.get('host')
 }
 
+type Settings = Pick<Services['dashboard'], 'publicUrl' | 'trustedProxies'>
+
 /** Where browsers find the service, without a slash at the end. */
-export const hostUrl = (publicUrl: string | undefined, request: Request): string =>
-  publicUrl === undefined
-    ? `${request.protocol}://${request.get('host') ?? ''}`
-    : new URL(publicUrl).origin
+export function hostUrl(settings: Settings, request: Request): string {
+  if (settings.publicUrl !== undefined) return new URL(settings.publicUrl).origin
+  const scheme = isOverTls(settings, request) ? 'https' : 'http'
+  return `${scheme}://${request.get('host') ?? ''}`
+}
+
+/** Whether a browser has come over TLS. The service itself speaks none: its address says so, or proxies of ours. */
+export function isOverTls({ publicUrl, trustedProxies = 0 }: Settings, request: Request): boolean {
+  if (publicUrl !== undefined) return publicUrl.startsWith('https:')
+  const told = trustedProxies > 0 ? (request.get('x-forwarded-proto')?.split(',') ?? []) : []
+  // Some proxies add their word at the end, others pass on the one that they have heard.
+  const scheme = told.at(-trustedProxies) ?? told[0]
+  return scheme?.trim().toLowerCase() === 'https'
+}

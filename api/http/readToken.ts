@@ -1,6 +1,7 @@
 import { admitToken, type TokenHolder } from '../../db/tenants/readTokens.js'
 import { ServiceError } from '../../domain/errors.js'
 import { apiKey, knownStill } from './apiKey.js'
+import { addressOf } from './browser.js'
 import { setCredits } from './credits.js'
 import { rateLimited, setWindow } from './window.js'
 import type { Request, RequestHandler, Response } from 'express'
@@ -45,7 +46,7 @@ async function admitHolder<Row>(visit: Visit, token: string, search?: Search<Row
   const { services, request, response } = visit
   const { db, shield } = services
   allowAnyOrigin(response)
-  const address = request.socket.remoteAddress ?? ''
+  const address = addressOf(services, request)
   const guarded = shield.peek(address)
   setWindow(response, guarded)
   if (guarded.used >= guarded.limit) throw rateLimited(guarded)
@@ -81,13 +82,13 @@ const PREFLIGHT_KEPT_S = 7_200
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export const answerPreflight =
-  ({ shield }: Pick<Services, 'shield'>): RequestHandler =>
+  (services: Pick<Services, 'shield' | 'dashboard'>): RequestHandler =>
   (request, response, next) => {
     if (request.get('access-control-request-method') === undefined) {
       next()
       return
     }
-    setWindow(response, shield.peek(request.socket.remoteAddress ?? ''))
+    setWindow(response, services.shield.peek(addressOf(services, request)))
     allowAnyOrigin(response)
     response.setHeader('Access-Control-Allow-Methods', 'GET')
     response.setHeader('Access-Control-Allow-Headers', 'Authorization, Last-Event-ID')

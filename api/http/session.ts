@@ -2,6 +2,7 @@ import { admitSession, tokenDigest, type Member } from '../../db/tenants/session
 import { areOpen } from '../../db/tenants/staying.js'
 import { ServiceError } from '../../domain/errors.js'
 import { scopesOf } from '../../domain/roles.js'
+import { addressOf } from './browser.js'
 import { sessionCookie } from './cookies.js'
 import { setCredits } from './credits.js'
 import { noteSender } from './requestLog.js'
@@ -53,10 +54,10 @@ async function admitMember<Row>(visit: Visit, search?: Search<Row>) {
 
 async function identify({ services, request, response, requestId }: Visit): Promise<Member> {
   const { db, shield, dashboard } = services
-  const address = request.socket.remoteAddress ?? ''
+  const address = addressOf(services, request)
   const guarded = shield.peek(address)
   setWindow(response, guarded)
-  const token = sessionCookie(dashboard.publicUrl).read(request) ?? ''
+  const token = sessionCookie(dashboard).read(request) ?? ''
   const digest = tokenDigest(token)?.toString('base64')
   if (guarded.used >= guarded.limit && !shield.trusts(digest)) throw rateLimited(guarded)
   const member = digest && (await admitSession(db, token, requestId))

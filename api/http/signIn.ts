@@ -1,4 +1,10 @@
-import { admitSession, endSession, openSession, type Member } from '../../db/tenants/sessions.js'
+import {
+  admitSession,
+  endSession,
+  openSession,
+  switchSession,
+  type Member,
+} from '../../db/tenants/sessions.js'
 import { beginSignIn, endSignIn, type Claim } from '../../db/tenants/users.js'
 import { ServiceError } from '../../domain/errors.js'
 import { browserOf } from './browser.js'
@@ -36,7 +42,7 @@ export async function signInAs(
   who: { userId: string; accountId?: string },
 ): Promise<Member> {
   const { db, dashboard } = services
-  const cookie = sessionCookie(dashboard.publicUrl)
+  const cookie = sessionCookie(dashboard)
   const token = await openSession(db, who, browserOf(services, request))
   const member = token && (await admitSession(db, token, requestId))
   if (!token || !member) {
@@ -44,6 +50,26 @@ export async function signInAs(
   }
   const old = cookie.read(request)
   if (old !== undefined) await endSession(db, old)
+  cookie.give(response, token)
+  return member
+}
+
+/**
+ * Goes on in another account of whoever is signed in: by a new session, whose cookie it gives.
+ *
+ * @throws {ServiceError} FORBIDDEN for a user who is a member of no such account.
+ */
+export async function switchTo(
+  { db, dashboard }: Services,
+  { request, response, requestId }: Exchange,
+  accountId: string,
+): Promise<Member> {
+  const cookie = sessionCookie(dashboard)
+  const token = await switchSession(db, cookie.read(request) ?? '', accountId)
+  const member = token && (await admitSession(db, token, requestId))
+  if (!token || !member) {
+    throw new ServiceError('FORBIDDEN', 'You are no member of this account. Ask for an invitation.')
+  }
   cookie.give(response, token)
   return member
 }

@@ -117,3 +117,12 @@ export type RequestEntryBody = z.infer<typeof requestEntry>
 export type LedgerEntryBody = z.infer<typeof ledgerEntry>
 export type OverviewAnswer = z.infer<typeof overviewAnswer>
 export type SearchAnswer = z.infer<typeof searchAnswer>
+
+/** What a market paid on average from a moment on, until the next one that is told. */
+export const yieldPoint = z.strictObject({
+  ...{ chain: text, protocol: text, asset: text },
+  /** Percent. */
+  apy: z.number(),
+  at: time,
+})
+export type YieldPointBody = z.infer<typeof yieldPoint>

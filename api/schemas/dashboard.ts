@@ -45,6 +45,16 @@ export const sessionAnswer = z.strictObject({
 })
 export type SessionAnswer = z.infer<typeof sessionAnswer>
 
+/** One of the accounts of whoever is signed in. */
+export const ownAccountEntry = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role,
+  /** The one that the session is in. */
+  isCurrent: z.boolean(),
+})
+export type OwnAccountEntry = z.infer<typeof ownAccountEntry>
+
 /** One of the places where a user is signed in. */
 export const sessionEntry = z.strictObject({
   id: z.string(),
@@ -78,6 +88,20 @@ export const memberEntry = z.strictObject({
   createdAt: time,
 })
 export type MemberEntry = z.infer<typeof memberEntry>
+
+/** What a member has done to keys, members and the like. */
+export const actEntry = z.strictObject({
+  id: z.string(),
+  at: time,
+  /** `email`: null for one who is no member any more. */
+  by: z.strictObject({ id: z.string(), email: z.string().nullable() }),
+  /** `key create`, `member role` and the like. */
+  action: z.string(),
+  /** The id of what it was done to. */
+  subject: z.string(),
+  detail: z.string().nullable(),
+})
+export type ActEntry = z.infer<typeof actEntry>
 
 /** An invitation that nobody has followed yet. */
 export const inviteEntry = z.strictObject({

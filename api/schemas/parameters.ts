@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { safeText, statuses, type IntentStatus } from '../../domain/intent.js'
+import { actions, safeText, statuses, type IntentStatus } from '../../domain/intent.js'
 import { fundingAnswer, walletAnswer } from './examples.js'
 import { plannedIntent } from './intentExamples.js'
 
@@ -28,7 +28,7 @@ const statusRule = `must be ${statuses.map((one) => `\`${one}\``).join(' or ')}`
 const isStatus = (value: unknown): value is IntentStatus => statuses.some((one) => one === value)
 
 /** One status, several divided by commas, or the parameter several times. */
-export const statusList = z
+const statusList = z
   .unknown()
   .transform((value, context): IntentStatus[] => {
     const named: unknown[] = [value].flat()
@@ -49,7 +49,7 @@ export const statusList = z
   })
 
 /** A moment in a query; absent when it does not matter. */
-export const moment = (description: string) =>
+const moment = (description: string) =>
   z.iso
     .datetime({ offset: true, error: 'must be a time such as `2026-11-21T04:36:02Z`' })
     .transform((text) => new Date(text))
@@ -62,4 +62,24 @@ export const moment = (description: string) =>
 export const readTokenInput = safeText(64).optional().meta({
   description:
     'A token of `POST /intents/{intentId}/read-token`, for browsers, where no `Authorization` can be sent.',
+})
+
+/** By what lists of intents can be restricted. */
+export const intentFilterQuery = {
+  walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
+  status: statusList,
+  action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
+  createdAfter: moment('Only those created after this moment.'),
+  createdBefore: moment('Only those created before this moment.'),
+}
+
+type IntentFilterQuery = z.infer<z.ZodObject<typeof intentFilterQuery>>
+
+/** What is not named does not matter. */
+export const toIntentFilter = (query: IntentFilterQuery) => ({
+  walletId: query.walletId,
+  statuses: query.status,
+  action: query.action,
+  createdAfter: query.createdAfter,
+  createdBefore: query.createdBefore,
 })

@@ -151,15 +151,23 @@ export type IntentFilter = {
 export async function listIntents(
   db: Db,
   accountId: string,
-  { walletId, statuses, action, slice, ...span }: IntentFilter & { slice: Slice },
+  { slice, ...filter }: IntentFilter & { slice: Slice },
 ): Promise<(Intent & { story: Story })[]> {
   const query = sliced(withStory(db, accountId), 'i.id', slice)
+  restrictIntents(query, filter)
+  const rows = await selectScoped<IntentRow>(db, accountId, query)
+  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
+}
+
+/** Leaves a query of intents, named `i`, those that pass a filter. */
+export function restrictIntents(
+  query: Knex.QueryBuilder,
+  { walletId, statuses, action, ...span }: IntentFilter,
+): void {
   if (walletId) void query.where('i.wallet_id', walletId)
   if (statuses) void query.whereIn('i.status', statuses)
   if (action) void query.where('i.action', action)
   within(query, span)
-  const rows = await selectScoped<IntentRow>(db, accountId, query)
-  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
 }
 
 /** Ids are made by other clocks than times: by no more than this are they apart. */

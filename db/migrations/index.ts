@@ -1,4 +1,5 @@
 import { accounts } from './0001_accounts.js'
+import { accountsOfUsers } from './0032_accounts_of_users.js'
 import { carrying } from './0019_carrying.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
@@ -62,5 +63,6 @@ export const migrations = [
   { name: '0029_system', sql: system },
   { name: '0030_request_batches', sql: requestBatches },
   { name: '0031_webhooks', sql: webhooks },
+  { name: '0032_accounts_of_users', sql: accountsOfUsers },
   { name: '0034_expiry', sql: expiry },
 ]

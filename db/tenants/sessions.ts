@@ -103,6 +103,36 @@ export async function openSession(
   return rows[0].opened ? token : undefined
 }
 
+/** An account as one of its members sees it among his others. */
+export type OwnAccount = { id: string; name: string; role: Role }
+
+/** The accounts that a user is a member of, by name. */
+export async function readOwnAccounts(db: Db, userId: string): Promise<OwnAccount[]> {
+  const { rows } = await db.raw<{ rows: OwnAccount[] }>(
+    'select account_id as id, account_name as name, role from list_memberships(?)',
+    [userId],
+  )
+  return rows
+}
+
+/**
+ * Opens a session in another account of the same user, in place of the one that it ends. It lasts no longer.
+ *
+ * @returns Its token; undefined when the session is over, or its user is no member there.
+ */
+export async function switchSession(
+  db: Db,
+  token: string,
+  accountId: string,
+): Promise<string | undefined> {
+  const next = newToken()
+  const { rows } = await db.raw<{ rows: [{ switched: boolean }] }>(
+    'select switch_session(?, ?, ?, ?) as switched',
+    [tokenDigest(token) ?? null, accountId, newId('session_'), tokenDigest(next) ?? null],
+  )
+  return rows[0].switched ? next : undefined
+}
+
 export type Session = Browser & { id: string; createdAt: Date; lastSeenAt: Date; expiresAt: Date }
 
 /** As many as are told at once. Older ones are still ended by `endSessions`. */

@@ -1,5 +1,6 @@
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
+import { restrictIntents, type IntentFilter } from '../intents/intents.js'
 import type { Db } from '../connection/connect.js'
 
 /** Days in UTC, as `2026-11-22`, both included. */
@@ -87,11 +88,11 @@ export type IntentLine = {
   requestId: string
 }
 
-/** What a table of intents says of each, newest first, and one more than the page has. */
+/** What a table of intents says of each that passes a filter, newest first, and one more than the page has. */
 export async function listIntentLines(
   db: Db,
   accountId: string,
-  slice: Slice,
+  { slice, ...filter }: IntentFilter & { slice: Slice },
 ): Promise<IntentLine[]> {
   const query = sliced(
     db('intent as i').join('wallet as w', 'w.id', 'i.wallet_id').where('i.account_id', accountId),
@@ -104,5 +105,6 @@ export async function listIntentLines(
     'i.request_id as requestId',
     db.raw(`i.error ->> 'code' as code`),
   )
+  restrictIntents(query, filter)
   return selectScoped<IntentLine>(db, accountId, query)
 }

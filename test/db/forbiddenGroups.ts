@@ -117,4 +117,6 @@ export const strangers = [
   "select change_password('', '', '')",
   "select accept_invitation('', '', '', '', '')",
   "select open_session('', '', '', '', '', '')",
+  "select * from list_memberships('')",
+  "select switch_session('', '', '', '')",
 ]

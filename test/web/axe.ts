@@ -21,3 +21,24 @@ export async function findBarriers(page: Page): Promise<string[]> {
       nodes.map(({ html, failureSummary = '' }) => `${id}: ${html}\n${failureSummary}`),
     )
 }
+
+/** Resolves when a change of theme has reached every element: half of one would be looked at otherwise. */
+const UNTIL_PAINTED = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  await frame()
+  await frame()
+  await Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished))
+  await frame()
+})()`
+
+/** The barriers of a page as it is now, in the light theme and in the dark one. */
+export async function barriersInThemes(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.evaluate(UNTIL_PAINTED)
+    const barriers = await findBarriers(page)
+    found.push(...barriers.map((barrier) => `${colorScheme}: ${barrier}`))
+  }
+  return found
+}

@@ -28,7 +28,8 @@ export function watch(page: Page, origin: string): string[] {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(`console: ${message.text()}`)
+    if (message.type() !== 'error') return
+    faults.push(`console: ${message.text()} ${message.location().url}`)
   })
   page.on('request', (request) => {
     const url = request.url()

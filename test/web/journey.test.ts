@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { createAccount } from '../../db/tenants/accounts.js'
 import { startWorld, type World } from '../e2e/world.js'
-import { findBarriers } from './axe.js'
+import { barriersInThemes } from './axe.js'
 import { hasBrowser, openBrowser } from './browser.js'
 import { createPeople, untilShown, type People } from './people.js'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -23,7 +23,7 @@ describeWithBrowser('the dashboard in a browser', () => {
     world = await startWorld()
     host = world.stack.facts.hostUrl
     browser = await openBrowser()
-    people = createPeople(browser, world)
+    people = createPeople(browser, { host, db: world.db })
   }, STACK_MS)
 
   afterAll(async () => {
@@ -262,27 +262,14 @@ describeWithBrowser('the dashboard in a browser', () => {
   )
 })
 
-/** Resolves when a change of theme has reached every element: half of one would be looked at otherwise. */
-const UNTIL_PAINTED = `(async () => {
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  await frame()
-  await frame()
-  await Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished))
-  await frame()
-})()`
-
 async function barriersOn(context: BrowserContext, addresses: string[]): Promise<string[]> {
   const page = await context.newPage()
   const found: string[] = []
   for (const address of addresses) {
     await page.goto(address)
     await untilShown(page)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await page.evaluate(UNTIL_PAINTED)
-      const barriers = await findBarriers(page)
-      found.push(...barriers.map((barrier) => `${address}, ${colorScheme}: ${barrier}`))
-    }
+    const barriers = await barriersInThemes(page)
+    found.push(...barriers.map((barrier) => `${address}, ${barrier}`))
   }
   return found
 }

@@ -1,7 +1,7 @@
 import { inviteMember } from '../../db/tenants/invitations.js'
 import { watch } from './browser.js'
 import type { Browser, Page } from 'playwright-core'
-import type { World } from '../e2e/world.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Role } from '../../domain/roles.js'
 
 const PASSWORD = 'four words and a number 7'
@@ -12,17 +12,15 @@ export type Newcomer = { email: string; role: Role; accountId?: string; isOperat
 
 export type People = ReturnType<typeof createPeople>
 
-/** Whoever looks at the dashboard of a stack, each with a browser window of his own. */
-export function createPeople(browser: Browser, { stack, db }: Pick<World, 'stack' | 'db'>) {
-  const host = stack.facts.hostUrl
-
+/** Whoever looks at the dashboard of a service, each with a browser window of his own. */
+export function createPeople(browser: Browser, { host, db }: { host: string; db: Db }) {
   async function open(): Promise<Visit> {
     const page = await browser.newPage()
     page.setDefaultTimeout(PATIENCE_MS)
     return { page, faults: watch(page, host) }
   }
 
-  /** Of the account that a new stack has. */
+  /** The account that was there first. */
   async function firstAccount(): Promise<string> {
     const account = await db('account').orderBy('created_at').first<{ id: string }>('id')
     return account.id

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { connect } from '../../db/connection/connect.js'
+import { connect, type Db } from '../../db/connection/connect.js'
 import {
   createClient,
   createHome,
@@ -9,6 +9,7 @@ import {
   until,
   type Stack,
 } from '../e2e/stack.js'
+import { startReceiver } from '../webhooks/receiver.js'
 import { openBrowser } from './browser.js'
 import { createPeople, untilShown } from './people.js'
 import type { Page } from 'playwright-core'
@@ -23,12 +24,12 @@ const widths = [1280, 375]
 const themes = ['light', 'dark'] as const
 const HEIGHT = 820
 
-type Seeds = Record<'walletId' | 'lent' | 'failed' | 'waiting', string>
+type Seeds = Record<'walletId' | 'lent' | 'failed' | 'waiting' | 'webhook', string>
 
 const FUNDINGS = 5
 
 /** Real calls: a lend over a bridge that ends, one whose failure is asked for, one that waits to be attested. */
-async function seed({ facts }: Stack): Promise<Seeds> {
+async function seed({ facts }: Stack, receiverUrl: string): Promise<Seeds> {
   const call = createClient(facts)
   const order = async (path: string, body: object) => {
     const answer = await call('POST', path, body)
@@ -55,11 +56,20 @@ async function seed({ facts }: Stack): Promise<Seeds> {
   await fetch(`${facts.attestationUrl}/dev/faults`, faults)
   const waiting = await lend(1)
   await untilStatus(waiting.id, /executing/)
-  return { walletId, lent: lent.id, failed: failed.id, waiting: waiting.id }
+  const webhook = await order('/webhooks', { url: receiverUrl, description: 'Ledger service' })
+  await order(`/webhooks/${webhook.id}/test`, {})
+  const ids = { lent: lent.id, failed: failed.id, waiting: waiting.id }
+  return { ...ids, walletId, webhook: webhook.id }
 }
 
 /** Names of pictures, and the addresses below `/dashboard` that they are of. */
-const placesOf = ({ walletId, lent, failed, waiting }: Seeds): [name: string, place: string][] => [
+const placesOf = ({
+  walletId,
+  lent,
+  failed,
+  waiting,
+  webhook,
+}: Seeds): [name: string, place: string][] => [
   ['overview', '/'],
   ['intents', '/intents'],
   ['intent-completed', `/intents/${lent}`],
@@ -70,10 +80,44 @@ const placesOf = ({ walletId, lent, failed, waiting }: Seeds): [name: string, pl
   ['wallet', `/wallets/${walletId}`],
   ['yields', '/yields'],
   ['keys', '/keys'],
-  ['credits', '/credits'],
+  ['webhooks', '/webhooks'],
+  ['webhook', `/webhooks/${webhook}`],
+  ['usage', '/credits'],
+  ['requests', '/requests'],
   ['settings', '/settings'],
   ['system', '/system'],
 ]
+
+const HOURS = 7 * 24
+
+/** A week that has passed: rates of each market around what it pays now, and what was asked on those days. */
+async function seedPast(db: Db): Promise<void> {
+  await db.raw(
+    `insert into yield_snapshot (chain, protocol, asset, market, apy_percent, taken_at)
+     select chain, protocol, asset, market, round((apy_percent * (1 + 0.12 * sin(h / (7.0 + n)) +
+       0.05 * sin(h / 2.3 + n)))::numeric, 4), date_trunc('hour', now()) - h * interval '1 hour'
+     from (select distinct on (chain, protocol, asset) *, row_number() over (order by chain, protocol) as n
+           from yield_snapshot order by chain, protocol, asset, id desc) latest
+       cross join generate_series(1, ?::int) h`,
+    [HOURS],
+  )
+  const { id } = await db('account').orderBy('created_at').first<{ id: string }>('id')
+  const [key] = await db('api_key').where({ account_id: id }).pluck<string[]>('id')
+  const endpoints = {
+    'GET /v1/balances/:walletId': 160,
+    'GET /v1/yields': 90,
+    'POST /v1/intents': 24,
+  }
+  for (const [endpoint, most] of Object.entries(endpoints)) {
+    await db.raw(
+      `insert into request_day (account_id, caller_id, endpoint, day, requests, errors, credits)
+       select ?, ?, ?, current_date - d, requests, requests / 40, requests
+       from generate_series(1, 29) d cross join lateral
+         (select round(?::int * (0.65 + 0.35 * sin(d * 1.7)))::int as requests) x on conflict do nothing`,
+      [id, key ?? '', endpoint, most],
+    )
+  }
+}
 
 /** What a dry run and a chart need after the page itself is there. */
 const SETTLE_MS = 1_500
@@ -88,27 +132,41 @@ async function photograph(page: Page, name: string, folder: string): Promise<voi
   }
 }
 
+/** Milliseconds from the request of a page to the first thing that is seen of it. */
+async function paintedMs(page: Page): Promise<number> {
+  const ms = await page.evaluate<number>(
+    `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1`,
+  )
+  return Math.round(ms)
+}
+
 async function main(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const browser = await openBrowser()
   const home = await createHome()
   const stack = await startStack(home)
   const db = connect(stack.facts.databaseUrl, 2)
+  const receiver = await startReceiver(() => ({ status: 200, text: 'booked' }))
   try {
-    const seeds = await seed(stack)
-    const people = createPeople(browser, { stack, db })
-    const { page } = await people.join({ email: EMAIL, role: 'owner', isOperator: true })
+    const seeds = await seed(stack, receiver.url)
+    await seedPast(db)
+    const people = createPeople(browser, { host: stack.facts.hostUrl, db })
+    const visitor = { email: EMAIL, role: 'owner' as const, isOperator: true }
+    const { page, faults } = await people.join(visitor)
     for (const [name, place] of placesOf(seeds)) {
       await page.setViewportSize({ width: 1280, height: HEIGHT })
       await page.goto(`${stack.facts.hostUrl}/dashboard${place}`)
       await untilShown(page)
       await page.waitForTimeout(SETTLE_MS)
       await photograph(page, name, folder)
-      console.log(name)
+      console.log(`${name}, first contentful paint after ${await paintedMs(page)} ms`)
     }
+    for (const fault of faults) console.error(fault)
+    process.exitCode = faults.length > 0 ? 1 : 0
   } finally {
     await browser.close()
     await db.destroy()
+    await receiver.stop()
     await stack.stop()
     removeHome(home)
   }

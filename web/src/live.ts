@@ -1,35 +1,10 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { queryClient } from './api/client.js'
+import { eventTypes } from './api/eventTypes.js'
 import type { z } from 'zod'
 import type { event } from '../../api/schemas/events.js'
-import type { PublicEventType } from '../../domain/events.js'
 
 type Told = z.infer<typeof event>
-
-/** Each type has a listener of its own on a stream; the compiler sees to it that none is forgotten. */
-const types: Record<PublicEventType, true> = {
-  'intent.created': true,
-  'intent.planned': true,
-  'intent.executing': true,
-  'intent.step_started': true,
-  'intent.step_progressed': true,
-  'intent.step_completed': true,
-  'intent.step_failed': true,
-  'intent.step_reverted': true,
-  'intent.delayed': true,
-  'intent.delay_over': true,
-  'intent.completed': true,
-  'intent.failed': true,
-  'intent.cancelled': true,
-  'intent.recovered': true,
-  'intent.reopened': true,
-  'wallet.created': true,
-  'wallet.funded': true,
-  'credits.low': true,
-  'credits.exhausted': true,
-  'webhook.test': true,
-  'webhook.disabled': true,
-}
 
 /** After a refusal the browser gives up by itself; then it is tried anew. */
 const RETRY_MS = 5_000
@@ -69,7 +44,8 @@ function follow(stopping: AbortSignal): void {
   const source = new EventSource('/dashboard/api/events')
   const refresh = createRefresher()
   const onEvent = ({ data }: MessageEvent<string>) => refresh(JSON.parse(data) as Told)
-  for (const type of Object.keys(types)) source.addEventListener(type, onEvent)
+  // Each type has a listener of its own on a stream.
+  for (const type of eventTypes) source.addEventListener(type, onEvent)
   source.addEventListener('open', () => {
     // What came while the stream was cut may be more than it repeats.
     if (isCut) void queryClient.invalidateQueries()
@@ -92,6 +68,7 @@ function createRefresher(): (event: Told) => void {
       ['intents', 'list'],
       ['overview'],
       ['credits'],
+      ['webhooks'],
       ...(intentId ? [['intents', 'one', intentId]] : []),
       ...(walletId
         ? [

@@ -96,6 +96,17 @@ const keys = createRoute({
   validateSearch: filters('keyId'),
   component: lazyRouteComponent(() => import('./pages/keys/Keys.js'), 'Keys'),
 })
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/Webhooks.js'), 'Webhooks'),
+})
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId',
+  validateSearch: filters('status', 'open'),
+  component: lazyRouteComponent(() => import('./pages/webhooks/WebhookPage.js'), 'WebhookPage'),
+})
 const credits = createRoute({
   getParentRoute: () => inside,
   path: '/credits',
@@ -125,7 +136,7 @@ const routeTree = root.addChildren([
   ...[signIn, invitation],
   inside.addChildren([
     ...[overview, intents, newIntent, intent, wallets, wallet],
-    ...[yields, keys, credits, requests, settings, system],
+    ...[yields, keys, webhooks, webhook, credits, requests, settings, system],
   ]),
 ])
 

@@ -5,6 +5,7 @@ import {
   inviteMember,
   readInvitations,
 } from '../../../db/tenants/invitations.js'
+import { listActs, type MemberAct } from '../../../db/tenants/acts.js'
 import {
   changeRole,
   readMembers,
@@ -15,11 +16,13 @@ import { invalidRequest } from '../../../domain/errors.js'
 import { roles, type Role } from '../../../domain/roles.js'
 import { noBody, noParams, noQuery } from '../../http/input.js'
 import { actAs, memberRoute } from '../../http/memberRoute.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { hostUrl } from '../../http/origin.js'
 import {
   emailInput,
   idInput,
   roleInput,
+  type ActEntry,
   type InviteAnswer,
   type InviteEntry,
   type MemberEntry,
@@ -79,7 +82,7 @@ const invite = memberRoute(
         return inviteMember(trx, { accountId, email, role, invitedBy, hours })
       },
     })
-    const url = `${hostUrl(dashboard.publicUrl, request)}/dashboard/invitations/${token}`
+    const url = `${hostUrl(dashboard, request)}/dashboard/invitations/${token}`
     const body: InviteAnswer = { id, url, email, role, expiresAt: expiresAt.toISOString() }
     return { status: 201, body }
   },
@@ -118,8 +121,21 @@ const endMembership = memberRoute(
   },
 )
 
+const listAllActs = memberRoute(
+  {
+    ...{ method: 'get', path: '/members/acts', roles: owners },
+    ...{ params: noParams, query: z.strictObject(pageQuery), body: z.undefined() },
+  },
+  async ({ db }, { caller, query }) => {
+    const slice = toSlice(query, /^\d{1,18}$/)
+    const acts = await listActs(db, caller.accountId, slice)
+    return { status: 200, body: pageBody(acts, slice, actBody) }
+  },
+)
+
 export const memberRoutes = [
   listMembers,
+  listAllActs,
   listInvitations,
   invite,
   withdrawInvitation,
@@ -130,4 +146,10 @@ export const memberRoutes = [
 const memberBody = ({ id, email, name, role, createdAt }: AccountMember): MemberEntry => ({
   ...{ id, email, name, role },
   createdAt: createdAt.toISOString(),
+})
+
+const actBody = ({ id, at, userId, email, action, subject, detail }: MemberAct): ActEntry => ({
+  ...{ id, action, subject, detail },
+  at: at.toISOString(),
+  by: { id: userId, email },
 })

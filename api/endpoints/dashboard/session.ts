@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { endSessions, readSessions, type Member } from '../../../db/tenants/sessions.js'
+import {
+  endSessions,
+  readOwnAccounts,
+  readSessions,
+  type Member,
+} from '../../../db/tenants/sessions.js'
 import { changePassword } from '../../../db/tenants/users.js'
 import { ServiceError, invalidRequest } from '../../../domain/errors.js'
 import { roles } from '../../../domain/roles.js'
@@ -7,12 +12,13 @@ import { addressOf } from '../../http/browser.js'
 import { sessionCookie } from '../../http/cookies.js'
 import { noBody, noParams, noQuery } from '../../http/input.js'
 import { memberRoute, openRoute } from '../../http/memberRoute.js'
-import { provePassword, signInAs } from '../../http/signIn.js'
+import { provePassword, signInAs, switchTo } from '../../http/signIn.js'
 import {
   emailInput,
   idInput,
   newPasswordInput,
   passwordInput,
+  type OwnAccountEntry,
   type SessionAnswer,
   type SessionEntry,
 } from '../../schemas/dashboard.js'
@@ -47,7 +53,7 @@ const signOut = memberRoute(
   { ...everyone, method: 'post', path: '/session/end', body: noBody },
   async ({ db, dashboard }, { caller, response }) => {
     const ended = await endSessions(db, caller.userId, caller.sessionId)
-    sessionCookie(dashboard.publicUrl).clear(response)
+    sessionCookie(dashboard).clear(response)
     return { status: 200, body: { ended } }
   },
 )
@@ -56,8 +62,31 @@ const signOutEverywhere = memberRoute(
   { ...everyone, method: 'post', path: '/session/end-all', body: noBody },
   async ({ db, dashboard }, { caller, response }) => {
     const ended = await endSessions(db, caller.userId)
-    sessionCookie(dashboard.publicUrl).clear(response)
+    sessionCookie(dashboard).clear(response)
     return { status: 200, body: { ended } }
+  },
+)
+
+const listAccounts = memberRoute(
+  { ...everyone, method: 'get', path: '/session/accounts', body: z.undefined() },
+  async ({ db }, { caller }) => {
+    const accounts = await readOwnAccounts(db, caller.userId)
+    const data = accounts.map((account): OwnAccountEntry => ({
+      ...account,
+      isCurrent: account.id === caller.accountId,
+    }))
+    return { status: 200, body: { data, nextCursor: null } }
+  },
+)
+
+const switchAccount = memberRoute(
+  {
+    ...{ ...everyone, method: 'post', path: '/session/switch' },
+    body: z.strictObject({ accountId: idInput }),
+  },
+  async (services, { body: { accountId }, ...exchange }) => {
+    const member = await switchTo(services, exchange, accountId)
+    return { status: 200, body: sessionBody(services, member) }
   },
 )
 
@@ -114,6 +143,8 @@ export const sessionRoutes = [
   readSession,
   signOut,
   signOutEverywhere,
+  listAccounts,
+  switchAccount,
   listSessions,
   endOneSession,
   renewPassword,

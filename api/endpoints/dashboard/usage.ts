@@ -13,11 +13,12 @@ import { ServiceError, invalidRequest } from '../../../domain/errors.js'
 import { assetText } from '../../../domain/money.js'
 import { roles } from '../../../domain/roles.js'
 import { sendCsv, type Cell, type CsvTable } from '../../http/csv.js'
-import { noParams, noQuery } from '../../http/input.js'
+import { noParams } from '../../http/input.js'
 import { memberRoute } from '../../http/memberRoute.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { dayInput, type LedgerEntryBody } from '../../schemas/activity.js'
 import { idInput } from '../../schemas/dashboard.js'
+import { intentFilterQuery, toIntentFilter } from '../../schemas/parameters.js'
 import type { Slice } from '../../../db/connection/slice.js'
 
 /** For whoever is signed in, whatever he may do. */
@@ -125,11 +126,12 @@ const ledgerTable = (read: (slice: Slice) => Promise<LedgerRow[]>): CsvTable =>
   })
 
 const intentsFile = memberRoute(
-  { ...reading, path: '/intents.csv', query: noQuery },
-  async ({ db }, { caller: { accountId }, response }) => {
+  { ...reading, path: '/intents.csv', query: z.strictObject(intentFilterQuery) },
+  async ({ db }, { caller: { accountId }, query, response }) => {
+    const filter = toIntentFilter(query)
     await sendCsv(
       response,
-      intentTable((slice) => listIntentLines(db, accountId, slice)),
+      intentTable((slice) => listIntentLines(db, accountId, { ...filter, slice })),
     )
     return { status: 200, body: undefined }
   },

@@ -40,7 +40,8 @@ export const post = <T>(path: string, body: unknown = {}, key?: string) =>
     headers: { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
   })
 
-function queryText(query: Query): string {
+/** What stands behind a path: the question mark and whatever is named. */
+export function queryText(query: Query): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )

@@ -1,12 +1,15 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query'
 import { get, type Query } from './call.js'
 import type {
+  ActEntry,
   Balances,
+  Delivery,
   Intent,
   KeyEntry,
   KeyUseDay,
   LedgerEntry,
   MemberEntry,
+  OwnAccountEntry,
   OverviewState,
   Page,
   Positions,
@@ -17,8 +20,9 @@ import type {
   System,
   UsageDay,
   Wallet,
+  Webhook,
   Yields,
-  YieldSnapshot,
+  YieldPoint,
 } from './types.js'
 
 /** What pages ask for. The first word of a key is the resource: events of it make the rest stale. */
@@ -28,6 +32,13 @@ export const sessionQuery = queryOptions({
   queryFn: () => get<Session>('/session'),
   staleTime: 60_000,
   retry: false,
+})
+
+/** The accounts of whoever is signed in. */
+export const ownAccountsQuery = queryOptions({
+  queryKey: ['session', 'accounts'],
+  queryFn: () => get<Page<OwnAccountEntry>>('/session/accounts'),
+  staleTime: 60_000,
 })
 
 /** The whole deployment, for operators. It comes anew while somebody looks at it. */
@@ -49,6 +60,13 @@ const listQuery = <T>(resource: string, path: string, query: Query = {}) =>
 
 export const intentsQuery = (query: Query) => listQuery<Intent>('intents', '/intents', query)
 export const walletsQuery = (query: Query) => listQuery<Wallet>('wallets', '/wallets', query)
+
+export const walletQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['wallets', 'one', id],
+    queryFn: () => get<Wallet>(`/wallets/by-id/${encodeURIComponent(id)}`),
+    staleTime: Infinity,
+  })
 
 export const intentQuery = (id: string) =>
   queryOptions({
@@ -112,30 +130,35 @@ export const searchQuery = (q: string) =>
     staleTime: 30_000,
   })
 
+/** While something is on its way, its answer is looked for. */
+const DELIVERING_MS = 1_500
+
+export const webhooksQuery = listQuery<Webhook>('webhooks', '/webhooks')
+export const webhookQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'one', id],
+    queryFn: () => get<Webhook>(`/webhooks/${encodeURIComponent(id)}`),
+  })
+export const deliveriesQuery = (webhookId: string, query: Query) => ({
+  ...listQuery<Delivery>(
+    'webhooks',
+    `/webhooks/${encodeURIComponent(webhookId)}/deliveries`,
+    query,
+  ),
+  refetchInterval: ({ state }: { state: { data?: InfiniteData<Page<Delivery>> | undefined } }) =>
+    state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'pending'))
+      ? DELIVERING_MS
+      : WATCHED_MS,
+})
+
 export const keysQuery = listQuery<KeyEntry>('keys', '/keys')
 export const membersQuery = listQuery<MemberEntry>('members', '/members')
+export const actsQuery = listQuery<ActEntry>('members', '/members/acts')
 export const sessionsQuery = listQuery<SessionEntry>('sessions', '/sessions')
 
-const PAGE_LIMIT = 100
-/** More is not drawn: a chart of a week has fewer points than that. */
-const MAX_PAGES = 20
-
-/** What markets have paid since a moment, the newest first. */
-export const yieldHistoryQuery = (from: string) =>
-  queryOptions({
-    queryKey: ['yields', 'history', from],
-    queryFn: () => readAll<YieldSnapshot>('/yields/history', { from, limit: PAGE_LIMIT }),
-    staleTime: 60_000,
-  })
-
-async function readAll<T>(path: string, query: Query): Promise<T[]> {
-  const rows: T[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const page: Page<T> = await get(path, { ...query, cursor })
-    rows.push(...page.data)
-    if (!page.nextCursor) break
-    cursor = page.nextCursor
-  }
-  return rows
-}
+/** What markets have paid in the last seven days. */
+export const yieldWeekQuery = queryOptions({
+  queryKey: ['yields', 'week'],
+  queryFn: () => get<{ data: YieldPoint[] }>('/yields/week'),
+  staleTime: 60_000,
+})

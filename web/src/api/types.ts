@@ -6,8 +6,13 @@ import type {
   positions,
   wallet,
   yields,
-  yieldSnapshot,
 } from '../../../api/schemas/resources.js'
+import type {
+  createdWebhook,
+  delivery,
+  rotatedSecret,
+  webhook,
+} from '../../../api/schemas/webhooks.js'
 
 /** Answers of the API, as the server's schemas have them: nothing here is said twice. */
 export type Intent = z.infer<typeof intent>
@@ -19,15 +24,20 @@ export type Wallet = z.infer<typeof wallet>
 export type Balances = z.infer<typeof balances>
 export type Positions = z.infer<typeof positions>
 export type Yields = z.infer<typeof yields>
-export type YieldSnapshot = z.infer<typeof yieldSnapshot>
 export type Funding = z.infer<typeof funding>
+export type Webhook = z.infer<typeof webhook>
+export type CreatedWebhook = z.infer<typeof createdWebhook>
+export type RotatedSecret = z.infer<typeof rotatedSecret>
+export type Delivery = z.infer<typeof delivery>
 
 export type {
   SessionAnswer as Session,
   InvitationAnswer as Invitation,
   InviteAnswer,
+  ActEntry,
   KeyEntry,
   MemberEntry,
+  OwnAccountEntry,
   NewKeyAnswer,
   SessionEntry,
 } from '../../../api/schemas/dashboard.js'
@@ -38,6 +48,7 @@ export type {
   RequestEntryBody as RequestEntry,
   SearchAnswer,
   UsageDay,
+  YieldPointBody as YieldPoint,
 } from '../../../api/schemas/activity.js'
 export type { SystemAnswer as System } from '../../../api/schemas/system.js'
 export type { Role } from '../../../domain/roles.js'

@@ -4,6 +4,7 @@ import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import type { Session } from '../api/types.js'
 import { Menu } from '../ui/Menu.js'
+import { useAccountEntries } from './accounts.js'
 import { setTheme, themes, useTheme, type Theme } from './theme.js'
 
 const themeIcons: Record<Theme, LucideIcon> = { system: Monitor, light: Sun, dark: Moon }
@@ -13,6 +14,7 @@ const themeNames: Record<Theme, string> = { system: 'System theme', light: 'Ligh
 export function Account({ session }: { session: Session }) {
   const navigate = useNavigate()
   const theme = useTheme()
+  const accounts = useAccountEntries()
   const signOut = async () => {
     await post('/session/end')
     queryClient.clear()
@@ -45,6 +47,7 @@ export function Account({ session }: { session: Session }) {
         </button>
       }
       groups={[
+        accounts,
         looks,
         [
           {

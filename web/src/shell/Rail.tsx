@@ -10,6 +10,7 @@ import {
   ScrollText,
   Settings,
   Wallet,
+  Webhook,
   type LucideIcon,
 } from 'lucide-react'
 import type { Session } from '../api/types.js'
@@ -22,6 +23,7 @@ const items: Item[] = [
   { to: '/wallets', name: 'Wallets', icon: Wallet },
   { to: '/yields', name: 'Yields', icon: LineChart },
   { to: '/keys', name: 'API keys', icon: KeyRound },
+  { to: '/webhooks', name: 'Webhooks', icon: Webhook },
   { to: '/credits', name: 'Usage & credits', icon: Coins },
   { to: '/requests', name: 'Request log', icon: ScrollText },
   { to: '/settings', name: 'Settings', icon: Settings },

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Copy } from './Copy.js'
 
@@ -12,6 +13,19 @@ export function Empty({ title, children, call, action }: Props) {
       {call && <Code text={call} label="command" />}
       {action}
     </div>
+  )
+}
+
+type Unmatched = { title: string; to: '/intents' | '/requests' | '/wallets'; children: string }
+
+/** A filter that leaves nothing, and the way back to all. */
+export function NothingMatches({ title, to, children }: Unmatched) {
+  return (
+    <Empty title={title}>
+      <Link to={to} search={{}} className="font-medium text-accent hover:underline">
+        {children}
+      </Link>
+    </Empty>
   )
 }
 

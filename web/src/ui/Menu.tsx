@@ -1,7 +1,15 @@
 import * as Dropdown from '@radix-ui/react-dropdown-menu'
 import type { ReactNode } from 'react'
 
-type Entry = { label: string; icon?: ReactNode; isChosen?: boolean; onSelect: () => void }
+export type Entry = {
+  label: string
+  /** Where two may have the same label. */
+  key?: string
+  icon?: ReactNode
+  /** One of several that exclude each other. */
+  isChosen?: boolean
+  onSelect: () => void
+}
 
 /** Opens below its button; arrows, letters and Escape do what they do everywhere. */
 export function Menu({
@@ -22,27 +30,36 @@ export function Menu({
           sideOffset={6}
           align="start"
           collisionPadding={8}
-          className="z-40 min-w-52 rounded-md border border-line bg-raised p-1 shadow-float motion-safe:animate-appear"
+          className="z-40 min-w-52 max-w-80 rounded-md border border-line bg-raised p-1 shadow-float motion-safe:animate-appear"
         >
-          {groups.map((entries, index) => (
-            <div
-              key={entries[0]?.label}
-              className={index > 0 ? 'mt-1 border-t border-line pt-1' : ''}
-            >
-              {entries.map(({ label: name, icon, isChosen, onSelect }) => (
-                <Dropdown.Item
-                  key={name}
-                  onSelect={onSelect}
-                  className="flex h-8 cursor-pointer items-center gap-2 rounded-sm px-2 text-sm outline-none data-highlighted:bg-hover"
-                >
-                  <span className="inline-flex size-4 items-center text-ink-3">{icon}</span>
-                  <span className={isChosen ? 'font-medium text-accent' : ''}>{name}</span>
-                </Dropdown.Item>
-              ))}
-            </div>
-          ))}
+          {groups
+            .filter((entries) => entries.length > 0)
+            .map((entries, index) => (
+              <div
+                key={entries[0]?.label}
+                role="group"
+                className={index > 0 ? 'mt-1 border-t border-line pt-1' : ''}
+              >
+                {entries.map(({ label: name, key = name, icon, isChosen, onSelect }) => (
+                  <Dropdown.Item
+                    key={key}
+                    {...(isChosen !== undefined && radioOf(isChosen))}
+                    onSelect={onSelect}
+                    className="flex h-8 cursor-pointer items-center gap-2 rounded-sm px-2 text-sm outline-none data-highlighted:bg-hover"
+                  >
+                    <span className="inline-flex size-4 items-center text-ink-3">{icon}</span>
+                    <span className={`truncate ${isChosen ? 'font-medium text-accent' : ''}`}>
+                      {name}
+                    </span>
+                  </Dropdown.Item>
+                ))}
+              </div>
+            ))}
         </Dropdown.Content>
       </Dropdown.Portal>
     </Dropdown.Root>
   )
 }
+
+/** What is chosen is said, too: colour alone says nothing to those who do not see it. */
+const radioOf = (isChosen: boolean) => ({ role: 'menuitemradio', 'aria-checked': isChosen })

@@ -10,7 +10,7 @@ export function PageHead({ title, action, children }: Props) {
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
-        <h1 className="text-xl">{title}</h1>
+        <h1 className="text-xl wrap-anywhere">{title}</h1>
         {children && <div className="mt-1 max-w-2xl text-sm text-ink-2">{children}</div>}
       </div>
       {action && <div className="flex items-center gap-2">{action}</div>}

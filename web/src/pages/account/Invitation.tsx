@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useState } from 'react'
 import { get, post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { Invitation as Told } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
 import { Failure } from '../../ui/Failure.js'
 import { TextField } from '../../ui/Field.js'
+import { Form } from '../../ui/Form.js'
 import { Skeleton } from '../../ui/Skeleton.js'
 import { Frame } from './Frame.js'
 
@@ -47,16 +47,12 @@ function Join({ token, invitation }: { token: string; invitation: Told }) {
       await navigate({ to: '/', replace: true })
     },
   })
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    accept.mutate()
-  }
   return (
     <Frame title={`Join ${invitation.account.name}`}>
       <p className="mb-6 text-sm text-ink-2">
         You are invited as <strong>{invitation.role}</strong>. The link works once.
       </p>
-      <form onSubmit={onSubmit} className="space-y-3">
+      <Form sending={accept} action="Join" place="alone">
         {!isKnown && (
           <TextField
             label="Name"
@@ -90,11 +86,7 @@ function Join({ token, invitation }: { token: string; invitation: Told }) {
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />
-        {accept.error && <Failure error={accept.error} />}
-        <Button type="submit" look="primary" className="w-full" isBusy={accept.isPending}>
-          Join
-        </Button>
-      </form>
+      </Form>
     </Frame>
   )
 }

@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { Button } from '../../ui/Button.js'
-import { Failure } from '../../ui/Failure.js'
 import { TextField } from '../../ui/Field.js'
+import { Form } from '../../ui/Form.js'
 import { Frame } from './Frame.js'
 
 /** E-mail and password; then on to where one wanted to go. */
@@ -25,13 +24,9 @@ export function SignIn() {
   useEffect(() => {
     document.title = 'Sign in · Steward'
   }, [])
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    signIn.mutate()
-  }
   return (
     <Frame title="Sign in">
-      <form onSubmit={onSubmit} className="space-y-3">
+      <Form sending={signIn} action="Sign in" place="alone">
         <TextField
           label="E-mail"
           type="email"
@@ -49,11 +44,7 @@ export function SignIn() {
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />
-        {signIn.error && <Failure error={signIn.error} />}
-        <Button type="submit" look="primary" className="w-full" isBusy={signIn.isPending}>
-          Sign in
-        </Button>
-      </form>
+      </Form>
       <p className="mt-6 text-xs text-ink-3">
         No account yet? An owner of yours invites you, or whoever runs this service makes a link
         with <code>npm run account -- invite</code>.

@@ -6,7 +6,7 @@ import { queryClient } from '../../api/client.js'
 import { intentQuery, sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { Button } from '../../ui/Button.js'
-import { Dialog } from '../../ui/Dialog.js'
+import { Confirm } from '../../ui/Confirm.js'
 import { Failure } from '../../ui/Failure.js'
 
 /** What may still be done about an intent, by those who may write. */
@@ -34,21 +34,15 @@ function Cancel({ intent: { id } }: { intent: Intent }) {
         Cancel intent
       </Button>
       {isAsking && (
-        <Dialog title="Cancel this intent" onClose={() => setAsking(false)}>
-          <div className="space-y-4 text-sm">
-            <p>
-              Nothing that is not signed yet will be sent, and the money stays where it is. A step
-              that is on its way cannot be called back: then the intent goes on.
-            </p>
-            {cancel.error && <Failure error={cancel.error} />}
-            <div className="flex justify-end gap-2">
-              <Button onClick={() => setAsking(false)}>Keep it</Button>
-              <Button look="danger" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
-                Cancel intent
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <Confirm
+          title="Cancel this intent"
+          sending={cancel}
+          action="Cancel intent"
+          onClose={() => setAsking(false)}
+        >
+          Nothing that is not signed yet will be sent, and the money stays where it is. A step that
+          is on its way cannot be called back: then the intent goes on.
+        </Confirm>
       )}
     </>
   )

@@ -1,9 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { queryText } from '../../api/call.js'
 import { intentsQuery } from '../../api/queries.js'
 import { buttonClass } from '../../ui/Button.js'
 import { Chips } from '../../ui/Chips.js'
-import { Empty } from '../../ui/Empty.js'
+import { Empty, NothingMatches } from '../../ui/Empty.js'
+import { FileLink } from '../../ui/FileLink.js'
 import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { intentColumns } from './intentColumns.js'
@@ -41,28 +43,30 @@ export function Intents() {
           </Link>
         }
       />
-      <div className="mb-3 flex flex-wrap gap-x-4 gap-y-2">
+      <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
         <Chips label="State" choices={statuses} value={search.status} onChange={filter('status')} />
         <Chips label="Action" choices={actions} value={search.action} onChange={filter('action')} />
+        <span className="ml-auto">
+          <FileLink path={`/intents.csv${queryText(search)}`}>These as CSV</FileLink>
+        </span>
       </div>
       <List
+        key={queryText(search)}
         label="Intents"
         query={query}
         columns={intentColumns}
         keyOf={({ id }) => id}
-        empty={isFiltered ? <NothingMatches /> : <NoneYet />}
+        empty={
+          isFiltered ? (
+            <NothingMatches title="No intent matches" to="/intents">
+              Show all intents
+            </NothingMatches>
+          ) : (
+            <NoneYet />
+          )
+        }
       />
     </>
-  )
-}
-
-function NothingMatches() {
-  return (
-    <Empty title="No intent matches">
-      <Link to="/intents" search={{}} className="font-medium text-accent hover:underline">
-        Show all intents
-      </Link>
-    </Empty>
   )
 }
 

@@ -75,13 +75,7 @@ function columnsFor(mayWrite: boolean, onShow: (made: NewKeyAnswer) => void): Co
       name: '',
       width: 'w-12',
       align: 'right',
-      cell: (entry) =>
-        mayWrite &&
-        !isOver(entry) && (
-          <span className="relative z-10">
-            <KeyMenu entry={entry} onShow={onShow} />
-          </span>
-        ),
+      cell: (entry) => mayWrite && !isOver(entry) && <KeyMenu entry={entry} onShow={onShow} />,
     },
   ]
 }

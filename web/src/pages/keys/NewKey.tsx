@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { NewKeyAnswer } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
 import { Dialog } from '../../ui/Dialog.js'
-import { Failure } from '../../ui/Failure.js'
 import { SelectField, TextField } from '../../ui/Field.js'
+import { Form } from '../../ui/Form.js'
 
 const DAY_MS = 86_400_000
 
@@ -39,13 +38,9 @@ export function NewKey({ onClose, onMade }: Props) {
       onMade(made)
     },
   })
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    make.mutate()
-  }
   return (
     <Dialog title="New API key" onClose={onClose}>
-      <form onSubmit={onSubmit} className="space-y-3">
+      <Form sending={make} action="Create key">
         <TextField
           label="Name"
           required
@@ -68,13 +63,7 @@ export function NewKey({ onClose, onMade }: Props) {
           value={days}
           onChange={(event) => setDays(event.target.value)}
         />
-        {make.error && <Failure error={make.error} />}
-        <div className="flex justify-end">
-          <Button type="submit" look="primary" isBusy={make.isPending}>
-            Create key
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

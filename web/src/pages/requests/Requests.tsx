@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { queryText } from '../../api/call.js'
 import { requestsQuery } from '../../api/queries.js'
-import { Empty } from '../../ui/Empty.js'
+import { Empty, NothingMatches } from '../../ui/Empty.js'
 import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
 import { requestColumns } from './requestColumns.js'
@@ -24,24 +25,23 @@ export function Requests() {
       </PageHead>
       <RequestFilters search={search} onChange={(change) => go({ ...search, ...change })} />
       <List
+        key={queryText(search)}
         label="Requests"
         query={query}
         columns={requestColumns}
         keyOf={({ id }) => id}
-        empty={isFiltered ? <NothingMatches /> : <NoneYet />}
+        empty={
+          isFiltered ? (
+            <NothingMatches title="No request matches" to="/requests">
+              Show all requests
+            </NothingMatches>
+          ) : (
+            <NoneYet />
+          )
+        }
       />
       {open && <RequestFacts id={open} onClose={() => go(search)} />}
     </>
-  )
-}
-
-function NothingMatches() {
-  return (
-    <Empty title="No request matches">
-      <Link to="/requests" search={{}} className="font-medium text-accent hover:underline">
-        Show all requests
-      </Link>
-    </Empty>
   )
 }
 

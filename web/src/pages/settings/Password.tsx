@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { Button } from '../../ui/Button.js'
-import { Failure } from '../../ui/Failure.js'
 import { TextField } from '../../ui/Field.js'
+import { Form } from '../../ui/Form.js'
 import { Section } from '../../ui/PageHead.js'
 
 /** A new password ends all other sign-ins. */
@@ -19,43 +18,37 @@ export function Password({ email }: { email: string }) {
       void queryClient.invalidateQueries({ queryKey: ['sessions'] })
     },
   })
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate()
-  }
   return (
     <Section title="Password">
-      <form onSubmit={onSubmit} className="max-w-sm space-y-3 border-t border-line pt-4">
-        {/* Password managers ask whose password it is. */}
-        <input type="email" autoComplete="username" value={email} readOnly hidden />
-        <TextField
-          label="Current password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={current}
-          onChange={(event) => setCurrent(event.target.value)}
-        />
-        <TextField
-          label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
-          hint="At least 12 characters. Other places where you are signed in are signed out."
-          value={next}
-          onChange={(event) => setNext(event.target.value)}
-        />
-        {change.error && <Failure error={change.error} />}
-        {change.isSuccess && (
-          <p role="status" className="text-sm text-done">
-            Changed.
-          </p>
-        )}
-        <Button type="submit" isBusy={change.isPending}>
-          Change password
-        </Button>
-      </form>
+      <div className="max-w-sm border-t border-line pt-4">
+        <Form sending={change} action="Change password" place="among">
+          {/* Password managers ask whose password it is. */}
+          <input type="email" autoComplete="username" value={email} readOnly hidden />
+          <TextField
+            label="Current password"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+          />
+          <TextField
+            label="New password"
+            type="password"
+            autoComplete="new-password"
+            required
+            minLength={12}
+            hint="At least 12 characters. Other places where you are signed in are signed out."
+            value={next}
+            onChange={(event) => setNext(event.target.value)}
+          />
+          {change.isSuccess && (
+            <p role="status" className="text-sm text-done">
+              Changed.
+            </p>
+          )}
+        </Form>
+      </div>
     </Section>
   )
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/queries.js'
 import { Facts } from '../../ui/Facts.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
+import { Acts } from './Acts.js'
 import { Members } from './Members.js'
 import { Password } from './Password.js'
 import { Sessions } from './Sessions.js'
@@ -29,6 +30,7 @@ export function Settings() {
         <Members role={role} userId={user.id} />
         <Password email={user.email} />
         <Sessions />
+        {role === 'owner' && <Acts />}
       </div>
     </>
   )

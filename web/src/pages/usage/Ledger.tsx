@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
 import { ledgerQuery } from '../../api/queries.js'
 import type { LedgerEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { Empty } from '../../ui/Empty.js'
+import { FileLink } from '../../ui/FileLink.js'
 import { List } from '../../ui/List.js'
 import { Section } from '../../ui/PageHead.js'
 import { rowLink, type Column } from '../../ui/Table.js'
@@ -86,8 +86,8 @@ export function Ledger() {
       title="Ledger"
       action={
         <div className="flex gap-4">
-          <File path="/usage/ledger?format=csv">Ledger as CSV</File>
-          <File path="/intents.csv">Intents as CSV</File>
+          <FileLink path="/usage/ledger?format=csv">Ledger as CSV</FileLink>
+          <FileLink path="/intents.csv">Intents as CSV</FileLink>
         </div>
       }
     >
@@ -103,18 +103,5 @@ export function Ledger() {
         }
       />
     </Section>
-  )
-}
-
-function File({ path, children }: { path: string; children: string }) {
-  return (
-    <a
-      href={`/dashboard/api${path}`}
-      download
-      className="inline-flex items-center gap-1.5 text-sm font-medium text-accent hover:underline"
-    >
-      <Download aria-hidden className="size-3.5" />
-      {children}
-    </a>
   )
 }

@@ -1,14 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { sessionQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
 import { Button } from '../../ui/Button.js'
 import { Dialog } from '../../ui/Dialog.js'
-import { Failure } from '../../ui/Failure.js'
 import { TextField } from '../../ui/Field.js'
+import { Form } from '../../ui/Form.js'
 
 /** The button that makes a wallet, for those who may. */
 export function NewWallet() {
@@ -20,12 +20,12 @@ export function NewWallet() {
       <Button look="primary" onClick={() => setOpen(true)}>
         New wallet
       </Button>
-      {isOpen && <Form onClose={() => setOpen(false)} />}
+      {isOpen && <Naming onClose={() => setOpen(false)} />}
     </>
   )
 }
 
-function Form({ onClose }: { onClose: () => void }) {
+function Naming({ onClose }: { onClose: () => void }) {
   const [userId, setUserId] = useState('')
   const navigate = useNavigate()
   const create = useMutation({
@@ -35,13 +35,9 @@ function Form({ onClose }: { onClose: () => void }) {
       await navigate({ to: '/wallets/$walletId', params: { walletId: id } })
     },
   })
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate()
-  }
   return (
     <Dialog title="New wallet" onClose={onClose}>
-      <form onSubmit={onSubmit} className="space-y-4">
+      <Form sending={create} action="Create wallet">
         <TextField
           label="Id of the user"
           required
@@ -52,13 +48,7 @@ function Form({ onClose }: { onClose: () => void }) {
           value={userId}
           onChange={(event) => setUserId(event.target.value)}
         />
-        {create.error && <Failure error={create.error} />}
-        <div className="flex justify-end">
-          <Button type="submit" look="primary" isBusy={create.isPending}>
-            Create wallet
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { balancesQuery, intentsQuery, positionsQuery } from '../../api/queries.js'
+import { balancesQuery, intentsQuery, positionsQuery, walletQuery } from '../../api/queries.js'
 import { usdText } from '../../text/amount.js'
 import { shorten } from '../../text/shorten.js'
 import { buttonClass } from '../../ui/Button.js'
@@ -18,6 +18,7 @@ import { PositionTable } from './PositionTable.js'
 /** One wallet: every cent by chain and market, and what was done with it. */
 export function WalletPage() {
   const { walletId } = useParams({ from: '/inside/wallets/$walletId' })
+  const { data: wallet } = useQuery(walletQuery(walletId))
   const balances = useQuery(balancesQuery(walletId))
   const positions = useQuery(positionsQuery(walletId))
   const history = useInfiniteQuery(intentsQuery({ walletId }))
@@ -27,7 +28,7 @@ export function WalletPage() {
   return (
     <>
       <PageHead
-        title={`Wallet ${shorten(walletId)}`}
+        title={wallet ? `Wallet of ${wallet.userId}` : `Wallet ${shorten(walletId)}`}
         action={
           <>
             <Fund walletId={walletId} />

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { walletsQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
-import { Empty } from '../../ui/Empty.js'
+import { Empty, NothingMatches } from '../../ui/Empty.js'
 import { Id } from '../../ui/Id.js'
 import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
@@ -66,11 +66,20 @@ export function Wallets() {
       </PageHead>
       <UserFilter key={userId} userId={userId} />
       <List
+        key={userId}
         label="Wallets"
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={userId ? <NoSuchUser userId={userId} /> : <NoneYet />}
+        empty={
+          userId ? (
+            <NothingMatches title={`No wallet of ${userId}`} to="/wallets">
+              Show all wallets
+            </NothingMatches>
+          ) : (
+            <NoneYet />
+          )
+        }
       />
     </>
   )
@@ -94,16 +103,6 @@ function UserFilter({ userId = '' }: { userId: string | undefined }) {
         className="h-8 w-full max-w-72 rounded-md border border-line-strong bg-raised px-2.5 text-sm placeholder:text-ink-3"
       />
     </form>
-  )
-}
-
-function NoSuchUser({ userId }: { userId: string }) {
-  return (
-    <Empty title={`No wallet of ${userId}`}>
-      <Link to="/wallets" search={{}} className="font-medium text-accent hover:underline">
-        Show all wallets
-      </Link>
-    </Empty>
   )
 }
 

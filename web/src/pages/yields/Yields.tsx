@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
-import { yieldHistoryQuery, yieldsQuery } from '../../api/queries.js'
+import { yieldWeekQuery, yieldsQuery } from '../../api/queries.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { Failure } from '../../ui/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
@@ -10,19 +10,11 @@ import { seriesOf } from './series.js'
 
 const Chart = lazy(() => import('../../ui/Chart.js').then(({ Chart: it }) => ({ default: it })))
 
-const DAYS = 7
-const DAY_MS = 86_400_000
-
 /** What markets pay now, and what they have paid. */
 export function Yields() {
   const now = useQuery(yieldsQuery)
-  // To the hour, so that the page asks for the same thing while it is looked at.
-  const from = useMemo(() => {
-    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000
-    return new Date(hour - DAYS * DAY_MS).toISOString()
-  }, [])
-  const history = useQuery(yieldHistoryQuery(from))
-  const series = useMemo(() => history.data && seriesOf(history.data), [history.data])
+  const history = useQuery(yieldWeekQuery)
+  const series = useMemo(() => history.data && seriesOf(history.data.data), [history.data])
   return (
     <>
       <PageHead title="Yields">{now.data?.best?.reasoning}</PageHead>
@@ -35,7 +27,7 @@ export function Yields() {
           <Skeleton lines={5} />
         )}
       </Section>
-      <Section title={`Last ${DAYS} days`}>
+      <Section title="Last 7 days">
         {history.error && !series ? (
           <Failure error={history.error} retry={() => void history.refetch()} />
         ) : series && series.times.length > 1 ? (
@@ -48,7 +40,7 @@ export function Yields() {
           </Suspense>
         ) : series ? (
           <p className="border-y border-line py-4 text-sm text-ink-3">
-            Rates are kept every minute. The chart begins with the second of them.
+            Rates are read every five minutes. The chart begins with the second reading.
           </p>
         ) : (
           <Skeleton lines={1} className="h-80" />

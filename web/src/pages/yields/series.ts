@@ -1,6 +1,6 @@
-import type { YieldSnapshot } from '../../api/types.js'
+import type { YieldPoint } from '../../api/types.js'
 
-type Market = Pick<YieldSnapshot, 'chain' | 'protocol' | 'asset'>
+type Market = Pick<YieldPoint, 'chain' | 'protocol' | 'asset'>
 
 export const marketKey = ({ chain, protocol, asset }: Market) => `${chain} ${protocol} ${asset}`
 
@@ -11,16 +11,16 @@ export type Series = {
   values: Map<string, (number | null)[]>
 }
 
-/** Snapshots of all markets on one axis of time. */
-export function seriesOf(snapshots: readonly YieldSnapshot[]): Series {
-  const seconds = snapshots.map(({ takenAt }) => Math.floor(Date.parse(takenAt) / 1_000))
+/** The points of all markets on one axis of time. */
+export function seriesOf(points: readonly YieldPoint[]): Series {
+  const seconds = points.map(({ at }) => Math.floor(Date.parse(at) / 1_000))
   const times = [...new Set(seconds)].sort((a, b) => a - b)
   const places = new Map(times.map((time, place) => [time, place]))
   const values = new Map<string, (number | null)[]>()
-  snapshots.forEach((snapshot, index) => {
-    const key = marketKey(snapshot)
+  points.forEach((point, index) => {
+    const key = marketKey(point)
     const line = values.get(key) ?? times.map(() => null)
-    line[places.get(seconds[index] ?? 0) ?? 0] = snapshot.apy
+    line[places.get(seconds[index] ?? 0) ?? 0] = point.apy
     values.set(key, line)
   })
   return { times, values }

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { startWorld, type Answer, type World } from '../api.js'
+import { PASSWORD, cookieOf, newPerson, pagesOf, type Person } from './people.js'
+
+/** As a proxy that ends TLS passes a request on; what stands before its own word a caller has made up. */
+const forwarded = (address: string, more: object = {}) => ({
+  'x-forwarded-for': `198.51.100.1, ${address}`,
+  ...more,
+})
+
+let behind: World
+let bare: World
+let owner: Person
+
+beforeAll(async () => {
+  behind = await startWorld(undefined, { dashboard: { trustedProxies: 1 } })
+  bare = await startWorld()
+  owner = await newPerson(behind)
+})
+afterAll(() => Promise.all([behind.stop(), bare.stop()]))
+
+const signIn = (world: World, { email }: Person, headers: object) =>
+  pagesOf(world)('POST', '/session', { body: { email, password: PASSWORD }, headers })
+
+describe('the cookie behind a proxy that ends TLS', () => {
+  test.each([
+    ['https', true],
+    ['HTTPS', true],
+    ['http, https', true],
+    ['http', false],
+    ['https, http', false],
+    [undefined, false],
+  ])('X-Forwarded-Proto: %s', async (told, isSecure) => {
+    const proto = told === undefined ? {} : { 'x-forwarded-proto': told }
+    const answer = await signIn(behind, owner, proto)
+    const [set = ''] = answer.headers.getSetCookie()
+    expect(/^__Host-.*; Path=\/; Secure;/.test(set)).toBe(isSecure)
+    // It opens what it was given for, by the same way.
+    const headers = { ...proto, cookie: cookieOf(answer) }
+    const session = await pagesOf(behind)('GET', '/session', { headers })
+    expect(session.body).toMatchObject({ user: { email: owner.email } })
+  })
+
+  test('links of invitations lead where browsers come from', async () => {
+    const headers = { 'x-forwarded-proto': 'https' }
+    const cookie = cookieOf(await signIn(behind, owner, headers))
+    const body = { email: 'new@example.com', role: 'viewer' }
+    const answer = await pagesOf(behind)('POST', '/members/invite', { cookie, body, headers })
+    expect(String(answer.body.url)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/dashboard\/invitations\//)
+  })
+
+  test('nobody is believed where no proxy is expected', async () => {
+    const person = await newPerson(bare)
+    const answer = await signIn(bare, person, { 'x-forwarded-proto': 'https' })
+    expect(answer.headers.getSetCookie()[0]).toMatch(/^steward_session=.*; Path=\/dashboard;/)
+  })
+})
+
+describe('requests without a valid key or session', () => {
+  type Ask = (world: World, headers: object) => Promise<Answer>
+  const intentId = `intent_${'0'.repeat(26)}`
+  const doors: [string, Ask][] = [
+    ['an API key', ({ api }, headers) => api.call('GET', '/v1/yields', { headers })],
+    ['a session', (world, headers) => pagesOf(world)('GET', '/session', { headers })],
+    [
+      'a read token',
+      ({ api }, headers) => api.call('GET', `/v1/intents/${intentId}?token=svc_rt_x`, { headers }),
+    ],
+    [
+      'nothing, as a sign-in',
+      (world, headers) => pagesOf(world)('POST', '/session', { body: {}, headers }),
+    ],
+  ]
+
+  /** Two answers of the same clock minute: what was counted before the turn of it does not count after. */
+  async function twice(ask: () => Promise<Answer>, other: () => Promise<Answer>) {
+    for (;;) {
+      const answers = [await ask(), await other()]
+      const [first, second] = answers.map(({ headers }) => ({
+        left: Number(headers.get('x-ratelimit-remaining')),
+        reset: headers.get('x-ratelimit-reset'),
+      }))
+      if (first && second && first.reset === second.reset) return [first.left, second.left]
+    }
+  }
+
+  const newAddress = () => `2001:db8:${randomBytes(2).toString('hex')}:1::1`
+
+  test.each(doors)('at the door of %s: each address has its own count', async (_title, ask) => {
+    const mine = forwarded(newAddress())
+    const from = (headers: object) => () => ask(behind, headers)
+    const [first = 0, second] = await twice(from(mine), from(mine))
+    expect(second).toBe(first - 1)
+    const fresh = forwarded(newAddress())
+    const [, others] = await twice(from(mine), from(fresh))
+    expect(others).toBe(599)
+  })
+
+  test('nobody gets a fresh count by an address that he has made up', async () => {
+    const address = newAddress()
+    const [ask] = [doors[0]?.[1]]
+    if (!ask) throw new Error('There are doors above.')
+    const forged = { 'x-forwarded-for': `${newAddress()}, ${address}` }
+    const [first = 0, second] = await twice(
+      () => ask(behind, forwarded(address)),
+      () => ask(behind, forged),
+    )
+    expect(second).toBe(first - 1)
+    const [one = 0, two] = await twice(
+      () => ask(bare, forwarded(newAddress())),
+      () => ask(bare, forwarded(newAddress())),
+    )
+    expect(two).toBe(one - 1)
+  })
+})

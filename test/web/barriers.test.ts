@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { insertTestIntent } from '../db/rows.js'
+import { barriersInThemes } from './axe.js'
+import { hasBrowser } from './browser.js'
+import { makeWallet, startPageWorld, type PageWorld } from './pageWorld.js'
+import { untilShown } from './people.js'
+import type { Page, Route } from 'playwright-core'
+
+const START_MS = 150_000
+const TEST_MS = 180_000
+
+const describeWithBrowser = hasBrowser ? describe : describe.skip
+
+/** What every page asks for, whatever state the rest of it is in. */
+const isShell = (url: string) => /\/dashboard\/api\/(session|events)/.test(url)
+
+describeWithBrowser('what keeps people out, in either theme, of', () => {
+  let world: PageWorld
+
+  beforeAll(async () => {
+    world = await startPageWorld()
+  }, START_MS)
+  afterAll(() => world?.stop(), START_MS)
+
+  const lists = ['', '/intents', '/wallets', '/keys', '/requests', '/credits', '/settings']
+  const filtered = ['/intents?status=failed', '/requests?status=5xx', '/wallets?userId=nobody']
+
+  /** Looks at each of some pages when it is as it should be. */
+  async function lookAt(
+    page: Page,
+    paths: readonly string[],
+    until: (page: Page) => Promise<void>,
+  ) {
+    const found: string[] = []
+    for (const path of paths) {
+      await page.goto(`${world.host}/dashboard${path}`)
+      await until(page)
+      found.push(...(await barriersInThemes(page)).map((barrier) => `${path}: ${barrier}`))
+    }
+    return found
+  }
+
+  test(
+    'lists that are empty, or that a filter leaves empty',
+    async () => {
+      const { page, faults } = await world.open(await world.newPerson())
+      expect(await lookAt(page, [...lists, ...filtered], untilShown)).toEqual([])
+      expect(faults.filter((fault) => fault.startsWith('outside'))).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'pages whose answers fail',
+    async () => {
+      const { page } = await world.open(await world.newPerson({ isOperator: true }))
+      const message = 'The service cannot do this now.'
+      const requestId = `req_${'0'.repeat(26)}`
+      await page.route('**/dashboard/api/**', (route: Route) =>
+        isShell(route.request().url())
+          ? route.continue()
+          : route.fulfill({ status: 409, json: { error: 'X', message, details: { requestId } } }),
+      )
+      const untilFailed = (shown: Page) => shown.getByText(requestId).first().waitFor()
+      const details = ['/intents/intent_1', '/wallets/svc_wallet_1', '/yields', '/system']
+      const paths = ['', '/intents', '/credits', ...details]
+      expect(await lookAt(page, paths, untilFailed)).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'pages that are still loading',
+    async () => {
+      const { page } = await world.open(await world.newPerson({ isOperator: true }))
+      await page.route('**/dashboard/api/**', (route: Route) =>
+        isShell(route.request().url()) ? route.continue() : undefined,
+      )
+      const untilLate = (shown: Page) =>
+        shown.getByRole('status', { name: 'Loading' }).locator('div div').first().waitFor()
+      const paths = ['', '/intents', '/intents/intent_1', '/credits']
+      expect(await lookAt(page, paths, untilLate)).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'dialogs and menus, with what they say when they are refused',
+    async () => {
+      const person = await world.newPerson()
+      const { accountId, cookie } = person
+      await world.newPerson({ accountId, role: 'viewer' })
+      const wallet = await makeWallet(world, person, 'alice')
+      const intentId = await insertTestIntent(world.db, wallet, 'pending')
+      const body = { name: 'backend', scopes: ['read'] }
+      await world.pages('POST', '/keys', { cookie, body })
+      const { page } = await world.open(person)
+      const button = (name: string | RegExp) => page.getByRole('button', { name }).click()
+      const item = (name: string) => page.getByRole('menuitem', { name }).click()
+      const type = (label: string, text: string) => page.getByLabel(label).fill(text)
+      const shown: [name: string, path: string, open: () => Promise<void>][] = [
+        ['new key', '/keys', () => button('New key')],
+        [
+          'key shown',
+          '/keys',
+          async () => {
+            await button('New key')
+            await type('Name', 'second')
+            await button('Create key')
+            await page.getByText('I have copied it').waitFor()
+          },
+        ],
+        ['menu of a key', '/keys', () => button('Actions for key backend')],
+        [
+          'revoke',
+          '/keys',
+          async () => {
+            await button('Actions for key backend')
+            await item('Revoke')
+          },
+        ],
+        ['use of a key', '/keys', () => page.getByRole('link', { name: 'backend' }).click()],
+        ['new wallet', '/wallets', () => button('New wallet')],
+        [
+          'invitation',
+          '/settings',
+          async () => {
+            await button('Invite')
+            await type('E-mail', 'new@example.com')
+            await button('Make a link')
+            await page.getByText('It works once').waitFor()
+          },
+        ],
+        [
+          'invitation that is refused',
+          '/settings',
+          async () => {
+            await button('Invite')
+            await type('E-mail', person.email)
+            await button('Make a link')
+            await page.getByRole('alert').waitFor()
+          },
+        ],
+        ['menu of a member', '/settings', () => button(/^Actions for member/)],
+        [
+          'role',
+          '/settings',
+          async () => {
+            await button(/^Actions for member/)
+            await item('Change role')
+          },
+        ],
+        ['search', '/', () => button(/^Find any id/)],
+        ['cancel', `/intents/${intentId}`, () => button('Cancel intent')],
+        ['account menu', '/', () => button('test')],
+      ]
+      const found: string[] = []
+      for (const [name, path, open] of shown) {
+        await page.goto(`${world.host}/dashboard${path}`)
+        await untilShown(page)
+        await open()
+        await page.locator('dialog[open], [role=menu]').first().waitFor()
+        found.push(...(await barriersInThemes(page)).map((barrier) => `${name}: ${barrier}`))
+      }
+      expect(found).toEqual([])
+    },
+    TEST_MS,
+  )
+})

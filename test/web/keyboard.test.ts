@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PASSWORD } from '../api/dashboard/people.js'
+import { hasBrowser, watch } from './browser.js'
+import { makeWallet, ownFaults, startPageWorld, type PageWorld } from './pageWorld.js'
+import type { Page } from 'playwright-core'
+
+const START_MS = 150_000
+const TEST_MS = 90_000
+/** No page has more places than that. */
+const MOST_TABS = 80
+
+const describeWithBrowser = hasBrowser ? describe : describe.skip
+
+/** What the focus is on, as it is called, and whether it can be seen there. */
+const FOCUSED = `(() => {
+  const element = document.activeElement
+  if (!element || element === document.body) return { name: '', isMarked: true }
+  const label = element.id ? document.querySelector('label[for="' + element.id + '"]') : null
+  const name = element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent
+  const { outlineStyle } = getComputedStyle(element)
+  return { name: (name ?? '').trim(), isMarked: outlineStyle !== 'none' || element.id === 'main' || element.hasAttribute('data-row') }
+})()`
+
+/** What is behind an open dialog is out of reach; the browser's own bars are not. */
+const IS_INSIDE = `document.activeElement === document.body || document.activeElement.closest('dialog') !== null`
+
+type Focused = { name: string; isMarked: boolean }
+
+/** Goes on by the tabulator until a thing of this name has the focus, which is to be seen all the way. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs <= MOST_TABS; tabs += 1) {
+    const focused = await page.evaluate<Focused>(FOCUSED)
+    expect(focused).toEqual({ name: focused.name, isMarked: true })
+    if (focused.name === name) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Nothing that is called ${name} is reached by the tabulator.`)
+}
+
+describeWithBrowser('by the keyboard alone', () => {
+  let world: PageWorld
+
+  beforeAll(async () => {
+    world = await startPageWorld()
+  }, START_MS)
+  afterAll(() => world?.stop(), START_MS)
+
+  test(
+    'somebody signs in, makes a key, and sends an intent',
+    async () => {
+      const person = await world.newPerson()
+      const wallet = await makeWallet(world, person, 'alice')
+      const page = await world.browser.newPage()
+      const { keyboard } = page
+      await page.goto(`${world.host}/dashboard/keys`)
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      await tabTo(page, 'E-mail')
+      await keyboard.type(person.email)
+      await tabTo(page, 'Password')
+      await keyboard.type(PASSWORD)
+      await keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'API keys' }).waitFor()
+      const faults = watch(page, world.host)
+
+      await tabTo(page, 'New key')
+      await keyboard.press('Enter')
+      await tabTo(page, 'Name')
+      await keyboard.type('made by hand')
+      await keyboard.press('Enter')
+      await page.getByText('I have copied it').waitFor()
+      await tabTo(page, 'I have copied it')
+      await keyboard.press('Enter')
+      await page.getByRole('cell', { name: 'made by hand', exact: true }).waitFor()
+      const { accountId } = person
+      const keys = await world.db('api_key').where({ account_id: accountId }).pluck('name')
+      expect(keys).toEqual(['made by hand'])
+
+      await tabTo(page, 'Intents')
+      await keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Intents' }).waitFor()
+      await tabTo(page, 'New intent')
+      await keyboard.press('Enter')
+      await page.getByRole('option', { name: /^alice/ }).waitFor({ state: 'attached' })
+      await tabTo(page, 'Wallet')
+      await keyboard.type('alice')
+      await tabTo(page, 'Amount of USDC')
+      await keyboard.type('1.25')
+      await keyboard.press('Enter')
+      await page.waitForURL('**/dashboard/intents/intent_*')
+      const rows = await world.db('intent').where({ account_id: accountId })
+      expect(rows).toMatchObject([{ wallet_id: wallet.id, action: 'lend', units: '1250000' }])
+      expect(ownFaults(faults)).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a dialog keeps the focus inside, lets go by Escape, and gives it back',
+    async () => {
+      const { page } = await world.open(await world.newPerson())
+      await page.goto(`${world.host}/dashboard/keys`)
+      await page.getByRole('heading', { name: 'API keys' }).waitFor()
+      await tabTo(page, 'New key')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor()
+      const isInside = () => page.evaluate<boolean>(IS_INSIDE)
+      for (let tabs = 0; tabs < 12; tabs += 1) {
+        await page.keyboard.press('Tab')
+        expect(await isInside()).toBe(true)
+      }
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect((await page.evaluate<Focused>(FOCUSED)).name).toBe('New key')
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a menu is walked by arrows, and gives the focus back',
+    async () => {
+      const { page } = await world.open(await world.newPerson())
+      await page.goto(`${world.host}/dashboard/`)
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      await page.getByRole('button', { name: 'test', exact: true }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('menu').waitFor()
+      await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
+      await page.keyboard.type('Dark')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+      const { name } = await page.evaluate<Focused>(FOCUSED)
+      expect(name).toContain('test')
+    },
+    TEST_MS,
+  )
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { insertTestIntent } from '../db/rows.js'
+import { hasBrowser } from './browser.js'
+import { makeWallet, startPageWorld, type PageWorld } from './pageWorld.js'
+import { untilShown } from './people.js'
+import type { Page } from 'playwright-core'
+
+const START_MS = 150_000
+const TEST_MS = 60_000
+
+const describeWithBrowser = hasBrowser ? describe : describe.skip
+
+describeWithBrowser('a list of intents', () => {
+  let world: PageWorld
+
+  beforeAll(async () => {
+    world = await startPageWorld()
+  }, START_MS)
+  afterAll(() => world?.stop(), START_MS)
+
+  /** An account with so many intents, and a window on their list. */
+  async function openList(count: number) {
+    const person = await world.newPerson()
+    const wallet = await makeWallet(world, person, 'alice')
+    const add = () => insertTestIntent(world.db, wallet, 'completed')
+    for (let made = 0; made < count; made += 1) await add()
+    const { page, faults } = await world.open(person)
+    await page.goto(`${world.host}/dashboard/intents`)
+    await untilShown(page)
+    return { person, wallet, add, page, faults }
+  }
+
+  const topRow = (page: Page) => page.locator('tbody tr').first()
+  const idOf = async (page: Page) => topRow(page).locator('[title^=intent_]').getAttribute('title')
+
+  test(
+    'takes in what comes while nobody reads it',
+    async () => {
+      const { page, add, faults } = await openList(3)
+      await page.mouse.move(2, 2)
+      const id = await add()
+      await page.locator(`[title=${id}]`).waitFor()
+      expect(await idOf(page)).toBe(id)
+      expect(await page.getByRole('button', { name: / new$/ }).count()).toBe(0)
+      expect(faults).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'does not move under a reader: what is new waits, and comes when it is asked for',
+    async () => {
+      const { page, add } = await openList(20)
+      await page.locator('tbody tr').nth(12).scrollIntoViewIfNeeded()
+      await page.mouse.wheel(0, 400)
+      await page.waitForFunction('scrollY > 100')
+      const before = await idOf(page)
+      const placeBefore = await topRow(page).boundingBox()
+      const ids = [await add(), await add()]
+      await page.getByRole('button', { name: '2 new' }).waitFor()
+      expect(await idOf(page)).toBe(before)
+      expect(await topRow(page).boundingBox()).toEqual(placeBefore)
+      await page.getByRole('button', { name: '2 new' }).click()
+      await page.locator(`[title=${ids[1]}]`).waitFor()
+      expect(await idOf(page)).toBe(ids[1])
+      expect(await page.getByRole('button', { name: / new$/ }).count()).toBe(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'by the keyboard alone: rows wait while one of them has the focus, and are entered from the button',
+    async () => {
+      const { page, add } = await openList(4)
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      const place = () =>
+        page.evaluate<number>('document.activeElement.getBoundingClientRect().top')
+      const before = await place()
+      const id = await add()
+      const button = page.getByRole('button', { name: '1 new' })
+      await button.waitFor()
+      expect(await place()).toBe(before)
+      await button.focus()
+      await page.keyboard.press('Enter')
+      await page.waitForFunction(`document.activeElement.matches('a[data-row]')`)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/intents/${id}`)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'is a file of what is shown',
+    async () => {
+      const { page, wallet } = await openList(2)
+      const failed = await insertTestIntent(world.db, wallet, 'failed')
+      await page.getByRole('button', { name: 'Failed' }).click()
+      await page.locator(`[title=${failed}]`).waitFor()
+      const link = page.getByRole('link', { name: 'These as CSV' })
+      const [file] = await Promise.all([page.waitForEvent('download'), link.click()])
+      const lines = readFileSync(await file.path(), 'utf8')
+        .trimEnd()
+        .split('\r\n')
+      expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual([failed])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'leads to a wallet that says whose it is',
+    async () => {
+      const { page, wallet } = await openList(1)
+      await page.goto(`${world.host}/dashboard/wallets/${wallet.id}`)
+      await page.getByRole('heading', { name: 'Wallet of alice' }).waitFor()
+    },
+    TEST_MS,
+  )
+})

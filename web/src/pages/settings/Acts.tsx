@@ -1,0 +1,83 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { actsQuery } from '../../api/queries.js'
+import type { ActEntry } from '../../api/types.js'
+import { shorten } from '../../text/shorten.js'
+import { exactText } from '../../text/time.js'
+import { List } from '../../ui/List.js'
+import { Section } from '../../ui/PageHead.js'
+import type { Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+
+/** What was done, in a reader's words; `key shorten` tells until when in its detail. */
+const words: Record<string, string> = {
+  'key create': 'Made the key',
+  'key revoke': 'Revoked the key',
+  'key shorten': 'Rolled a key, which ends',
+  'member invite': 'Invited',
+  'member uninvite': 'Withdrew the invitation of',
+  'member join': 'Joined as',
+  'member role': 'Made a member',
+  'member remove': 'Removed a member, who was',
+}
+
+function detailOf({ action, detail, subject }: ActEntry): string {
+  if (detail === null) return shorten(subject)
+  return action === 'key shorten' ? exactText(new Date(detail)) : detail
+}
+
+const columns: Column<ActEntry>[] = [
+  {
+    name: 'What',
+    cell: (act) => (
+      <span title={`${act.action} ${act.subject}`}>
+        {words[act.action] ?? act.action} <span className="font-medium">{detailOf(act)}</span>
+      </span>
+    ),
+  },
+  {
+    name: 'Of',
+    width: 'w-40',
+    from: 'md',
+    cell: ({ subject }) => (
+      <span title={subject} className="font-mono text-xs text-ink-2">
+        {shorten(subject)}
+      </span>
+    ),
+  },
+  {
+    name: 'By',
+    width: 'w-52 max-sm:w-28',
+    cell: ({ by }) => (
+      <span title={by.id} className="text-ink-2">
+        {by.email ?? 'a former member'}
+      </span>
+    ),
+  },
+  {
+    name: 'When',
+    width: 'w-28',
+    align: 'right',
+    from: 'sm',
+    cell: ({ at }) => (
+      <span className="text-ink-3">
+        <Time at={at} />
+      </span>
+    ),
+  },
+]
+
+/** What members have done to keys and to each other, for owners. It is kept for ever. */
+export function Acts() {
+  const query = useInfiniteQuery(actsQuery)
+  return (
+    <Section title="What members did">
+      <List
+        label="What members did"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<p className="border-y border-line py-4 text-sm text-ink-3">Nothing yet.</p>}
+      />
+    </Section>
+  )
+}

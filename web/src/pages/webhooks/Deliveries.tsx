@@ -1,0 +1,100 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { queryText } from '../../api/call.js'
+import { deliveriesQuery } from '../../api/queries.js'
+import type { Delivery } from '../../api/types.js'
+import { Chips } from '../../ui/Chips.js'
+import { List } from '../../ui/List.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+import { DeliveryFacts } from './DeliveryFacts.js'
+import { DeliveryState } from './words.js'
+
+const statuses = [
+  { value: 'pending', label: 'On their way' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'failed', label: 'Failed' },
+]
+
+/** The status of the last answer, and how many tries it took. */
+function answerText({ attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  if (!last) return '–'
+  const answer = last.status === undefined ? 'no answer' : String(last.status)
+  return attempts.length === 1 ? answer : `${answer}, ${attempts.length} tries`
+}
+
+const columnsFor = (webhookId: string): Column<Delivery>[] => [
+  {
+    name: 'State',
+    width: 'w-32 max-sm:w-28',
+    cell: ({ status }) => <DeliveryState status={status} />,
+  },
+  {
+    name: 'Event',
+    cell: ({ id, type, eventId }) => (
+      <Link
+        to="/webhooks/$webhookId"
+        params={{ webhookId }}
+        search={(search) => ({ ...search, open: id })}
+        resetScroll={false}
+        title={eventId}
+        {...rowLink}
+      >
+        {type}
+      </Link>
+    ),
+  },
+  { name: 'Answer', width: 'w-36', from: 'sm', cell: answerText },
+  {
+    name: 'When',
+    width: 'w-24',
+    align: 'right',
+    cell: ({ createdAt }) => (
+      <span className="text-ink-3">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+/** What was sent to an endpoint, the newest first. */
+export function Deliveries({ webhookId, mayWrite }: { webhookId: string; mayWrite: boolean }) {
+  const { open, status } = useSearch({ from: '/inside/webhooks/$webhookId' })
+  const navigate = useNavigate()
+  const query = useInfiniteQuery(deliveriesQuery(webhookId, { status }))
+  const go = (search: { status?: string | undefined; open?: string }) =>
+    void navigate({
+      ...{ to: '/webhooks/$webhookId', params: { webhookId }, search },
+      ...{ replace: true, resetScroll: false },
+    })
+  const rows = query.data?.pages.flatMap(({ data }) => data)
+  const opened = rows?.find(({ id }) => id === open)
+  return (
+    <>
+      <div className="mb-3">
+        <Chips
+          label="State"
+          choices={statuses}
+          value={status}
+          onChange={(value) => go({ status: value })}
+        />
+      </div>
+      <List
+        key={queryText({ status })}
+        label="Deliveries"
+        query={query}
+        columns={columnsFor(webhookId)}
+        keyOf={({ id }) => id}
+        empty={
+          <p className="border-y border-line py-4 text-sm text-ink-3">
+            {status ? 'None of this kind.' : 'Nothing was sent yet. A test event shows how it is.'}
+          </p>
+        }
+      />
+      {opened && (
+        <DeliveryFacts delivery={opened} mayWrite={mayWrite} onClose={() => go({ status })} />
+      )}
+    </>
+  )
+}

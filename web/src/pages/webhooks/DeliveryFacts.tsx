@@ -1,0 +1,75 @@
+import { useMutation } from '@tanstack/react-query'
+import { post } from '../../api/call.js'
+import { queryClient } from '../../api/client.js'
+import type { Delivery } from '../../api/types.js'
+import { durationText, exactText } from '../../text/time.js'
+import { Button } from '../../ui/Button.js'
+import { Dialog } from '../../ui/Dialog.js'
+import { Facts } from '../../ui/Facts.js'
+import { Failure } from '../../ui/Failure.js'
+import { Id } from '../../ui/Id.js'
+import { Time } from '../../ui/Time.js'
+import { DeliveryState, errorText } from './words.js'
+
+type Props = { delivery: Delivery; mayWrite: boolean; onClose: () => void }
+
+/** One event on its way to an endpoint: each try, and what was answered. */
+export function DeliveryFacts({ delivery, mayWrite, onClose }: Props) {
+  const { id, webhookId, eventId, type, status, attempts, nextAttemptAt } = delivery
+  const resend = useMutation({
+    mutationFn: () => post<Delivery>(`/webhooks/${webhookId}/deliveries/${id}/resend`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['webhooks'] }),
+  })
+  return (
+    <Dialog title={type} onClose={onClose}>
+      <Facts
+        of={[
+          ['State', <DeliveryState key="state" status={status} />],
+          ['Event', <Id key="event" id={eventId} label="event id" />],
+          ['Delivery', <Id key="id" id={id} label="delivery id" />],
+          ['Next try', nextAttemptAt && <Time at={nextAttemptAt} />],
+        ]}
+      />
+      <h3 className="mt-4 mb-2 text-sm">What it answered</h3>
+      <ol aria-label="Tries" className="max-h-72 space-y-3 overflow-y-auto text-sm">
+        {attempts.map((attempt) => (
+          <Try key={attempt.at} attempt={attempt} />
+        ))}
+        {attempts.length === 0 && <li className="text-ink-3">Nothing yet.</li>}
+      </ol>
+      {resend.error && <Failure error={resend.error} />}
+      {mayWrite && (
+        <div className="mt-4 flex justify-end">
+          <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
+            Send again
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+function Try({ attempt }: { attempt: Delivery['attempts'][number] }) {
+  const { at, ms, status, error, body } = attempt
+  return (
+    <li>
+      <p className="flex justify-between gap-4">
+        <span className={error ? 'text-failed' : 'text-done'}>
+          {status ?? 'No answer'}
+          {error && <span className="ml-2 text-ink-2">{errorText(attempt)}</span>}
+        </span>
+        <span title={exactText(new Date(at))} className="shrink-0 text-ink-3">
+          {durationText(ms)}
+        </span>
+      </p>
+      {body && (
+        <pre
+          tabIndex={0}
+          className="mt-1 max-h-28 overflow-auto rounded-md border border-line bg-sunken p-2 text-xs whitespace-pre-wrap"
+        >
+          {body}
+        </pre>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { sessionQuery, webhookQuery } from '../../api/queries.js'
+import type { Webhook } from '../../api/types.js'
+import { Facts } from '../../ui/Facts.js'
+import { Failure } from '../../ui/Failure.js'
+import { Id } from '../../ui/Id.js'
+import { PageHead, Section } from '../../ui/PageHead.js'
+import { Skeleton } from '../../ui/Skeleton.js'
+import { Time } from '../../ui/Time.js'
+import { Deliveries } from './Deliveries.js'
+import { WebhookActions } from './WebhookActions.js'
+import { WebhookState, reasonOf } from './words.js'
+
+/** One endpoint: whether it hears, what it was sent, and what it has answered. */
+export function WebhookPage() {
+  const { webhookId } = useParams({ from: '/inside/webhooks/$webhookId' })
+  const { data, error, refetch } = useQuery(webhookQuery(webhookId))
+  if (data) return <Whole webhook={data} />
+  return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton lines={8} />
+}
+
+function Whole({ webhook }: { webhook: Webhook }) {
+  const { id, url, description, events, disabledAt, createdAt } = webhook
+  const { data: session } = useQuery(sessionQuery)
+  const mayWrite = session !== undefined && session.role !== 'viewer'
+  return (
+    <>
+      <PageHead title={url} action={mayWrite && <WebhookActions webhook={webhook} />}>
+        {description}
+      </PageHead>
+      <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Section title="Deliveries">
+          <Deliveries webhookId={id} mayWrite={mayWrite} />
+        </Section>
+        <Section title="Facts">
+          <Facts
+            of={[
+              ['State', <WebhookState key="state" {...webhook} />],
+              ['Because', reasonOf(webhook)],
+              ['Since', disabledAt && <Time at={disabledAt} />],
+              ['Events', events.includes('*') ? 'all' : events.join(', ')],
+              ['Id', <Id key="id" id={id} label="endpoint id" />],
+              ['Created', <Time key="created" at={createdAt} />],
+            ]}
+          />
+        </Section>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,115 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { sessionQuery, webhooksQuery } from '../../api/queries.js'
+import type { CreatedWebhook, Webhook } from '../../api/types.js'
+import { Button } from '../../ui/Button.js'
+import { Empty } from '../../ui/Empty.js'
+import { List } from '../../ui/List.js'
+import { PageHead } from '../../ui/PageHead.js'
+import { rowLink, type Column } from '../../ui/Table.js'
+import { Time } from '../../ui/Time.js'
+import { ShownSecret } from './ShownSecret.js'
+import { VERIFYING } from './verifying.js'
+import { WebhookForm } from './WebhookForm.js'
+import { WebhookState, eventsText, reasonOf } from './words.js'
+
+const columns: Column<Webhook>[] = [
+  {
+    name: 'State',
+    width: 'w-28',
+    cell: (webhook) => (
+      <span title={reasonOf(webhook)}>
+        <WebhookState {...webhook} />
+      </span>
+    ),
+  },
+  {
+    name: 'Endpoint',
+    cell: ({ id, url }) => (
+      <Link to="/webhooks/$webhookId" params={{ webhookId: id }} title={url} {...rowLink}>
+        {url}
+      </Link>
+    ),
+  },
+  {
+    name: 'Note',
+    width: 'w-52',
+    from: 'md',
+    cell: ({ description }) => (
+      <span title={description} className="text-ink-2">
+        {description}
+      </span>
+    ),
+  },
+  {
+    name: 'Events',
+    width: 'w-40',
+    from: 'sm',
+    cell: (webhook) => <span title={webhook.events.join(', ')}>{eventsText(webhook)}</span>,
+  },
+  {
+    name: 'Created',
+    width: 'w-28',
+    align: 'right',
+    from: 'sm',
+    cell: ({ createdAt }) => (
+      <span className="text-ink-3">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+/** Where the account is told of what happens, instead of asking. */
+export function Webhooks() {
+  const { data: session } = useQuery(sessionQuery)
+  const query = useInfiniteQuery(webhooksQuery)
+  const navigate = useNavigate()
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<CreatedWebhook>()
+  const mayWrite = session !== undefined && session.role !== 'viewer'
+  const action = mayWrite && (
+    <Button look="primary" onClick={() => setMaking(true)}>
+      New endpoint
+    </Button>
+  )
+  return (
+    <>
+      <PageHead title="Webhooks" action={action}>
+        Steward calls you when something happens: signed, at least once, for three days if need be.
+      </PageHead>
+      <List
+        label="Webhooks"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No endpoints yet" call={VERIFYING}>
+            An endpoint is an address of yours that events are sent to. Each carries a signature,
+            which a few lines check, and any answer of 2xx accepts it.
+          </Empty>
+        }
+      />
+      {isMaking && (
+        <WebhookForm
+          onClose={() => setMaking(false)}
+          onDone={(webhook) => {
+            setMaking(false)
+            setMade(webhook)
+          }}
+        />
+      )}
+      {made?.secret && (
+        <ShownSecret
+          title="Secret of the endpoint"
+          secret={made.secret}
+          onClose={() => {
+            setMade(undefined)
+            void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.id } })
+          }}
+        />
+      )}
+    </>
+  )
+}
