@@ -82,7 +82,7 @@ class BlockingStream:
 
 
 class AsyncPort:
-    """Waits as the event loop does, asyncio's or trio's."""
+    """Waits as the event loop does."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client

@@ -168,7 +168,7 @@ def is_over(intent: Intent) -> bool:
 def _retry_after(answer: Answer, details: Mapping[str, Any]) -> float | None:
     """In seconds: as header, a number or a date, or as detail."""
     header = answer.headers.get("retry-after", "")
-    if header.isdecimal():
+    if header.isascii() and header.isdecimal():
         return float(header)
     try:
         until = parsedate_to_datetime(header) - datetime.now(timezone.utc)

@@ -75,15 +75,14 @@ class Watch:
         try:
             while not await self._hear_once():
                 pass
-        except TimeoutError:
-            # Held back from the first byte on, or cut off.
-            self.silent += self.story.after == before
-            self.hears = self.silent < SILENT_STREAMS
+        except ConnectionError:
+            # Nobody is there to be asked either.
+            raise
         except StewardError as error:
-            if may_pass(error) and not _has_no_room(error):
-                raise
-            # Asking tells what is wrong, if it is more than the stream.
-            self.hears = False
+            # Refused, held back from the first byte on, or cut off: asking tells whether it is more than the stream.
+            self.silent += self.story.after == before
+            passes = may_pass(error) and not _has_no_room(error)
+            self.hears = passes and self.silent < SILENT_STREAMS
         self.dry = self.dry + 1 if self.story.after == before else 0
 
     async def _hear_once(self) -> bool:

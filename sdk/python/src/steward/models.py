@@ -286,7 +286,11 @@ class Delay(Model):
 
 
 class Intent(Model):
-    """A DeFi operation that the service plans and executes: `amount` in whole tokens."""
+    """A DeFi operation that the service plans and executes.
+
+    `amount` in whole tokens is a JSON number of the API: exact to 15 digits. What moves money is decimal text,
+    with all digits: `execution_plan.steps[].amount` and `results.final_amount`.
+    """
 
     id: str
     status: IntentStatus
