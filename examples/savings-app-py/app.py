@@ -65,9 +65,8 @@ class Savings:
         # The same event may come more than once.
         if event.id not in self._seen:
             self._seen.add(event.id)
-            intent_id, status = event.data.get("intentId"), event.data.get("status")
-            if intent_id and status:
-                self._news[intent_id] = status
+            if event.intent_id and "status" in event.data:
+                self._news[event.intent_id] = event.data["status"]
         return 200, {}
 
 

@@ -49,11 +49,11 @@ def create_webhook(
     events: Sequence[str] | None = None,
     description: str | None = None,
     idempotency_key: str | None = None,
-) -> Call[models.Webhook]:
+) -> Call[models.CreatedWebhook]:
     """Has events sent to a URL: all of them, or those named. Its `secret` is shown only now."""
     named = None if events is None else list(events)
     body = given(url=url, events=named, description=description)
-    return write("/v1/webhooks", models.Webhook, body, idempotency_key)
+    return write("/v1/webhooks", models.CreatedWebhook, body, idempotency_key)
 
 
 def list_webhooks(
@@ -84,19 +84,21 @@ def update_webhook(
     return write(path, models.Webhook, body, idempotency_key)
 
 
-def delete_webhook(webhook_id: str, *, idempotency_key: str | None = None) -> Call[models.Model]:
+def delete_webhook(
+    webhook_id: str, *, idempotency_key: str | None = None
+) -> Call[models.DeletedWebhook]:
     """Ends a webhook. What was not delivered yet is not delivered any more."""
     path = f"/v1/webhooks/{segment(webhook_id)}/delete"
-    return write(path, models.Model, {}, idempotency_key)
+    return write(path, models.DeletedWebhook, {}, idempotency_key)
 
 
 def rotate_webhook_secret(
     webhook_id: str, *, grace_hours: int | None = None, idempotency_key: str | None = None
-) -> Call[models.WebhookSecret]:
+) -> Call[models.RotatedSecret]:
     """A new secret, shown only now. The old one signs, too, for `grace_hours` (24)."""
     path = f"/v1/webhooks/{segment(webhook_id)}/rotate-secret"
     body = given(graceHours=grace_hours)
-    return write(path, models.WebhookSecret, body, idempotency_key)
+    return write(path, models.RotatedSecret, body, idempotency_key)
 
 
 def test_webhook(webhook_id: str, *, idempotency_key: str | None = None) -> Call[models.Delivery]:

@@ -28,6 +28,9 @@ Reason = Literal[
     "below_fee",
     "no_swap",
     "market_busy",
+    "webhook_url_refused",
+    "too_many_webhooks",
+    "webhook_disabled",
     "no_liquidity",
     "capability_disabled",
 ]
@@ -256,9 +259,15 @@ class FundingNotFoundError(NotFoundError):
 
 
 class WebhookNotFoundError(NotFoundError):
-    """The account has no webhook, or no delivery, with this id."""
+    """The account has no webhook with this id."""
 
     default_code = "WEBHOOK_NOT_FOUND"
+
+
+class DeliveryNotFoundError(NotFoundError):
+    """The webhook has no delivery with this id. They are kept for 30 days."""
+
+    default_code = "DELIVERY_NOT_FOUND"
 
 
 class MethodNotAllowedError(StewardError):
@@ -300,8 +309,8 @@ class RpcError(StewardError):
 _answered = (
     *(InvalidRequestError, InsufficientFundsError, UnauthorizedError, InsufficientCreditsError),
     *(ForbiddenError, WalletLimitExceededError, NotFoundError, WalletNotFoundError),
-    *(IntentNotFoundError, FundingNotFoundError, WebhookNotFoundError, MethodNotAllowedError),
-    *(RateLimitedError, InternalError, UnavailableError, NetworkError, RpcError),
+    *(IntentNotFoundError, FundingNotFoundError, WebhookNotFoundError, DeliveryNotFoundError),
+    *(MethodNotAllowedError, RateLimitedError, InternalError, UnavailableError, NetworkError, RpcError),
 )
 _failures = (
     *(BridgeFailedError, BridgeTimeoutError, SwapFailedError),

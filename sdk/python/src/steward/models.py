@@ -394,7 +394,10 @@ class ReadToken(Model):
 
 
 class Event(Model):
-    """Something that has happened. `intent_id` is None of what belongs to no intent."""
+    """Something that has happened, as lists, streams and webhooks tell it alike.
+
+    `intent_id` is None of what has happened beside intents.
+    """
 
     id: str
     type: str
@@ -404,42 +407,45 @@ class Event(Model):
     data: dict[str, Any]
 
 
-class WebhookEvent(Model):
-    """An event as a webhook tells it: `id`, `type` and `data` are those of the same event elsewhere."""
-
-    id: str
-    type: str
-    timestamp: datetime
-    data: dict[str, Any]
-
-
 class Webhook(Model):
-    """Where events of the account are sent. `secret` is there when it was made, and never again."""
+    """Where events of the account are sent: those in `events`, or all for `*`."""
 
     id: str
     url: str
     events: list[str]
-    description: str | None = None
+    description: str
     status: Literal["enabled", "disabled"] | str
     disabled_reason: str | None = None
     disabled_at: datetime | None = None
-    secret: str | None = None
     created_at: datetime
 
 
-class WebhookSecret(Model):
-    """A new secret. The one before signs, too, until `previous_until`."""
+class CreatedWebhook(Webhook):
+    """A new webhook. `secret` is shown once: it is None where a lost answer was asked for again; rotate it then."""
 
-    secret: str
+    secret: str | None = None
+
+
+class RotatedSecret(Model):
+    """A new secret, shown once. The one before signs, too, until `previous_until`."""
+
+    secret: str | None = None
     previous_until: datetime
 
 
+class DeletedWebhook(Model):
+    """A webhook that is no more."""
+
+    id: str
+    deleted: bool
+
+
 class DeliveryAttempt(Model):
-    """One try to deliver an event, and the beginning of what was answered."""
+    """One try to deliver, and the beginning of what was answered."""
 
     at: datetime
+    ms: int
     status: int | None = None
-    ms: float
     error: str | None = None
     body: str | None = None
 

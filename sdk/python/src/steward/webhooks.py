@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from .errors import WebhookVerificationError
-from .models import WebhookEvent
+from .models import Event
 
 TOLERANCE_S = 300
 """So old, or so far ahead, a message may be: who repeats an old one is refused."""
@@ -23,7 +23,7 @@ TOLERANCE_S = 300
 _PREFIX = "whsec_"
 
 
-def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> WebhookEvent:
+def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> Event:
     """The event that a webhook tells.
 
     Args:
@@ -38,7 +38,8 @@ def verify(payload: bytes | str, headers: Mapping[str, str], secret: str) -> Web
     key = _key_of(secret)
     body = payload.encode() if isinstance(payload, str) else payload
     given = {name.lower(): value for name, value in headers.items()}
-    message_id, timestamp, signatures = (_header(given, name) for name in ("id", "timestamp", "signature"))
+    names = ("id", "timestamp", "signature")
+    message_id, timestamp, signatures = (_header(given, name) for name in names)
     _assert_recent(timestamp)
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
@@ -77,9 +78,9 @@ def _matches(signature: str, expected: bytes) -> bool:
     return version == "v1" and hmac.compare_digest(value.encode(), expected)
 
 
-def _read(body: bytes) -> WebhookEvent:
+def _read(body: bytes) -> Event:
     try:
-        return WebhookEvent.model_validate_json(body)
+        return Event.model_validate_json(body)
     except ValidationError:
         message = "It is signed, but no event of this service."
     raise WebhookVerificationError(message)

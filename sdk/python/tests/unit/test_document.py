@@ -45,8 +45,7 @@ def test_a_model_has_the_fields_of_the_document(name: str) -> None:
 def _compare(schema: Any, model: type[models.Model], place: str) -> None:
     fields = {one.alias or "": one for one in model.model_fields.values()}
     assert set(fields) == set(schema["properties"]), place
-    # An event may belong to no intent.
-    required = set(schema["required"]) - ({"intentId"} if model is models.Event else set[str]())
+    required = set(schema["required"])
     assert {alias for alias, one in fields.items() if one.is_required()} == required, place
     for alias, field in fields.items():
         described = _resolve(schema["properties"][alias])
