@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { actions, safeText, statuses, type IntentStatus } from '../../domain/intent.js'
+import { safeText, statuses, type IntentStatus } from '../../domain/intent.js'
 import { fundingAnswer, walletAnswer } from './examples.js'
 import { plannedIntent } from './intentExamples.js'
+import { intentAction } from './intents.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */
 export const walletIdInput = safeText(64).meta({
@@ -68,7 +69,7 @@ export const readTokenInput = safeText(64).optional().meta({
 export const intentFilterQuery = {
   walletId: safeText(64).optional().meta({ description: 'Only those of this wallet.' }),
   status: statusList,
-  action: z.enum(actions).optional().meta({ description: 'Only those of this action.' }),
+  action: intentAction.optional().meta({ description: 'Only those of this action.' }),
   createdAfter: moment('Only those created after this moment.'),
   createdBefore: moment('Only those created before this moment.'),
 }

@@ -69,7 +69,7 @@ export async function openIntentPage(
   world: World,
   id: string,
 ): Promise<IntentPage> {
-  const people = createPeople(browser, world)
+  const people = createPeople(browser, { host: world.stack.facts.hostUrl, db: world.db })
   const { page } = await people.join({
     ...{ email: 'operator@example.com', role: 'owner', isOperator: true },
   })
