@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,9 @@ import { gzipSync } from 'node:zlib'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const sdk = join(root, 'sdk', 'typescript')
 const LARGEST_GZIPPED = 12_000
+
+// Compilers and packers run here: seconds on a machine of one's own, minutes on a busy one.
+jest.setTimeout(300_000)
 
 let folder: string
 let tarball: string
@@ -43,7 +46,7 @@ beforeAll(async () => {
   const undici = join(root, 'node_modules', 'undici-types')
   await symlink(undici, join(folder, 'node_modules', 'undici-types'))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-}, 180_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const sample = (imports: string) => `${imports}

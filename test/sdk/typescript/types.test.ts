@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,9 @@ const changes: [name: string, pattern: RegExp, changed: string][] = [
   ['a name in a list', /"ATTESTATION"/, '"ATTESTED"'],
   ['a field of a request', /^( +)horizonDays\?: number;/m, ''],
 ]
+
+// The compiler takes its time on a busy machine.
+jest.setTimeout(300_000)
 
 let folder: string
 /** What the compiler says to each comparison. One program for all: it reads its libraries once. */
@@ -43,7 +46,7 @@ beforeAll(async () => {
     found
       .filter(({ file }) => !file || !file.fileName.startsWith(folder) || isOf(name, file.fileName))
       .map(toText)
-}, 180_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const isOf = (name: string, file: string) => file.startsWith(join(folder, name, '/'))
