@@ -74,8 +74,15 @@ async function openWallet(call: Call): Promise<string> {
 async function lendAll(call: Call, walletId: string): Promise<number> {
   const begun = performance.now()
   for (let n = 0; n < LENDINGS; n++) {
-    const lend = { action: 'lend', walletId, asset: 'USDC', amount: 1, chain: 'arbitrum-sepolia' }
-    const { body } = await call('POST', '/intents', lend)
+    const lend = {
+      action: 'lend',
+      walletId,
+      asset: 'USDC',
+      amount: 0.05,
+      chain: 'arbitrum-sepolia',
+    }
+    const { status, body } = await call('POST', '/intents', lend)
+    if (status !== 201) throw new Error(`No intent: ${JSON.stringify(body)}`)
     await untilOver(call, `/intents/${String(body.id)}`)
   }
   return (performance.now() - begun) / 1_000 / LENDINGS
