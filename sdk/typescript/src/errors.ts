@@ -23,6 +23,9 @@ export type InvalidRequestReason = Known<
   | 'below_fee'
   | 'no_swap'
   | 'market_busy'
+  | 'webhook_url_refused'
+  | 'too_many_webhooks'
+  | 'webhook_disabled'
 >
 export type InsufficientFundsReason = Known<'no_liquidity'>
 export type UnavailableReason = Known<'capability_disabled'>
@@ -158,6 +161,16 @@ export class IntentNotFoundError extends StewardError {
 /** 404: the account has no such funding. */
 export class FundingNotFoundError extends StewardError {
   declare readonly code: 'FUNDING_NOT_FOUND'
+}
+
+/** 404: the account has no such webhook. */
+export class WebhookNotFoundError extends StewardError {
+  declare readonly code: 'WEBHOOK_NOT_FOUND'
+}
+
+/** 404: the webhook has no such delivery. */
+export class DeliveryNotFoundError extends StewardError {
+  declare readonly code: 'DELIVERY_NOT_FOUND'
 }
 
 /** 404: no endpoint, or nothing with this id. */
