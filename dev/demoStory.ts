@@ -1,30 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pc from 'picocolors'
+import { InsufficientFundsError, IntentFailedError, Steward, StewardError } from '@steward/sdk'
 import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { readEthBalance, readTokenBalance } from './parts/chainState.js'
 import { fromUnits } from '../domain/money.js'
 import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
 import { type Facts } from './stack.js'
+import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
 import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
 
-type Wallet = { id: string; address: string }
-type Step = { type: string; from?: string; to?: string; chain?: string; amount: string }
-type Transaction = {
-  type: string
-  txHash: string
-  chain: string
-  gasUsed: string
-  gasCostUsd: number
-}
-type Intent = {
-  id: string
-  status: string
-  executionPlan?: { targetChain: ChainName; reasoning: string; steps: Step[] }
-  results?: { completedSteps: number; transactions: Transaction[]; apy?: number }
-  error?: { code?: string; message: string }
-}
 type Node = { url: string; contracts: DevnetContracts }
 
 /** Where test money comes to. */
@@ -49,11 +35,12 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
     `  ${pc.bold('Demo')} ${pc.dim('lends 1 USDC where it pays most, from a wallet without ETH')}\n`,
   )
 
+  const steward = new Steward({ apiKey: facts.apiKey, baseUrl: facts.apiBaseUrl })
   const userId = `demo-${randomBytes(4).toString('hex')}`
-  const wallet = await post<Wallet>(facts, '/wallets', { userId, metadata: {} })
+  const wallet = await steward.wallets.create({ userId }).catch(explain)
   tell('wallet', `${wallet.address} ${pc.dim(wallet.id)}`)
 
-  await post(facts, '/demo/fund', { walletId: wallet.id })
+  await steward.demo.fund(wallet.id).catch(explain)
   const readUsdc = ({ url, contracts }: Node) =>
     readTokenBalance(url, contracts.usdc, wallet.address)
   await waitFor('fund', 'waiting for 1 USDC', async () => (await readUsdc(source)) > 0n)
@@ -65,15 +52,15 @@ export async function runDemo(facts: Facts, contractsFile: string): Promise<void
   tell('fund', `1 USDC on ${FUNDED_CHAIN}`)
 
   const begun = Date.now()
-  const created = await createIntent(facts, wallet)
+  const created = await lend(steward, wallet)
   tell('intent', `${created.status} ${pc.dim(created.id)}`)
   tellPlan(created)
-  const intent = await followIntent(facts, created)
+  const intent = await followIntent(steward, created)
   tell('completed', `${pc.bold(formatSeconds(Date.now() - begun))} after POST /v1/intents`)
   const totalMs = commandAgeMs()
 
-  const targetChain = intent.executionPlan?.targetChain ?? FUNDED_CHAIN
-  const target = nodeOf(targetChain)
+  const { targetChain = FUNDED_CHAIN } = intent.executionPlan ?? {}
+  const target = nodeOf(targetChain as ChainName)
   const lent = await readTokenBalance(target.url, target.contracts.aToken, wallet.address)
   const usdc = await readUsdc(source)
   const eth = `${fromUnits(ethBefore, 18)} before, ${fromUnits(await readEth(), 18)} after`
@@ -92,13 +79,14 @@ function openNodes(facts: Facts, contractsFile: string): (chain: ChainName) => N
   return (chain) => ({ url: facts.rpcUrls[chain], contracts: all[chain] })
 }
 
-async function createIntent(facts: Facts, wallet: Wallet): Promise<Intent> {
-  const request = { walletId: wallet.id, action: 'lend', amount: 1, asset: 'USDC' }
+async function lend(steward: Steward, wallet: Wallet): Promise<Intent> {
   const deadline = Date.now() + BOOKING_TIMEOUT_MS
   for (;;) {
-    const answer = await call<Intent>(facts, 'POST', '/intents', request)
-    if (answer.status === 201) return answer.body
-    if (answer.error !== 'INSUFFICIENT_FUNDS' || Date.now() > deadline) throw refusal(answer)
+    try {
+      return await steward.intents.lend({ walletId: wallet.id, amount: 1 })
+    } catch (error) {
+      if (!(error instanceof InsufficientFundsError) || Date.now() > deadline) explain(error)
+    }
     await sleep(POLL_MS)
   }
 }
@@ -115,22 +103,21 @@ function describeStep({ type, amount, from, to, chain }: Step): string {
 }
 
 /** Tells each transaction when it is there, until the intent is over. */
-async function followIntent(facts: Facts, created: Intent): Promise<Intent> {
+async function followIntent({ intents }: Steward, created: Intent): Promise<Intent> {
   let intent = created
   let told = 0
-  const isOver = async () => {
-    const answer = await call<Intent>(facts, 'GET', `/intents/${created.id}`)
-    if (answer.status !== 200) throw refusal(answer)
-    intent = answer.body
+  const show = (next: Intent) => {
+    intent = next
     const transactions = intent.results?.transactions ?? []
     for (const transaction of transactions.slice(told)) tellTransaction(transaction)
     told = Math.max(told, transactions.length)
-    return intent.status === 'completed' || intent.status === 'failed'
   }
-  await waitFor('intent', () => describeProgress(intent), isOver)
-  if (intent.status === 'completed') return intent
-  const { code, message } = intent.error ?? { message: 'no reason given' }
-  throw new Explained(`The intent failed: ${code ?? ''} ${message} (${intent.id})`)
+  const over = intents.waitForCompletion(created.id, {
+    timeoutMs: TIMEOUT_MS,
+    onEvent: async () => show(await intents.get(created.id)),
+  })
+  await showLive('intent', () => describeProgress(intent), over).then(show, explain)
+  return intent
 }
 
 function describeProgress({ status, executionPlan, results }: Intent): string {
@@ -149,60 +136,44 @@ function tell(step: string, what: string): void {
   say(`  ${sign.done} ${step.padEnd(10)} ${what}`)
 }
 
-/** Waits for something with a live line that shows how long it has been. */
-async function waitFor(
-  step: string,
-  what: string | (() => string),
-  isOver: () => Promise<boolean>,
-): Promise<void> {
-  const begun = Date.now()
-  const redraw = setInterval(() => {
-    const text = typeof what === 'string' ? what : what()
-    const elapsed = pc.dim(formatSeconds(Date.now() - begun))
-    drawLive(`  ${sign.busy()} ${step.padEnd(10)} ${text} ${elapsed}`)
-  }, 80)
-  try {
+/** Waits for something that is asked for again and again. */
+function waitFor(step: string, what: string, isOver: () => Promise<boolean>): Promise<void> {
+  const wait = async () => {
+    const deadline = Date.now() + TIMEOUT_MS
     while (!(await isOver())) {
-      if (Date.now() - begun > TIMEOUT_MS) {
+      if (Date.now() > deadline) {
         throw new Explained(`Gave up after ${formatSeconds(TIMEOUT_MS)} in step "${step}".`)
       }
       await sleep(POLL_MS)
     }
+  }
+  return showLive(step, () => what, wait())
+}
+
+/** A live line that shows for how long something has been waited for. */
+async function showLive<T>(step: string, describe: () => string, over: Promise<T>): Promise<T> {
+  const begun = Date.now()
+  const redraw = setInterval(() => {
+    const elapsed = pc.dim(formatSeconds(Date.now() - begun))
+    drawLive(`  ${sign.busy()} ${step.padEnd(10)} ${describe()} ${elapsed}`)
+  }, 80)
+  try {
+    return await over
   } finally {
     clearInterval(redraw)
     eraseLive()
   }
 }
 
-type Answer<T> = { status: number; body: T; error?: string; message?: string }
-
-async function post<T>(facts: Facts, path: string, body: object): Promise<T> {
-  const answer = await call<T>(facts, 'POST', path, body)
-  if (answer.status >= 300) throw refusal(answer)
-  return answer.body
-}
-
-async function call<T>(
-  { apiBaseUrl, apiKey }: Facts,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Answer<T>> {
-  const response = await fetch(`${apiBaseUrl}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch((cause: unknown) => {
-    throw new Explained(`The API at ${apiBaseUrl} does not answer.`, { cause })
-  })
-  const json = (await response.json().catch(() => ({}))) as T & { error?: string; message?: string }
-  const failure = response.ok ? {} : { error: json.error ?? '', message: json.message ?? '' }
-  return { status: response.status, body: json, ...failure }
-}
-
-function refusal({ status, error, message }: Answer<unknown>): Explained {
-  return new Explained(`The API answered ${status} ${error ?? ''}: ${message ?? 'no message'}`)
+/** @throws {Explained} what the API has said, in a sentence. */
+function explain(error: unknown): never {
+  if (!(error instanceof StewardError)) throw error
+  const { code, message, status } = error
+  if (error instanceof IntentFailedError) {
+    throw new Explained(`The intent failed: ${code} ${message}`)
+  }
+  const who = status === undefined ? 'The API does not answer' : `The API answered ${status}`
+  throw new Explained(`${who}: ${code} ${message}`, { cause: error })
 }
 
 const formatPercent = (percent: number | undefined) =>

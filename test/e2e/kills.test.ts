@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
+import { Steward } from '@steward/sdk'
+import { createHome, removeHome, startStack, type Stack } from './stack.js'
 
 type Child = { name: string; pid: number }
 
@@ -31,22 +32,18 @@ function killWorker(): void {
 }
 
 test('a role that is killed twelve times in twenty seconds is back, and the stack serves on', async () => {
-  const call = createClient(stack.facts)
+  const { apiKey, apiBaseUrl: baseUrl } = stack.facts
+  const steward = new Steward({ apiKey, baseUrl })
   for (let kills = 0; kills < 12; kills++) {
     killWorker()
     await sleep(1_600)
-    expect((await call('GET', '/wallets')).status).toBe(200)
+    await steward.wallets.list({}, { maxRetries: 0 })
   }
-  const { body: wallet } = await call('POST', '/wallets', { userId: 'alice', metadata: {} })
-  expect((await call('POST', '/demo/fund', { walletId: wallet.id })).status).toBe(201)
-  const lend = { walletId: wallet.id, action: 'lend', amount: 1, chain: 'arbitrum-sepolia' }
-  const { body: intent } = await until(
-    () => call('POST', '/intents', lend),
-    ({ status }) => status === 201,
-  )
-  await until(
-    () => call('GET', `/intents/${String(intent.id)}`),
-    ({ body }) => body.status === 'completed',
-  )
+  const wallet = await steward.wallets.create({ userId: 'alice', metadata: {} })
+  const funding = await steward.demo.fund(wallet.id)
+  await steward.demo.waitForCompletion(funding.id)
+  const lend = { walletId: wallet.id, amount: 1, chain: 'arbitrum-sepolia' }
+  const intent = await steward.intents.lend(lend)
+  expect(await steward.intents.waitForCompletion(intent.id)).toMatchObject({ status: 'completed' })
   expect(stack.output()).not.toContain('Given up')
 }, 180_000)

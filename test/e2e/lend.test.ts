@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { Contract, JsonRpcProvider } from 'ethers'
 import { connect, type Db } from '../../db/connection/connect.js'
-import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
+import { InsufficientFundsError, Steward, type Wallet } from '@steward/sdk'
+import { createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { DevnetContracts } from '../../chains/registry.js'
 
 const chain = 'arbitrum-sepolia'
@@ -12,14 +13,15 @@ const erc20 = ['function balanceOf(address) view returns (uint256)']
 
 let home: string
 let stack: Stack
-let call: ReturnType<typeof createClient>
+let steward: Steward
 let provider: JsonRpcProvider
 let contracts: DevnetContracts
 let db: Db
 
 async function open() {
   stack = await startStack(home)
-  call = createClient(stack.facts)
+  const { apiKey, apiBaseUrl: baseUrl } = stack.facts
+  steward = new Steward({ apiKey, baseUrl })
   provider = new JsonRpcProvider(stack.facts.rpcUrls[chain], undefined, { cacheTimeout: -1 })
   const addresses = readFileSync(join(home, 'devnet.json'), 'utf8')
   contracts = (JSON.parse(addresses) as Record<typeof chain, DevnetContracts>)[chain]
@@ -45,17 +47,9 @@ afterAll(async () => {
 const balanceOf = async (token: string, owner: string) =>
   (await new Contract(token, erc20, provider).getFunction('balanceOf')(owner)) as bigint
 
-type Wallet = { id: string; address: string }
-
-async function createWallet(userId: string): Promise<Wallet> {
-  const { status, body } = await call('POST', '/wallets', { userId, metadata: { tier: 1 } })
-  expect(status).toBe(201)
-  return body as Wallet
-}
-
 async function createFundedWallet(userId: string): Promise<Wallet> {
-  const wallet = await createWallet(userId)
-  expect((await call('POST', '/demo/fund', { walletId: wallet.id })).status).toBe(201)
+  const wallet = await steward.wallets.create({ userId, metadata: { tier: 1 } })
+  await steward.demo.fund(wallet.id)
   await until(
     () => db('operation').where({ wallet_id: wallet.id, kind: 'fund' }).first('state'),
     (row: { state: string } | undefined) => row?.state === 'confirmed' || row?.state === 'final',
@@ -64,13 +58,10 @@ async function createFundedWallet(userId: string): Promise<Wallet> {
 }
 
 const lend = (walletId: string, amount: number) =>
-  call('POST', '/intents', { walletId, action: 'lend', amount, asset: 'USDC', chain })
+  steward.intents.lend({ walletId, amount, asset: 'USDC', chain })
 
-const untilOver = (id: unknown) =>
-  until(
-    () => call('GET', `/intents/${String(id)}`),
-    ({ body }) => body.status === 'completed' || body.status === 'failed',
-  )
+/** The intent when it is completed. */
+const untilOver = (id: string) => steward.intents.waitForCompletion(id)
 
 describe('a wallet that holds no ETH', () => {
   test('lends what it was funded with, and the chain says the same as the API', async () => {
@@ -79,11 +70,11 @@ describe('a wallet that holds no ETH', () => {
 
     const created = await lend(wallet.id, 0.75)
     expect(created).toMatchObject({
-      status: 201,
-      body: { status: 'planning', executionPlan: { strategy: 'direct-deposit' } },
+      status: 'planning',
+      executionPlan: { strategy: 'direct-deposit' },
     })
-    const { body } = await untilOver(created.body.id)
-    expect(body).toMatchObject({
+    const over = await untilOver(created.id)
+    expect(over).toMatchObject({
       status: 'completed',
       results: {
         completedSteps: 1,
@@ -98,15 +89,15 @@ describe('a wallet that holds no ETH', () => {
     expect(lent).toBeGreaterThanOrEqual(749_999n)
     expect(lent).toBeLessThan(751_000n)
     expect(await provider.getBalance(wallet.address)).toBe(0n)
-    const { results } = body as { results: { transactions: { txHash: string }[] } }
-    const receipt = await provider.getTransactionReceipt(results.transactions[0]?.txHash ?? '')
+    const hash = over.results?.transactions[0]?.txHash ?? ''
+    const receipt = await provider.getTransactionReceipt(hash)
     expect(receipt?.status).toBe(1)
   })
 
   test('an operator finds the intent in Temporal by what it does', async () => {
     const wallet = await createFundedWallet('bob')
-    const { body } = await lend(wallet.id, 1)
-    await untilOver(body.id)
+    const { id } = await lend(wallet.id, 1)
+    await untilOver(id)
     const connection = await Connection.connect({ address: stack.facts.temporalAddress })
     const client = new Client({ connection })
     const query = `WalletId = '${wallet.id}' and IntentAction = 'lend'`
@@ -118,10 +109,10 @@ describe('a wallet that holds no ETH', () => {
       },
       (list) => list[0]?.status.name === 'COMPLETED',
     )
-    expect(found.map(({ workflowId }) => workflowId)).toEqual([body.id])
-    const described = await client.workflow.getHandle(String(body.id)).describe()
+    expect(found.map(({ workflowId }) => workflowId)).toEqual([id])
+    const described = await client.workflow.getHandle(id).describe()
     expect(await described.staticSummary()).toBe(`lend 1 USDC on ${chain}`)
-    const history = await client.workflow.getHandle(String(body.id)).fetchHistory()
+    const history = await client.workflow.getHandle(id).fetchHistory()
     const activities = history.events?.flatMap(
       ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
     )
@@ -143,13 +134,11 @@ describe('a wallet that holds no ETH', () => {
 
   test('error: INSUFFICIENT_FUNDS leaves no intent and no reservation', async () => {
     const wallet = await createFundedWallet('dave')
-    const answer = await lend(wallet.id, 1.000001)
-    expect(answer).toMatchObject({
+    const refused = await lend(wallet.id, 1.000001).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(InsufficientFundsError)
+    expect(refused).toMatchObject({
       status: 400,
-      body: {
-        error: 'INSUFFICIENT_FUNDS',
-        details: { required: '1.000001', available: '1' },
-      },
+      details: { required: '1.000001', available: '1' },
     })
     expect(await db('intent').where({ wallet_id: wallet.id })).toHaveLength(0)
     expect(await db('reservation').where({ wallet_id: wallet.id })).toHaveLength(0)
@@ -157,10 +146,14 @@ describe('a wallet that holds no ETH', () => {
 
   test('two intents on one balance: one completes, the other is refused', async () => {
     const wallet = await createFundedWallet('erin')
-    const answers = await Promise.all([lend(wallet.id, 0.6), lend(wallet.id, 0.6)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400])
-    const accepted = answers.find(({ status }) => status === 201)
-    expect((await untilOver(accepted?.body.id)).body.status).toBe('completed')
+    const answers = await Promise.allSettled([lend(wallet.id, 0.6), lend(wallet.id, 0.6)])
+    const ids = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []))
+    const refusals = answers.flatMap((one): unknown[] =>
+      one.status === 'rejected' ? [one.reason] : [],
+    )
+    expect(ids).toHaveLength(1)
+    expect(refusals).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', status: 400 })])
+    expect((await untilOver(ids[0] ?? '')).status).toBe('completed')
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(400_000n)
   })
 })
@@ -169,13 +162,13 @@ describe('parts that die', () => {
   test('worker, lanes and signer killed in the middle: the money moves once, the intent completes', async () => {
     const wallet = await createFundedWallet('frank')
     const before = stack.readFacts().pids
-    const { body } = await lend(wallet.id, 1)
+    const { id } = await lend(wallet.id, 1)
     process.kill(before.signer, 'SIGKILL')
     process.kill(before.lanes, 'SIGKILL')
     process.kill(before.worker, 'SIGKILL')
-    expect((await untilOver(body.id)).body.status).toBe('completed')
+    expect((await untilOver(id)).status).toBe('completed')
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
-    expect(await db('operation').where({ intent_id: String(body.id) })).toHaveLength(1)
+    expect(await db('operation').where({ intent_id: id })).toHaveLength(1)
     const { pids } = stack.readFacts()
     expect(pids.worker).not.toBe(before.worker)
     expect(pids.lanes).not.toBe(before.lanes)
@@ -186,8 +179,7 @@ describe('parts that die', () => {
     const wallet = await createFundedWallet('grace')
     process.kill(stack.readFacts().pids.temporal, 'SIGKILL')
     const created = await lend(wallet.id, 1)
-    expect(created.status).toBe(201)
-    expect((await untilOver(created.body.id)).body.status).toBe('completed')
+    expect((await untilOver(created.id)).status).toBe('completed')
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
   }, 120_000)
 
@@ -198,8 +190,8 @@ describe('parts that die', () => {
     await open()
     expect(stack.facts.apiKey).toBe(key)
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(1_000_000n)
-    const { body } = await lend(wallet.id, 1)
-    expect((await untilOver(body.id)).body.status).toBe('completed')
+    const { id } = await lend(wallet.id, 1)
+    expect((await untilOver(id)).status).toBe('completed')
     expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
   }, 120_000)
 })

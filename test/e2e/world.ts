@@ -6,11 +6,12 @@ import { connect } from '../../db/connection/connect.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { Steward, type CreateIntentParams, type Wallet } from '@steward/sdk'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { Faults } from '../../devnet/iris/attestation.js'
 
 export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetContracts }
-export type Wallet = { id: string; address: string }
+export type { Wallet }
 export type Answer = Awaited<ReturnType<ReturnType<typeof createClient>>>
 
 type Funds = { chain: string; asset: string; amount: string; protocol?: string }
@@ -74,6 +75,8 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
   const stack = await startStack(home, env)
   const nodes = readNodes(stack)
   const db = connect(stack.facts.databaseUrl, 2)
+  const { apiKey, apiBaseUrl: baseUrl } = stack.facts
+  const steward = new Steward({ apiKey, baseUrl })
   const call = createClient(stack.facts)
   let given = 0n
 
@@ -104,15 +107,13 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
     )
 
   return {
-    ...{ stack, db, nodes, call, own, give, untilBooked },
+    ...{ stack, db, nodes, steward, call, own, give, untilBooked },
     /** Base units of USDC that tests have made. */
     given: () => given,
 
     /** A new wallet with so much USDC on each chain, in whole tokens. */
     async createWallet(amounts: Partial<Record<ChainName, string>>): Promise<Wallet> {
-      const { status, body } = await call('POST', '/wallets', { userId: `u-${Math.random()}` })
-      expect(status).toBe(201)
-      const wallet = body as Wallet
+      const wallet = await steward.wallets.create({ userId: `u-${Math.random()}` })
       const gifts = Object.entries(amounts) as [ChainName, string][]
       await Promise.all(gifts.map(([chain, amount]) => give(chain, wallet.address, amount)))
       return wallet
@@ -120,9 +121,8 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
 
     /** Creates an intent and gives it as it was told at once. */
     async create(wallet: Wallet, body: object): Promise<Told> {
-      const answer = await call('POST', '/intents', { walletId: wallet.id, ...body })
-      expect(answer).toMatchObject({ status: 201 })
-      return toTold(answer)
+      const params = { walletId: wallet.id, ...body } as CreateIntentParams
+      return (await steward.intents.create(params)) as Told
     },
 
     /** The intent when it is over. */
@@ -158,7 +158,7 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
   }
 
   function untilTold(id: string, passes: (told: Told) => boolean): Promise<Told> {
-    return until(async () => toTold(await call('GET', `/intents/${id}`)), passes)
+    return until(async () => (await steward.intents.get(id)) as Told, passes)
   }
 }
 

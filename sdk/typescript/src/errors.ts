@@ -23,6 +23,9 @@ export type InvalidRequestReason = Known<
   | 'below_fee'
   | 'no_swap'
   | 'market_busy'
+  | 'webhook_url_refused'
+  | 'too_many_webhooks'
+  | 'webhook_disabled'
 >
 export type InsufficientFundsReason = Known<'no_liquidity'>
 export type UnavailableReason = Known<'capability_disabled'>
@@ -92,7 +95,7 @@ export class StewardError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     const { details = {} } = facts
     // Bundlers rename classes; a name in a log should not depend on them.
-    this.name = `${nameOf(code)}Error`
+    this.name = nameOf(code)
     this.code = code
     this.status = facts.status
     this.details = details
@@ -103,9 +106,11 @@ export class StewardError extends Error {
   }
 }
 
-/** `WalletNotFound` for WALLET_NOT_FOUND. */
+/** `WalletNotFoundError` for WALLET_NOT_FOUND. */
 const nameOf = (code: string) =>
-  code.toLowerCase().replace(/(?:^|_)([a-z\d])/g, (_match, letter: string) => letter.toUpperCase())
+  `${code.replace(/_ERROR$/, '')}_ERROR`
+    .toLowerCase()
+    .replace(/(?:^|_)([a-z\d])/g, (_match, letter: string) => letter.toUpperCase())
 
 /** 400: the request cannot be done as it was sent. */
 export class InvalidRequestError extends StewardError {
@@ -156,6 +161,16 @@ export class IntentNotFoundError extends StewardError {
 /** 404: the account has no such funding. */
 export class FundingNotFoundError extends StewardError {
   declare readonly code: 'FUNDING_NOT_FOUND'
+}
+
+/** 404: the account has no such webhook. */
+export class WebhookNotFoundError extends StewardError {
+  declare readonly code: 'WEBHOOK_NOT_FOUND'
+}
+
+/** 404: the webhook has no such delivery. */
+export class DeliveryNotFoundError extends StewardError {
+  declare readonly code: 'DELIVERY_NOT_FOUND'
 }
 
 /** 404: no endpoint, or nothing with this id. */

@@ -14,6 +14,8 @@ const classes: Record<string, ErrorClass> = {
   WALLET_NOT_FOUND: errors.WalletNotFoundError,
   INTENT_NOT_FOUND: errors.IntentNotFoundError,
   FUNDING_NOT_FOUND: errors.FundingNotFoundError,
+  WEBHOOK_NOT_FOUND: errors.WebhookNotFoundError,
+  DELIVERY_NOT_FOUND: errors.DeliveryNotFoundError,
   NOT_FOUND: errors.NotFoundError,
   METHOD_NOT_ALLOWED: errors.MethodNotAllowedError,
   RATE_LIMITED: errors.RateLimitedError,

@@ -17,6 +17,12 @@ export type EventType = Known<
   | 'intent.cancelled'
   | 'intent.recovered'
   | 'intent.reopened'
+  | 'wallet.created'
+  | 'wallet.funded'
+  | 'credits.low'
+  | 'credits.exhausted'
+  | 'webhook.test'
+  | 'webhook.disabled'
 >
 
 /** `status` of the intent from then on; of a step its number in `step`, the `kind` of operation, chain and hash. */
@@ -31,12 +37,12 @@ export type EventData = {
   [field: string]: unknown
 }
 
-/** Something that has happened to an intent. Keep the order in which they come, not that of their ids. */
+/** Something that has happened to an intent, or beside intents. Keep the order in which they come, not that of their ids. */
 export type Event = {
   /** Names it for ever: go on after it by `after`. */
   id: string
   type: EventType
-  intentId: string
+  intentId?: string
   walletId?: string
   timestamp: string
   data: EventData

@@ -211,7 +211,7 @@ export type LendParams = AnyParams & {
 export type WithdrawParams = AnyParams & { amount: Amount; chain: string }
 export type BridgeParams = AnyParams & { amount: Amount; fromChain: string; toChain: string }
 
-export type PreviewParams =
+export type CreateIntentParams =
   | ({ action: 'lend' } & LendParams)
   | ({ action: 'withdraw' } & WithdrawParams)
   | ({ action: 'bridge' } & BridgeParams)

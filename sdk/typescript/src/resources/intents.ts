@@ -1,4 +1,4 @@
-import { toAmount, type Amount } from '../amounts.js'
+import { toAmount } from '../amounts.js'
 import { follow } from '../http/stream.js'
 import { waitForIntent, type IntentWait } from './waiting.js'
 import type { Api } from '../http/api.js'
@@ -30,24 +30,30 @@ const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
 
 export function createIntents(api: Api) {
   const { get, post, ponder, list } = api
-  const submit = (body: Body, options?: WriteOptions) =>
-    post<Intent>('/v1/intents', toBody(body), options)
+  // Async: what cannot be sent rejects, as whatever else goes wrong.
+  const create = async (params: intent.CreateIntentParams, options?: WriteOptions) =>
+    post<Intent>('/v1/intents', toBody(params), options)
   return {
+    /** Whatever its `action` names. @throws {InsufficientFundsError} */
+    create,
+
     /** Lends where it pays most, unless `chain` is named. @throws {InsufficientFundsError} */
     lend: (params: intent.LendParams, options?: WriteOptions): Promise<Intent> =>
-      submit({ ...params, action: 'lend' }, options),
+      create({ ...params, action: 'lend' }, options),
 
     /** Takes back what was lent on `chain`. @throws {InsufficientFundsError} */
     withdraw: (params: intent.WithdrawParams, options?: WriteOptions): Promise<Intent> =>
-      submit({ ...params, action: 'withdraw' }, options),
+      create({ ...params, action: 'withdraw' }, options),
 
     /** Moves money from one chain to another. @throws {InsufficientFundsError} */
     bridge: (params: intent.BridgeParams, options?: WriteOptions): Promise<Intent> =>
-      submit({ ...params, action: 'bridge' }, options),
+      create({ ...params, action: 'bridge' }, options),
 
     /** What an intent would do now. Nothing is stored, and it costs no credits. */
-    preview: (params: intent.PreviewParams, options?: CallOptions): Promise<intent.DryRun> =>
-      ponder('/v1/intents?dryRun=true', toBody(params), options),
+    preview: async (
+      params: intent.CreateIntentParams,
+      options?: CallOptions,
+    ): Promise<intent.DryRun> => ponder('/v1/intents?dryRun=true', toBody(params), options),
 
     /** @throws {IntentNotFoundError} */
     get: (id: string, { wait }: GetIntentParams = {}, options?: CallOptions): Promise<Intent> =>
@@ -87,5 +93,7 @@ export function createIntents(api: Api) {
   }
 }
 
-type Body = { action: string; amount: Amount }
-const toBody = (body: Body) => ({ ...body, amount: toAmount(body.amount) })
+const toBody = (params: intent.CreateIntentParams) => ({
+  ...params,
+  amount: toAmount(params.amount),
+})

@@ -26,8 +26,8 @@ const POLL_S = 10
 /** Polls that bring nothing new come no faster, whatever answers them. */
 const SHORTEST_POLL_MS = 5_000
 /** An event is told when all older transactions are over, and so a moment after its intent says it. */
-const END_TRIES = 5
-const END_PAUSE_MS = 200
+const END_TRIES = 40
+const END_PAUSE_MS = 250
 
 const ends = ['intent.completed', 'intent.failed', 'intent.cancelled']
 
@@ -47,6 +47,8 @@ type Watch = {
   /** Of the stream of its events. */
   place: Place
   onEvent: ((event: Event) => unknown) | undefined
+  /** What no stream has told is read from the list, which a read token does not open. */
+  readsList: boolean
   isEndTold: boolean
   signal: AbortSignal
   /** What the last poll has said, and which version that was. */
@@ -64,6 +66,7 @@ export async function waitForIntent(api: Api, id: string, wait: IntentWait): Pro
   const place = { path: `${pathOf(id)}/events`, query: {}, after }
   const watch: Watch = {
     ...{ api, id, place, onEvent, signal: limit.signal },
+    readsList: onEvent !== undefined && !api.isReadToken,
     ...{ isEndTold: false, intent: undefined, version: undefined, failures: 0 },
   }
   try {
@@ -84,13 +87,13 @@ async function watchUntilOver(watch: Watch): Promise<Intent> {
     if (round > 0 && (isStreaming || round % POLLS === 0)) {
       cuts = (await tellStream(watch)) ? 0 : cuts + 1
     }
+    if (!isStreaming) await tellMissed(watch)
     const intent = await poll(watch, isStreaming ? 0 : POLL_S)
     if (intent && isOver(intent)) {
       await tellRest(watch)
       return intent
     }
-    if (!isStreaming) await tellMissed(watch)
-    else if (cuts > 0) await sleep(jitter(cuts), watch.signal)
+    if (isStreaming && cuts > 0) await sleep(jitter(cuts), watch.signal)
   }
 }
 
@@ -99,17 +102,18 @@ async function tellStream(watch: Watch): Promise<boolean> {
   const { api, place, signal } = watch
   const connection = readConnection<Event>(api, place, signal)
   let hasTold = false
-  for (;;) {
-    const next = await connection.next().catch((error: unknown) => {
-      if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
-    })
-    if (!next || next.done) return hasTold
-    hasTold = true
-    await tell(watch, next.value)
-    if (watch.isEndTold) {
-      await connection.return({ isOver: true, pauseMs: 0 })
-      return true
+  try {
+    while (!watch.isEndTold) {
+      const next = await connection.next().catch((error: unknown) => {
+        if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
+      })
+      if (!next || next.done) break
+      hasTold = true
+      await tell(watch, next.value)
     }
+    return hasTold
+  } finally {
+    await connection.return({ isOver: true, pauseMs: 0 })
   }
 }
 
@@ -119,10 +123,10 @@ async function tell(watch: Watch, event: Event): Promise<void> {
   await watch.onEvent?.(event)
 }
 
-/** What a stream would have told. A read token opens no list. */
+/** What a stream would have told. */
 async function tellMissed(watch: Watch): Promise<void> {
   const { api, id, place, signal } = watch
-  if (!watch.onEvent || api.isReadToken) return
+  if (!watch.readsList) return
   try {
     const missed = createEvents(api).list({ intentId: id, after: place.after }, { signal })
     for await (const event of missed) await tell(watch, event)
@@ -132,7 +136,7 @@ async function tellMissed(watch: Watch): Promise<void> {
 }
 
 async function tellRest(watch: Watch): Promise<void> {
-  for (let tries = 0; watch.onEvent && !watch.isEndTold && tries < END_TRIES; tries += 1) {
+  for (let tries = 0; watch.readsList && !watch.isEndTold && tries < END_TRIES; tries += 1) {
     if (tries > 0) await sleep(END_PAUSE_MS, watch.signal)
     await tellMissed(watch)
   }

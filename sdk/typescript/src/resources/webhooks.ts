@@ -3,29 +3,45 @@ import type { Api } from '../http/api.js'
 import type { List, PageParams } from '../http/pages.js'
 import type { CallOptions, WriteOptions } from '../http/send.js'
 import type { Known } from '../known.js'
+import type { EventType } from './event.js'
+
+/** Why nothing is sent to an endpoint. */
+export type DisabledReason = Known<'by_account' | 'gone' | 'failing'>
+/** Why a try was not accepted. */
+export type AttemptError = Known<
+  | 'timed_out'
+  | 'not_resolved'
+  | 'address_refused'
+  | 'connection_failed'
+  | 'tls_failed'
+  | 'status_refused'
+  | 'endpoint_disabled'
+>
 
 /** An endpoint of yours that is told what happens. */
 export type Webhook = {
   id: string
   url: string
-  events: string[]
-  description?: string | null
+  /** `*`: all, those too that come later. */
+  events: Known<EventType | '*'>[]
+  description: string
   status: Known<'enabled' | 'disabled'>
-  disabledReason?: string
+  disabledReason?: DisabledReason
   disabledAt?: string
   createdAt: string
 }
 
-/** `secret`: `whsec_…`, which is not shown again. */
-export type CreatedWebhook = Webhook & { secret: string }
-/** The secret before it signs as well until `previousUntil`. */
-export type RotatedSecret = { secret: string; previousUntil: string }
+/** `secret`: `whsec_…`. It is shown once: when the answer was lost and the call made again, rotate it. */
+export type CreatedWebhook = Webhook & { secret?: string }
+/** The secret before signs as well until `previousUntil`. */
+export type RotatedSecret = { secret?: string; previousUntil: string }
+export type DeletedWebhook = { id: string; deleted: true }
 
 export type WebhookAttempt = {
   at: string
   status?: number
   ms: number
-  error?: string
+  error?: AttemptError
   body?: string
 }
 
@@ -33,7 +49,7 @@ export type WebhookDelivery = {
   id: string
   webhookId: string
   eventId: string
-  type: string
+  type: EventType
   status: Known<'pending' | 'delivered' | 'failed'>
   attempts: WebhookAttempt[]
   nextAttemptAt?: string
@@ -67,7 +83,7 @@ export const createWebhooks = ({ get, post, list }: Api) => ({
   update: (id: string, params: UpdateWebhookParams, options?: WriteOptions): Promise<Webhook> =>
     post(pathOf(id), params, options),
 
-  delete: (id: string, options?: WriteOptions): Promise<Webhook> =>
+  delete: (id: string, options?: WriteOptions): Promise<DeletedWebhook> =>
     post(`${pathOf(id)}/delete`, {}, options),
 
   rotateSecret: (

@@ -1,11 +1,10 @@
 import { WebhookVerificationError } from '../errors.js'
-import type { Known } from '../known.js'
 import type { EventType } from '../resources/event.js'
 
 /** What is posted to an endpoint. `id`: the same on every try, so that you act on it once. */
 export type WebhookEvent = {
   id: string
-  type: Known<EventType | 'webhook.test'>
+  type: EventType
   timestamp: string
   data: { [field: string]: unknown }
 }
