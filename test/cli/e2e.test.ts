@@ -14,9 +14,10 @@ beforeAll(async () => {
   expect(await person.run(['login', '--devnet'])).toMatchObject({ code: 0, stderr: '' })
 }, 600_000)
 afterAll(async () => {
-  expect(person.heard()).not.toContain(world.stack.facts.apiKey.slice(11, -4))
-  person.leave()
+  const heard = person?.heard()
+  person?.leave()
   await world?.stop()
+  expect(heard).not.toContain(world.stack.facts.apiKey.slice(11, -4))
 })
 
 const json = async (...args: string[]) => {
