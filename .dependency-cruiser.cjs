@@ -22,15 +22,18 @@ const directions = {
   ],
   // What an operator asks: it reads logs as the lanes do, and hears of workflows from whoever starts it.
   audit: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
-  activities: ['planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  // What is sent to endpoints that callers name, and by which addresses.
+  webhooks: ['custody/seal\\.ts$', 'domain/'],
+  activities: ['webhooks/', 'planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', share, 'type:workflows/'],
   api: [
     ...['temporal/', 'planning/', 'probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
-    ...['custody/seal\\.ts$', 'type:workflows/'],
+    ...['webhooks/(address|failure|secrets)\\.ts$', 'custody/seal\\.ts$', 'type:workflows/'],
   ],
   worker: [
     'temporal/',
+    'webhooks/',
     'activities/',
     'lanes/',
     'probe/',

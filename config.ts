@@ -107,6 +107,7 @@ const schemas = {
     ...temporal,
     ...prices,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
+    WEBHOOK_KEY_FILE: z.string().min(1).optional(),
   }),
   // The only process that asks the attestation service, which counts what it is asked.
   lanes: z.object({ ...common, ATTESTATION_URL: webUrl.default(CIRCLE_SANDBOX) }),

@@ -16,6 +16,8 @@ import { readinessRoutes } from './endpoints/readiness.js'
 import { retryRoutes } from './endpoints/retryIntent.js'
 import { readTokenRoutes } from './endpoints/readToken.js'
 import { positionRoutes } from './endpoints/positions.js'
+import { webhookRoutes } from './endpoints/webhooks.js'
+import { deliveryRoutes } from './endpoints/deliveries.js'
 import { walletRoutes } from './endpoints/wallets.js'
 import { yieldHistoryRoutes } from './endpoints/yieldHistory.js'
 import { yieldRoutes } from './endpoints/yields.js'
@@ -34,6 +36,8 @@ export const endpoints: Endpoints = {
     ...retryRoutes,
     ...eventRoutes,
     ...readTokenRoutes,
+    ...webhookRoutes,
+    ...deliveryRoutes,
     ...positionRoutes,
     ...demoRoutes,
   ],

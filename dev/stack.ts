@@ -75,7 +75,7 @@ export async function bringUp(context: Context): Promise<Facts> {
       fundAll(facts, chains.contracts),
     ),
     startService(context, 'lanes', facts, { ATTESTATION_URL: facts.attestationUrl }),
-    startService(context, 'worker', facts, {}),
+    startService(context, 'worker', facts, { WEBHOOK_KEY_FILE: home.webhookKey }),
     startService(context, 'api', facts, apiSettings),
   ])
   await waitUntilServing(hostUrl, home)

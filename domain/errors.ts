@@ -59,6 +59,16 @@ export const errorCatalog = {
     meaning: 'The account has no funding with this id.',
     hint: 'Use the `id` that `POST /v1/demo/fund` returned.',
   },
+  WEBHOOK_NOT_FOUND: {
+    status: 404,
+    meaning: 'The account has no webhook endpoint with this id.',
+    hint: 'Use the `id` that `POST /v1/webhooks` returned.',
+  },
+  DELIVERY_NOT_FOUND: {
+    status: 404,
+    meaning: 'The webhook endpoint has no delivery with this id. Deliveries are kept for 30 days.',
+    hint: 'Use an `id` of `GET /v1/webhooks/:webhookId/deliveries`.',
+  },
   NOT_FOUND: {
     status: 404,
     meaning: 'There is no endpoint at this path; in the dashboard also nothing with this id.',

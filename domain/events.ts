@@ -3,16 +3,16 @@ import type { Action, Delay, IntentError, IntentStatus } from './intent.js'
 import type { OperationKind } from './operation.js'
 
 /**
- * Something that has happened to an intent. `id` names it for ever. What is read later than another one may
- * have the lower id: of two transactions that ran at the same time either may come first.
+ * Something that has happened to an intent, or in an account beside its intents. `id` names it for ever. What is
+ * read later than another one may have the lower id: of two transactions that ran at the same time either may come
+ * first.
  */
 export type IntentEvent = {
   id: bigint
-  intentId: string
-  /** Null only of what no intent is left of. */
+  /** Null of what no wallet is concerned by, and of what no intent is left of. */
   walletId: string | null
   at: Date
-} & Happening
+} & ((Happening & { intentId: string }) | (AccountHappening & { intentId: null }))
 
 /**
  * What happened, with what a reader needs to tell it. `status` is the intent's from then on, `step` the
@@ -40,20 +40,48 @@ export type Happening =
   /** A reorg took back what was told of this operation last. It is sent again by itself. */
   | { type: 'step_reverted'; data: StepFacts & { txHash: string } }
 
+/** What happened beside intents. */
+export type AccountHappening =
+  | { type: 'wallet.created'; data: { userId: string; address: string } }
+  /** Test money has arrived. */
+  | {
+      type: 'wallet.funded'
+      data: { fundingId: string; chain: string; asset: string; units: string; txHash?: string }
+    }
+  /** Less than a tenth of a month's credits is left, or nothing: each told once until new ones come. */
+  | { type: 'credits.low' | 'credits.exhausted'; data: { balance: number; monthlyCredits: number } }
+  | { type: 'webhook.test'; data: { webhookId: string } }
+  | { type: 'webhook.disabled'; data: { webhookId: string; reason: string } }
+
 type StepFacts = { step: number; kind: Exclude<OperationKind, 'fund'>; chain: string }
 
-export type EventType = Happening['type']
+type IntentEventType = Happening['type']
+type AccountEventType = AccountHappening['type']
+export type EventType = IntentEventType | AccountEventType
 
 /** The name by which callers know a type. */
-export const toPublicType = (type: EventType) => `intent.${type}` as const
-export type PublicEventType = ReturnType<typeof toPublicType>
+export const toPublicType = (type: EventType): PublicEventType =>
+  isOfAccount(type) ? type : `intent.${type}`
+export type PublicEventType = `intent.${IntentEventType}` | AccountEventType
 
-/** Every type, in the order in which an intent meets them. */
+/** The type of a name that callers know. */
+export const fromPublicType = (name: PublicEventType): EventType =>
+  name.startsWith('intent.') ? (name.slice('intent.'.length) as EventType) : (name as EventType)
+
+const accountEventTypes = [
+  ...(['wallet.created', 'wallet.funded', 'credits.low', 'credits.exhausted'] as const),
+  ...(['webhook.test', 'webhook.disabled'] as const),
+] as const satisfies readonly AccountEventType[]
+const isOfAccount = (type: EventType): type is AccountEventType =>
+  accountEventTypes.some((one) => one === type)
+
+/** Every type: those of intents in the order in which an intent meets them, then those beside intents. */
 export const eventTypes = [
   ...(['created', 'planned', 'executing'] as const),
   ...(['step_started', 'step_progressed', 'step_completed', 'step_failed'] as const),
   ...(['step_reverted', 'delayed', 'delay_over'] as const),
   ...(['completed', 'failed', 'cancelled', 'recovered', 'reopened'] as const),
+  ...accountEventTypes,
 ] as const satisfies readonly EventType[]
 
 /**
@@ -61,7 +89,7 @@ export const eventTypes = [
  * the event leaves it as it was. Who failed with BRIDGE_TIMEOUT waits for its recovery; an end that a reorg
  * turned round is none.
  */
-export function settles(event: Happening): boolean | undefined {
+export function settles(event: Happening | AccountHappening): boolean | undefined {
   switch (event.type) {
     case 'completed':
     case 'cancelled':

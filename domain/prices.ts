@@ -19,6 +19,7 @@ export const prices = {
   readCredits: 0,
   readEvents: 0,
   createReadToken: 0,
+  webhooks: 0,
 } as const
 
 /**

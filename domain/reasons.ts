@@ -80,6 +80,21 @@ export const reasonCatalog = {
     meaning: 'Another intent of the wallet is taking money out of the same market.',
     hint: 'Send the request again when that intent is over, or ask for less.',
   },
+  webhook_url_refused: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The `url` of a webhook endpoint leads to nothing that events are sent to.',
+    hint: 'Send an https URL on port 443 whose name resolves to a public address.',
+  },
+  too_many_webhooks: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The account has as many webhook endpoints as it may have.',
+    hint: 'Delete one that is not needed any more, or change one.',
+  },
+  webhook_disabled: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The webhook endpoint is disabled, so that nothing is sent to it.',
+    hint: 'Enable it first: `POST /v1/webhooks/:webhookId` with `{"status":"enabled"}`.',
+  },
   no_liquidity: {
     code: 'INSUFFICIENT_FUNDS',
     meaning: 'The money is there, but its markets cannot pay out so much now.',

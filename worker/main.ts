@@ -13,8 +13,11 @@ import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
 import { runSweepers } from './sweep.js'
+import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
+import { loadWebhookKey } from './webhookKey.js'
 import { loadWorkflowBundle } from './workflowBundle.js'
+import { createGuard } from '../webhooks/address.js'
 
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
@@ -45,6 +48,7 @@ const temporal = watchTemporal(client, log, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes(listener)
+const workflowBundle = await loadWorkflowBundle(temporalLog)
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,
@@ -57,7 +61,7 @@ const options = {
     stopping,
     bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,
   }),
-  workflowBundle: await loadWorkflowBundle(temporalLog),
+  workflowBundle,
   ...SLOTS,
   ...SHUTDOWN,
 }
@@ -67,4 +71,25 @@ const serving = serveTasks(service, stopping)
 onStop(() => serving)
 const sweepers = runSweepers({ url: config.directDatabaseUrl, client, temporal, log }, stopping)
 onStop(() => sweepers)
+// Whatever is wrong with it, money must go on moving.
+const webhookKey = await findWebhookKeyOrTell()
+if (webhookKey) {
+  const guard = createGuard({ isDevnet: config.NETWORK === 'devnet' })
+  const options = { namespace: config.TEMPORAL_NAMESPACE, workflowBundle, ...SHUTDOWN }
+  const parts = { db, key: webhookKey, guard, options, client, temporal, log }
+  const places = { url: config.directDatabaseUrl, address: config.TEMPORAL_ADDRESS }
+  const deliveries = runDeliveries({ ...parts, ...places }, stopping)
+  onStop(() => deliveries)
+}
 ready({ taskQueue: TASK_QUEUE, temporal: await temporal.isThere() })
+
+async function findWebhookKeyOrTell() {
+  const { WEBHOOK_KEY_FILE } = config
+  if (!WEBHOOK_KEY_FILE) return undefined
+  try {
+    return await loadWebhookKey(db, WEBHOOK_KEY_FILE)
+  } catch (error) {
+    log.error({ err: error }, 'this worker delivers no webhooks')
+    return undefined
+  }
+}

@@ -12,6 +12,7 @@ import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
 import { keepRequestPartitions } from '../db/tenants/requests.js'
 import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
+import { deleteOldDeliveries } from '../db/webhooks/sending.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
   again,
@@ -69,6 +70,7 @@ export async function runSweepers(
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
       every(EXPIRED_EVERY_MS, tools, deleteTokens),
       every(EXPIRED_EVERY_MS, tools, deleteAmounts),
+      every(EXPIRED_EVERY_MS, tools, deleteDeliveries),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
     ])
   } finally {
@@ -142,6 +144,10 @@ const deleteTokens: Sweep = (tools) =>
 /** Amounts that were signed too long ago to count towards a daily limit. */
 const deleteAmounts: Sweep = (tools) =>
   deleteExpired(tools, 'signed amounts that count no more deleted', pruneSignedAmounts)
+
+/** Deliveries that are over and kept no longer. */
+const deleteDeliveries: Sweep = (tools) =>
+  deleteExpired(tools, 'old deliveries of webhooks deleted', deleteOldDeliveries)
 
 async function deleteExpired(
   { db, log, stopping }: Tools,

@@ -10,6 +10,8 @@ import {
 } from '../../db/intents/events.js'
 import { getIntent } from '../../db/intents/intents.js'
 import { invalidRequest } from '../../domain/errors.js'
+import { eventBody, fromEventId, toEventId } from '../../domain/eventBody.js'
+import { fromPublicType, type PublicEventType } from '../../domain/events.js'
 import { safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
 import { apiKey } from '../http/apiKey.js'
@@ -22,7 +24,7 @@ import { streamRoute } from '../http/streamRoute.js'
 import { event, eventExamples, eventIdInput, publicTypes } from '../schemas/events.js'
 import { intentIdInput, readTokenInput } from '../schemas/parameters.js'
 import { listOf } from '../schemas/resources.js'
-import { eventBody, eventText, fromEventId, fromPublicType, toEventId } from './eventBody.js'
+import { eventText } from './eventText.js'
 import type { Db } from '../../db/connection/connect.js'
 
 const RESUMING =
@@ -90,7 +92,7 @@ const readAllEvents = streamRoute(
     docs: {
       operationId: 'listEvents',
       tag: 'Events',
-      summary: 'Read or follow the events of all intents',
+      summary: 'Read or follow all events',
       description: `A list, oldest first. Whoever polls asks with the \`id\` of his last event as \`after\`. With \`Accept: text/event-stream\` server-sent events without an end, from now on or after the event that is named; \`limit\` and \`cursor\` are for the list. ${RESUMING}`,
       responses: {
         200: {
@@ -134,7 +136,7 @@ const readAllEvents = streamRoute(
 export const eventRoutes = [readAllEvents, streamIntent]
 
 type FilterQuery = {
-  type?: string[] | undefined
+  type?: PublicEventType[] | undefined
   walletId?: string | undefined
   intentId?: string | undefined
 }

@@ -15,8 +15,16 @@ import type { Db } from '../../db/connection/connect.js'
 
 /** An answer as it is sent and kept. */
 export type Sent = { status: number; text: string; charged: number; replayed: boolean }
-/** `headers`: of an answer that reads; a replay has only status and body. */
-export type Answer = { status: 200 | 201; body: unknown; headers?: Record<string, string> }
+/**
+ * `headers`: of an answer that reads; a replay has only status and body. `kept`: the body of replays, where the
+ * answer tells what nobody can be told again.
+ */
+export type Answer = {
+  status: 200 | 201
+  body: unknown
+  kept?: unknown
+  headers?: Record<string, string>
+}
 
 /** Does work in one transaction together with the call's charge and the answer kept for replays. */
 export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
@@ -105,7 +113,7 @@ async function commit(
     // Only now: a refusal that the API document names comes before this one, which it does not.
     if (!paid) throw outOfCredits(credits, balance)
     if (idempotency) {
-      const { status, text } = toText(answer)
+      const { status, text } = toText({ ...answer, body: answer.kept ?? answer.body })
       await storeAnswer(trx, idempotency, { status, body: text })
     }
     crashPoint('api: before the commit')

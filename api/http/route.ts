@@ -37,6 +37,7 @@ export type Docs = {
     | 'Yields'
     | 'Intents'
     | 'Events'
+    | 'Webhooks'
     | 'Positions'
     | 'Demo'
     | 'Account'

@@ -9,6 +9,7 @@ import type { Prober } from '../../probe/watch.js'
 import type { RequestLog } from './requestLog.js'
 import type { Shield } from './shield.js'
 import type { Streams } from './stream.js'
+import type { Guard } from '../../webhooks/address.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
 
@@ -35,6 +36,8 @@ export type Services = {
   requestLog?: RequestLog
   log: Log
   dashboard: Dashboard
+  /** Where events may be sent; absent: as the network of the registry has it. */
+  guard?: Guard
 }
 
 /** What only the dashboard needs. */

@@ -3,7 +3,7 @@ import { eventTypes, toPublicType } from '../../domain/events.js'
 import { text, time, walletId, intentId } from './fields.js'
 import { plannedIntent } from './intentExamples.js'
 
-/** Events: what happens to intents, in the order in which it is told. */
+/** Events: what happens to intents and beside them, in the order in which it is told. */
 
 const meanings = [
   '`intent.step_progressed` tells that the burn of a bridge is confirmed.',
@@ -11,6 +11,9 @@ const meanings = [
   '`intent.delayed` and `intent.delay_over` that money in a bridge takes longer than usual, and that it does no more.',
   '`intent.recovered` that money came out of the bridge after its intent had failed with BRIDGE_TIMEOUT.',
   '`intent.reopened` that a reorg undid the end that was told; another end follows.',
+  '`wallet.funded` that test money has arrived.',
+  "`credits.low` and `credits.exhausted` that less than a tenth of the month's credits is left, and that nothing is; each is told once until new credits come.",
+  '`webhook.disabled` that an endpoint is sent nothing any more, and why.',
 ]
 
 export const publicTypes = eventTypes.map(toPublicType)
@@ -33,15 +36,18 @@ export const event = z
       'evt_7',
     ),
     type: eventType,
-    intentId,
+    intentId: intentId.optional(),
     walletId: walletId.optional(),
     timestamp: time('When it happened, UTC.'),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "`status` of the intent from then on; of a step its number in `step`, the `kind` of operation, `chain` and `txHash`; `error` and `delay` as in the intent. An operation's `kind` is bridge (the burn), mint, swap, deposit or withdraw.",
+        "`status` of the intent from then on; of a step its number in `step`, the `kind` of operation, `chain` and `txHash`; `error` and `delay` as in the intent; `userId` and `address` of a new wallet; `amount`, `chain` and `txHash` of test money; `balance` and `monthlyCredits` of credits; `webhookId` and `reason` of an endpoint. An operation's `kind` is bridge (the burn), mint, swap, deposit or withdraw.",
     }),
   })
-  .meta({ id: 'Event', description: 'Something that has happened to an intent.' })
+  .meta({
+    id: 'Event',
+    description: 'Something that has happened to an intent, or in the account beside intents.',
+  })
 
 const about = { intentId: plannedIntent.id, walletId: plannedIntent.walletId }
 const step = { step: 2, kind: 'deposit', chain: 'base-sepolia' }

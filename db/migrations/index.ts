@@ -25,6 +25,7 @@ import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
 import { requests } from './0028_requests.js'
 import { resources } from './0021_resources.js'
+import { webhooks } from './0031_webhooks.js'
 import { yields } from './0007_yields.js'
 
 /** All migrations, in the order in which they run. Forward only. */
@@ -57,4 +58,5 @@ export const migrations = [
   { name: '0027_sign_in', sql: signIn },
   { name: '0028_requests', sql: requests },
   { name: '0029_system', sql: system },
+  { name: '0031_webhooks', sql: webhooks },
 ]

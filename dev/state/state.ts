@@ -21,6 +21,7 @@ const names = {
   facts: 'dev.json',
   contracts: 'devnet.json',
   kek: 'kek.json',
+  webhookKey: 'webhook-key',
   postgres: 'postgres',
   temporal: 'temporal',
   chains: 'chains',

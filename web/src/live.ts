@@ -23,6 +23,12 @@ const types: Record<PublicEventType, true> = {
   'intent.cancelled': true,
   'intent.recovered': true,
   'intent.reopened': true,
+  'wallet.created': true,
+  'wallet.funded': true,
+  'credits.low': true,
+  'credits.exhausted': true,
+  'webhook.test': true,
+  'webhook.disabled': true,
 }
 
 /** After a refusal the browser gives up by itself; then it is tried anew. */
@@ -86,7 +92,7 @@ function createRefresher(): (event: Told) => void {
       ['intents', 'list'],
       ['overview'],
       ['credits'],
-      ['intents', 'one', intentId],
+      ...(intentId ? [['intents', 'one', intentId]] : []),
       ...(walletId
         ? [
             ['balances', walletId],

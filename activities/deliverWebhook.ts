@@ -1,0 +1,156 @@
+import {
+  disableWebhook,
+  findSendable,
+  hasAccepted,
+  recordAttempt,
+  type DeliveryRun,
+  type Sendable,
+  type Verdict,
+} from '../db/webhooks/sending.js'
+import { eventBody } from '../domain/eventBody.js'
+import { GIVE_UP_MS, retryDelayMs, type Attempt } from '../domain/webhooks.js'
+import { send } from '../webhooks/send.js'
+import { SendFailure } from '../webhooks/failure.js'
+import { openSecret, type PrivateWebhookKey } from '../webhooks/secrets.js'
+import { signedHeaders } from '../webhooks/sign.js'
+import { stillWaiting, toRetryable } from './failures.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Guard } from '../webhooks/address.js'
+
+export type DeliveryTools = {
+  db: Db
+  key: PrivateWebhookKey
+  guard: Guard
+  /** Milliseconds between a try, counted from 1, and the next; absent: the usual. */
+  retryDelayMs?: (attempt: number) => number
+}
+
+/** `deliveryId`: decimal text of the row's id. */
+export type DeliverInput = { deliveryId: string; run: number }
+/** `retryInMs` until the next try; absent: the run is over. */
+export type DeliverResult = { retryInMs?: number }
+
+/** Activities of the queue `delivery`. */
+export function createDeliveryActivities(tools: DeliveryTools) {
+  const enter = createTurns()
+  return {
+    async deliver({ deliveryId, run }: DeliverInput): Promise<DeliverResult> {
+      try {
+        return await deliver(tools, enter, { deliveryId: BigInt(deliveryId), run })
+      } catch (error) {
+        throw toRetryable(error)
+      }
+    },
+  }
+}
+
+export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>
+
+/** Tries of one endpoint at the same time: whoever is slow holds up his own deliveries only. */
+const PER_ENDPOINT = 25
+const BUSY_MS = 1_000
+
+/** @returns Lets in or refuses a try of an endpoint; who was let in leaves by what it gives. */
+function createTurns() {
+  const open = new Map<string, number>()
+  return (webhookId: string): (() => void) | undefined => {
+    const used = open.get(webhookId) ?? 0
+    if (used >= PER_ENDPOINT) return undefined
+    open.set(webhookId, used + 1)
+    return () => {
+      const left = (open.get(webhookId) ?? 1) - 1
+      if (left === 0) open.delete(webhookId)
+      else open.set(webhookId, left)
+    }
+  }
+}
+
+/**
+ * Tries a delivery once and stores how it went. At least once: what was sent and not stored is sent again, under
+ * the same `webhook-id`.
+ */
+async function deliver(
+  tools: DeliveryTools,
+  enter: ReturnType<typeof createTurns>,
+  run: DeliveryRun,
+): Promise<DeliverResult> {
+  const { db } = tools
+  const sendable = await findSendable(db, run)
+  if (!sendable) return {}
+  const { webhook } = sendable
+  if (!webhook.isEnabled) {
+    const attempt: Attempt = { at: new Date().toISOString(), ms: 0, error: 'endpoint_disabled' }
+    await recordAttempt(db, run, { attempt, verdict: { status: 'failed' } })
+    return {}
+  }
+  const leave = enter(webhook.id)
+  if (!leave) throw stillWaiting('The endpoint is busy.', BUSY_MS * (1 + 4 * Math.random()))
+  try {
+    const attempt = await attemptOnce(tools, sendable)
+    const verdict = judge(tools, sendable, attempt)
+    if (verdict.status === 'failed') await disableFailed(db, webhook.id, attempt)
+    await recordAttempt(db, run, { attempt, verdict })
+    return verdict.status === 'pending' ? { retryInMs: verdict.retryInMs } : {}
+  } finally {
+    leave()
+  }
+}
+
+async function attemptOnce(
+  { guard, key }: DeliveryTools,
+  { webhook, secrets, event }: Sendable,
+): Promise<Attempt> {
+  const body = eventBody(event)
+  const text = JSON.stringify(body)
+  const opened = await Promise.all(
+    secrets.map(({ keyId, sealed }) =>
+      openSecret(key, sealed, { webhookId: webhook.id, accountId: webhook.accountId, keyId }),
+    ),
+  )
+  const at = new Date()
+  const message = { id: body.id, atSeconds: Math.floor(at.getTime() / 1_000), body: text }
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Steward-Webhooks/1',
+    ...signedHeaders(message, opened),
+  }
+  const outcome = await sendOrTell(guard, { url: webhook.url, headers, body: text })
+  return { at: at.toISOString(), ms: Date.now() - at.getTime(), ...outcome }
+}
+
+async function sendOrTell(
+  guard: Guard,
+  outgoing: Parameters<typeof send>[1],
+): Promise<Pick<Attempt, 'status' | 'body' | 'error'>> {
+  try {
+    const { status, body } = await send(guard, outgoing)
+    const isAccepted = status >= 200 && status < 300
+    return { status, body, ...(!isAccepted && { error: 'status_refused' as const }) }
+  } catch (error) {
+    if (error instanceof SendFailure) return { error: error.reason }
+    throw error
+  }
+}
+
+const GONE = 410
+
+function judge(
+  { retryDelayMs: delayOf = retryDelayMs }: DeliveryTools,
+  { runAttempts, elapsedMs }: Sendable,
+  { error, status }: Attempt,
+): Verdict {
+  if (error === undefined) return { status: 'delivered' }
+  const leftMs = GIVE_UP_MS - elapsedMs
+  if (status === GONE || leftMs <= 0) return { status: 'failed' }
+  // Those that failed together do not come back together.
+  const delayMs = delayOf(runAttempts + 1) * (1 + Math.random() / 10)
+  return { status: 'pending', retryInMs: Math.ceil(Math.min(delayMs, leftMs)) }
+}
+
+/** An endpoint that goes on accepting others has only refused this one. */
+async function disableFailed(db: Db, webhookId: string, { status }: Attempt): Promise<void> {
+  if (status === GONE) await disableWebhook(db, webhookId, 'gone')
+  else if (!(await hasAccepted(db, webhookId, GIVE_UP_MS))) {
+    await disableWebhook(db, webhookId, 'failing')
+  }
+}

@@ -1,0 +1,164 @@
+import { newId } from '../connection/ids.js'
+import { selectScoped } from '../connection/scope.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Db } from '../connection/connect.js'
+import type { EventType } from '../../domain/events.js'
+import type { DisabledReason } from '../../domain/webhooks.js'
+
+export type Webhook = {
+  id: string
+  accountId: string
+  url: string
+  /** Null: all. */
+  events: EventType[] | null
+  description: string
+  status: 'enabled' | 'disabled'
+  disabledReason: DisabledReason | null
+  disabledAt: Date | null
+  createdAt: Date
+}
+
+const columns = [
+  ...['id', 'account_id as accountId', 'url', 'events', 'description', 'status'],
+  ...['disabled_reason as disabledReason', 'disabled_at as disabledAt', 'created_at as createdAt'],
+]
+
+export const newWebhookId = () => newId('wh_')
+
+const liveOf = (db: Db, accountId: string) =>
+  db('webhook').where({ account_id: accountId }).whereNull('deleted_at')
+
+/** The endpoints of an account, oldest first: there are few. */
+export async function listWebhooks(db: Db, accountId: string): Promise<Webhook[]> {
+  const query = liveOf(db, accountId).orderBy('id').select(columns)
+  return selectScoped<Webhook>(db, accountId, query)
+}
+
+/** @throws {ServiceError} WEBHOOK_NOT_FOUND, the same for unknown and foreign ones. */
+export async function getWebhook(db: Db, accountId: string, id: string): Promise<Webhook> {
+  const query = liveOf(db, accountId).where({ id }).select(columns)
+  const [webhook] = await selectScoped<Webhook>(db, accountId, query)
+  if (!webhook) throw unknownWebhook()
+  return webhook
+}
+
+export const unknownWebhook = () =>
+  new ServiceError('WEBHOOK_NOT_FOUND', 'There is no webhook endpoint with this id.')
+
+/** How many an account has. Exact in a transaction that holds the account's row. */
+export async function countWebhooks(trx: Db, accountId: string): Promise<number> {
+  const [row] = await liveOf(trx, accountId).count<{ count: bigint }[]>('id as count')
+  return Number(row?.count ?? 0)
+}
+
+type NewWebhook = Pick<Webhook, 'id' | 'accountId' | 'url' | 'events' | 'description'>
+export type SealedSecret = { keyId: string; sealed: Buffer }
+
+/** Stores an endpoint and what its deliveries are signed with. */
+export async function insertWebhook(
+  trx: Db,
+  { accountId, ...webhook }: NewWebhook,
+  secret: SealedSecret,
+): Promise<Webhook> {
+  const [row] = await trx('webhook')
+    .insert({ ...webhook, account_id: accountId })
+    .returning<Webhook[]>(columns)
+  if (!row) throw new Error('The endpoint was not stored.')
+  await insertSecret(trx, webhook.id, secret)
+  return row
+}
+
+async function insertSecret(trx: Db, webhookId: string, { keyId, sealed }: SealedSecret) {
+  await trx('webhook_secret').insert({ webhook_id: webhookId, key_id: keyId, sealed })
+}
+
+export type WebhookChange = Partial<Pick<Webhook, 'url' | 'events' | 'description' | 'status'>>
+
+/**
+ * Changes what is given of an endpoint. Enabled again it is sent what happens from then on.
+ *
+ * @throws {ServiceError} WEBHOOK_NOT_FOUND.
+ */
+export async function updateWebhook(
+  trx: Db,
+  { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
+  { status, ...change }: WebhookChange,
+): Promise<Webhook> {
+  const disabled = { disabled_at: trx.raw('coalesce(disabled_at, clock_timestamp())') }
+  const reason = { disabled_reason: trx.raw(`coalesce(disabled_reason, 'by_account')`) }
+  const [row] = await liveOf(trx, accountId)
+    .where({ id })
+    .update({
+      // A change of nothing is one too: it answers with what there is.
+      description: trx.ref('description'),
+      ...change,
+      ...(status && { status }),
+      ...(status === 'enabled' && { disabled_at: null, disabled_reason: null }),
+      ...(status === 'disabled' && { ...disabled, ...reason }),
+    })
+    .returning<Webhook[]>(columns)
+  if (!row) throw unknownWebhook()
+  return row
+}
+
+/** @throws {ServiceError} WEBHOOK_NOT_FOUND. */
+export async function deleteWebhook(trx: Db, accountId: string, id: string): Promise<void> {
+  const deleted = await liveOf(trx, accountId)
+    .where({ id })
+    .update({ deleted_at: trx.raw('clock_timestamp()') })
+  if (deleted === 0) throw unknownWebhook()
+}
+
+/**
+ * Makes another secret the current one. The one before signs beside it for a while; one before that ends at once.
+ *
+ * @returns Until when the one before signs.
+ * @throws {ServiceError} WEBHOOK_NOT_FOUND.
+ */
+export async function rotateSecret(
+  trx: Db,
+  { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
+  { graceHours, ...secret }: SealedSecret & { graceHours: number },
+): Promise<Date> {
+  // Of two rotations at the same time the second one waits here.
+  const locked = await liveOf(trx, accountId).where({ id }).forUpdate().pluck<string[]>('id')
+  if (locked.length === 0) throw unknownWebhook()
+  const secrets = trx('webhook_secret').where({ webhook_id: id })
+  await secrets
+    .clone()
+    .whereRaw('ends_at > clock_timestamp()')
+    .update({ ends_at: trx.raw('clock_timestamp()') })
+  const [ended] = await secrets
+    .clone()
+    .whereNull('ends_at')
+    .update({ ends_at: trx.raw(`clock_timestamp() + ? * interval '1 hour'`, [graceHours]) })
+    .returning<{ endsAt: Date }[]>('ends_at as endsAt')
+  await insertSecret(trx, id, secret)
+  if (!ended) throw new Error('The endpoint has no secret.')
+  return ended.endsAt
+}
+
+/** What secrets are sealed to; undefined until a worker that has the key has started once. */
+export async function findWebhookKey(
+  db: Db,
+): Promise<{ id: string; publicKey: Buffer } | undefined> {
+  return db('webhook_key').first<{ id: string; publicKey: Buffer } | undefined>(
+    ...['id', 'public_key as publicKey'],
+  )
+}
+
+/**
+ * Publishes what secrets are sealed to, unless there is something already.
+ *
+ * @returns The id of the key that is published.
+ */
+export async function publishWebhookKey(
+  db: Db,
+  key: { id: string; publicKey: Uint8Array },
+): Promise<string> {
+  await db('webhook_key')
+    .insert({ id: key.id, public_key: Buffer.from(key.publicKey) })
+    .onConflict()
+    .ignore()
+  return (await findWebhookKey(db))?.id ?? key.id
+}

@@ -1,0 +1,191 @@
+import type { Db } from '../connection/connect.js'
+import type { IntentEvent } from '../../domain/events.js'
+import type { Attempt, DisabledReason } from '../../domain/webhooks.js'
+
+/** A run of a delivery: it is sent again as another run. */
+export type DeliveryRun = { deliveryId: bigint; run: number }
+
+/** What was done at the last dispatch: more of it follows at once, or soon. */
+export type Dispatch = { made: number; isFull: boolean; isHeld: boolean }
+
+/** Turns what has been told of late into deliveries, at most `limit` events. One process does so at a time. */
+export async function dispatchEvents(db: Db, limit: number): Promise<Dispatch> {
+  const { rows } = await db.raw<{ rows: [Dispatch] }>(
+    'select made, is_full as "isFull", is_held as "isHeld" from dispatch_webhooks(?)',
+    [limit],
+  )
+  return rows[0]
+}
+
+type RunRow = DeliveryRun & { accountId: string; webhookId: string }
+
+/**
+ * Runs whose workflow is not started yet: of each endpoint its oldest ones, so that one with many holds up no other.
+ *
+ * @param perEndpoint - At most so many of each.
+ */
+export async function findUndispatched(
+  db: Db,
+  { perEndpoint, limit }: { perEndpoint: number; limit: number },
+): Promise<RunRow[]> {
+  const { rows } = await db.raw<{ rows: RunRow[] }>(
+    `with recursive endpoint as (
+       (select webhook_id from webhook_delivery where dispatched_at is null and status = 'pending'
+        order by webhook_id limit 1)
+       union all
+       select (select d.webhook_id from webhook_delivery d
+               where d.dispatched_at is null and d.status = 'pending' and d.webhook_id > e.webhook_id
+               order by d.webhook_id limit 1)
+       from endpoint e where e.webhook_id is not null)
+     select d.id as "deliveryId", d.run, d.account_id as "accountId", d.webhook_id as "webhookId"
+     from endpoint e cross join lateral (
+       select * from webhook_delivery x
+       where x.webhook_id = e.webhook_id and x.dispatched_at is null and x.status = 'pending'
+       order by x.id limit ?) d
+     order by d.id limit ?`,
+    [perEndpoint, limit],
+  )
+  return rows
+}
+
+/** Pending runs that should have been tried long ago: their workflow may be lost. A page of them, by id. */
+export async function findOverdue(
+  db: Db,
+  { forMs, after, limit }: { forMs: number; after: bigint; limit: number },
+): Promise<RunRow[]> {
+  return db('webhook_delivery')
+    .where({ status: 'pending' })
+    .whereNotNull('dispatched_at')
+    .whereRaw(`next_attempt_at < clock_timestamp() - ? * interval '1 millisecond'`, [forMs])
+    .where('id', '>', after.toString())
+    .orderBy('id')
+    .limit(limit)
+    .select<RunRow[]>(
+      ...['id as deliveryId', 'run', 'account_id as accountId', 'webhook_id as webhookId'],
+    )
+}
+
+/** Notes that the workflows of these runs are started; a run that was followed by another one is left alone. */
+export async function setDeliveriesDispatched(db: Db, runs: DeliveryRun[]): Promise<void> {
+  await db.raw(
+    `update webhook_delivery d set dispatched_at = clock_timestamp()
+     from unnest(?::bigint[], ?::int[]) as started (id, run)
+     where d.id = started.id and d.run = started.run`,
+    [runs.map(({ deliveryId }) => deliveryId.toString()), runs.map(({ run }) => run)],
+  )
+}
+
+/** What a try needs to know. `elapsedMs`: since the run began. */
+export type Sendable = {
+  webhook: { id: string; accountId: string; url: string; isEnabled: boolean }
+  secrets: { keyId: string; sealed: Buffer }[]
+  event: IntentEvent
+  runAttempts: number
+  elapsedMs: number
+}
+
+/** A delivery with its endpoint, event and secrets, in one statement; undefined when the run is over. */
+export async function findSendable(db: Db, run: DeliveryRun): Promise<Sendable | undefined> {
+  const row = await db('webhook_delivery as d')
+    .join('webhook as w', 'w.id', 'd.webhook_id')
+    .join('intent_event as e', 'e.id', 'd.event_id')
+    .where({ 'd.id': run.deliveryId.toString(), 'd.run': run.run, 'd.status': 'pending' })
+    .first<SendableRow | undefined>(
+      ...['w.id as webhookId', 'w.account_id as accountId', 'w.url'],
+      ...['d.run_attempts as runAttempts', 'e.id', 'e.intent_id as intentId'],
+      ...['e.wallet_id as walletId', 'e.type', 'e.data', 'e.at'],
+      db.raw(`w.status = 'enabled' and w.deleted_at is null as "isEnabled"`),
+      db.raw(`extract(epoch from clock_timestamp() - d.run_since)::float * 1000 as "elapsedMs"`),
+      db.raw(`(select json_agg(json_build_object('keyId', s.key_id, 'sealed', encode(s.sealed, 'hex'))
+          order by s.id desc) from webhook_secret s
+        where s.webhook_id = w.id and (s.ends_at is null or s.ends_at > clock_timestamp())) as secrets`),
+    )
+  return row && toSendable(row)
+}
+
+type SendableRow = Omit<Sendable, 'webhook' | 'event' | 'secrets'> & { webhookId: string } & Pick<
+    Sendable['webhook'],
+    'accountId' | 'url' | 'isEnabled'
+  > & { secrets: { keyId: string; sealed: string }[] | null } & IntentEvent
+
+function toSendable(row: SendableRow): Sendable {
+  const { webhookId, accountId, url, isEnabled, runAttempts, elapsedMs, secrets, ...event } = row
+  return {
+    webhook: { id: webhookId, accountId, url, isEnabled },
+    secrets: (secrets ?? []).map(({ keyId, sealed }) => ({
+      keyId,
+      sealed: Buffer.from(sealed, 'hex'),
+    })),
+    event,
+    runAttempts,
+    elapsedMs,
+  }
+}
+
+/** The latest are kept: a delivery may be asked for again and again. */
+const KEPT_ATTEMPTS = 50
+
+/** What follows a try. `retryInMs`: of one that is tried again. */
+export type Verdict = { status: 'delivered' | 'failed' } | { status: 'pending'; retryInMs: number }
+
+/** Notes a try and what follows. A run that is over, or was followed by another one, is left alone. */
+export async function recordAttempt(
+  db: Db,
+  run: DeliveryRun,
+  { attempt, verdict }: { attempt: Attempt; verdict: Verdict },
+): Promise<void> {
+  const next =
+    verdict.status === 'pending'
+      ? db.raw(`clock_timestamp() + ? * interval '1 millisecond'`, [verdict.retryInMs])
+      : null
+  await db('webhook_delivery')
+    .where({ id: run.deliveryId.toString(), run: run.run, status: 'pending' })
+    .update({
+      status: verdict.status,
+      next_attempt_at: next,
+      run_attempts: db.raw('run_attempts + 1'),
+      attempts: db.raw(
+        `case when jsonb_array_length(attempts) < ? then attempts else attempts - 0 end || ?::jsonb`,
+        [KEPT_ATTEMPTS, JSON.stringify([attempt])],
+      ),
+    })
+}
+
+/** True when the endpoint has accepted anything of late. */
+export async function hasAccepted(db: Db, webhookId: string, withinMs: number): Promise<boolean> {
+  const row = await db('webhook_delivery')
+    .where({ webhook_id: webhookId, status: 'delivered' })
+    .whereRaw(
+      `(attempts -> -1 ->> 'at')::timestamptz > clock_timestamp() - ? * interval '1 millisecond'`,
+      [withinMs],
+    )
+    .first<{ id: bigint } | undefined>('id')
+  return row !== undefined
+}
+
+/** Sends nothing more to an endpoint, and tells its account so. */
+export async function disableWebhook(
+  db: Db,
+  webhookId: string,
+  reason: DisabledReason,
+): Promise<void> {
+  await db.raw('select disable_webhook(?, ?)', [webhookId, reason])
+}
+
+const KEPT_DAYS = 30
+
+/**
+ * Deletes deliveries that are over and older than 30 days, at most `limit` of them.
+ *
+ * @returns How many: less than `limit` when none is left.
+ */
+export async function deleteOldDeliveries(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `delete from webhook_delivery where id in (
+       select id from webhook_delivery
+       where created_at < clock_timestamp() - ? * interval '1 day' and status <> 'pending'
+       order by id limit ?)`,
+    [KEPT_DAYS, limit],
+  )
+  return rowCount
+}

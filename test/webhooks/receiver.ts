@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+
+export type Received = { headers: IncomingHttpHeaders; text: string; body: ReceivedBody }
+type ReceivedBody = { id: string; type: string; timestamp: string; data: Record<string, unknown> }
+type Reply = { status: number; text?: string; headers?: Record<string, string>; afterMs?: number }
+
+export type Receiver = {
+  url: string
+  port: number
+  received: Received[]
+  /** Connections that were made so far. */
+  connections(): number
+  /** Resolves when so many have been received. */
+  until(count: number): Promise<Received[]>
+  stop(): Promise<void>
+}
+
+/** An endpoint of a customer on a free port. @param answer - By how many requests have come, from 1 on. */
+export async function startReceiver(
+  answer: (count: number, received: Received) => Reply = () => ({ status: 204 }),
+): Promise<Receiver> {
+  const received: Received[] = []
+  let connections = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      const one = { headers: request.headers, text, body: JSON.parse(text) as ReceivedBody }
+      received.push(one)
+      const { status, text: reply = '', headers = {}, afterMs = 0 } = answer(received.length, one)
+      setTimeout(() => response.writeHead(status, headers).end(reply), afterMs).unref()
+    })
+  })
+  server.on('connection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    ...{ url: `http://127.0.0.1:${port}/hook`, port, received },
+    connections: () => connections,
+    async until(count) {
+      while (received.length < count) await sleep(20)
+      return received
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import { createApiKey } from '../../db/tenants/accounts.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { createLog } from '../../log.js'
+import { connectTemporal } from '../../temporal/connect.js'
+import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
+import { createGuard } from '../../webhooks/address.js'
+import { runDeliveries, type Deliveries } from '../../worker/deliveries.js'
+import { loadWebhookKey } from '../../worker/webhookKey.js'
+import { startWorld, type Answer, type World } from '../api/api.js'
+import { insertTestWallet, type TestWallet } from '../db/rows.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import '../support/temporal/temporal.js'
+import { workflowBundle } from '../support/temporal/workflowBundle.js'
+
+export type Customer = TestWallet & { key: string }
+export type Settings = Partial<Pick<Deliveries, 'retryDelayMs' | 'guard'>>
+type Delivery = { id: string; status: string; attempts: { status?: number; error?: string }[] }
+
+export type WebhookWorld = {
+  world: World
+  worker: Db
+  client: Client
+  server: TemporalServer
+  keyFile: string
+  newCustomer(): Promise<Customer>
+  post(customer: Customer, path: string, body?: unknown): Promise<Answer>
+  get(customer: Customer, path: string): Promise<Answer>
+  /** Makes an endpoint. @returns Its id and its secret. */
+  hook(customer: Customer, url: string, wishes?: object): Promise<{ id: string; secret: string }>
+  deliveries(customer: Customer, webhookId: string): Promise<Delivery[]>
+  /** Deliveries of the endpoint once none of them is pending any more. */
+  settled(customer: Customer, webhookId: string, count: number): Promise<Delivery[]>
+  /** Starts what delivers. @returns Stops it. */
+  deliver(settings?: Settings): Promise<() => Promise<void>>
+  logText(): string
+  stop(): Promise<void>
+}
+
+/** The API and what delivers webhooks, on a Temporal server and a database of their own. */
+export async function startWebhookWorld(): Promise<WebhookWorld> {
+  const [world, server] = await Promise.all([startWorld(), startTemporalServer()])
+  const folder = mkdtempSync(join(tmpdir(), 'steward-webhooks-'))
+  const keyFile = join(folder, 'webhook-key')
+  const client = connectTemporal(server.address, 'default')
+  await registerSearchAttributes(client)
+  const worker = connect(world.database.urlAs('steward_worker'), 10)
+  const key = await loadWebhookKey(worker, keyFile)
+  const lines: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const log = createLog('worker', 'debug', destination)
+  const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
+  const running = new Set<() => Promise<void>>()
+
+  const call = (method: string) => (customer: Customer, path: string, body?: unknown) =>
+    world.api.call(method, `/v1${path}`, {
+      key: customer.key,
+      ...(body !== undefined && { body }),
+    })
+  const post = call('POST')
+  const get = call('GET')
+  const deliveries = async (customer: Customer, webhookId: string) => {
+    const { body } = await get(customer, `/webhooks/${webhookId}/deliveries?limit=100`)
+    return body.data as Delivery[]
+  }
+
+  return {
+    ...{ world, worker, client, server, keyFile, post, get, deliveries },
+    async newCustomer() {
+      const wallet = await insertTestWallet(world.database.db)
+      await world.database.db('account').where({ id: wallet.accountId }).update({ rpm: 100_000 })
+      const key = await createApiKey(world.database.db, wallet.accountId, { name: 'test' })
+      return { ...wallet, key }
+    },
+    async hook(customer, url, wishes = {}) {
+      const { status, body } = await post(customer, '/webhooks', { url, ...wishes })
+      if (status !== 201) throw new Error(`No endpoint was made: ${JSON.stringify(body)}`)
+      return { id: body.id, secret: String(body.secret) }
+    },
+    async settled(customer, webhookId, count) {
+      for (;;) {
+        const all = await deliveries(customer, webhookId)
+        if (all.length >= count && all.every(({ status }) => status !== 'pending')) return all
+        await sleep(50)
+      }
+    },
+    deliver(settings = {}) {
+      const stopping = new AbortController()
+      const options = { namespace: 'default', workflowBundle: workflowBundle() }
+      const over = runDeliveries(
+        {
+          ...{ db: worker, key, guard: createGuard({ isDevnet: true }), client, temporal, log },
+          ...{ url: world.database.urlAs('steward_worker'), address: server.address },
+          ...{ options: { ...options, shutdownGraceTime: '1s' }, ...settings },
+        },
+        stopping.signal,
+      )
+      const stop = async () => {
+        running.delete(stop)
+        stopping.abort()
+        await over
+      }
+      running.add(stop)
+      return Promise.resolve(stop)
+    },
+    logText: () => lines.join(''),
+    async stop() {
+      for (const stop of [...running]) await stop()
+      await client.connection.close()
+      await worker.destroy()
+      await world.stop()
+      await server.stop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

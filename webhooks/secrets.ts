@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { ENCAPSULATED_BYTES, suite } from '../custody/seal.js'
+
+/** What signing secrets are sealed to. Its private half is in a file of the worker. */
+export type WebhookKey = { id: string; publicKey: Uint8Array }
+export type PrivateWebhookKey = WebhookKey & { privateKey: CryptoKey }
+
+/** The row that a sealed secret belongs to: moved to another one it does not open. */
+export type SecretContext = { webhookId: string; accountId: string; keyId: string }
+
+/** Within the 24 to 64 bytes that Standard Webhooks asks for. */
+const SECRET_BYTES = 32
+const PREFIX = 'whsec_'
+
+/**
+ * A new signing secret as its owner gets it, once.
+ *
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+
+/** Seals a secret to the worker: encapsulated key (65 bytes), then ciphertext. */
+export async function sealSecret(
+  { publicKey }: WebhookKey,
+  secret: string,
+  context: SecretContext,
+): Promise<Buffer> {
+  const recipientPublicKey = await suite.kem.deserializePublicKey(new Uint8Array(publicKey).buffer)
+  const sender = await suite.createSenderContext({ recipientPublicKey })
+  const bytes = new Uint8Array(Buffer.from(secret.slice(PREFIX.length), 'base64'))
+  const ciphertext = await sender.seal(bytes, associatedData(context))
+  return Buffer.concat([Buffer.from(sender.enc), Buffer.from(ciphertext)])
+}
+
+/**
+ * The bytes that deliveries are signed with.
+ *
+ * @throws Error when the secret was sealed to another key, belongs to another row or was altered.
+ */
+export async function openSecret(
+  { privateKey }: PrivateWebhookKey,
+  sealed: Uint8Array,
+  context: SecretContext,
+): Promise<Buffer> {
+  const bytes = new Uint8Array(sealed)
+  const recipient = await suite.createRecipientContext({
+    recipientKey: privateKey,
+    enc: bytes.slice(0, ENCAPSULATED_BYTES).buffer,
+  })
+  const ciphertext = bytes.slice(ENCAPSULATED_BYTES).buffer
+  return Buffer.from(await recipient.open(ciphertext, associatedData(context)))
+}
+
+function associatedData({ webhookId, accountId, keyId }: SecretContext): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(['v1', webhookId, accountId, keyId, 'webhook'].join('|')))
+}
+
+/** The key whose private half (raw P-256, 64 hex characters) is given. */
+export async function importWebhookKey(hex: string): Promise<PrivateWebhookKey> {
+  const privateKey = await suite.kem.deserializePrivateKey(
+    new Uint8Array(Buffer.from(hex, 'hex')).buffer,
+  )
+  const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', privateKey)
+  const publicKey = Buffer.concat([
+    Buffer.from([4]),
+    ...[x, y].map((part) => Buffer.from(part, 'base64url')),
+  ])
+  const digest = createHash('sha256').update(publicKey).digest('hex')
+  return { id: `whk_${digest.slice(0, 16)}`, publicKey, privateKey }
+}
+
+/** The private half of a new key, as `importWebhookKey` takes it. */
+export async function newWebhookKey(): Promise<string> {
+  const { privateKey } = await suite.kem.generateKeyPair()
+  return Buffer.from(await suite.kem.serializePrivateKey(privateKey)).toString('hex')
+}
