@@ -62,7 +62,8 @@ const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 /** Not part of the service: may look everywhere. */
 const outside = '^(test|bench)/'
 /** Runs from a checkout, with the development dependencies. */
-const checkout = '^(test|bench|dev|devnet|web)/|^[^/]+\\.config\\.js$|^sdk/typescript/build\\.js$'
+const checkout =
+  '^(test|bench|dev|devnet|web)/|^cli/build\\.js$|^[^/]+\\.config\\.js$|^sdk/typescript/build\\.js$'
 
 const packages = '(^|/)node_modules/'
 const temporalPackages = '(^|/)node_modules/@temporalio/'
@@ -117,8 +118,23 @@ module.exports = {
     ),
     forbid('nothing-imports-web', { pathNot: ['^web/', outside] }, { path: '^web/' }),
 
+    // The command line does what anybody can do with the SDK.
+    forbid(
+      'cli-imports-the-sdk-only',
+      { path: '^cli/' },
+      {
+        pathNot: [packages, '^cli/', '^sdk/typescript/src/index\\.ts$'],
+        dependencyTypesNot: ['core'],
+      },
+    ),
+    forbid('nothing-imports-the-cli', { pathNot: ['^cli/', outside] }, { path: '^cli/' }),
+
     // Others install it: it stands by itself, and they reach it by its name.
-    forbid('sdk-imports-nothing', { path: '^sdk/typescript/src/' }, { pathNot: '^sdk/typescript/src/' }),
+    forbid(
+      'sdk-imports-nothing',
+      { path: '^sdk/typescript/src/' },
+      { pathNot: '^sdk/typescript/src/' },
+    ),
     forbid(
       'sdk-is-imported-by-its-name',
       { pathNot: '^sdk/' },

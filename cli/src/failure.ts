@@ -25,7 +25,9 @@ export function reportFailure(io: Io, error: unknown, isJson: boolean): ExitCode
     return exitCode
   }
   const { red, dim } = io.err.paint
-  io.err.write(`${red(signs.failed)} ${plain(message)}\n`)
+  const [head = '', ...rest] = message.split('\n')
+  io.err.write(`${red(signs.failed)} ${plain(head)}\n`)
+  for (const line of rest) io.err.write(`  ${plain(line)}\n`)
   for (const hint of hints) io.err.write(`  ${plain(hint)}\n`)
   if (requestId) io.err.write(`  ${dim(`Request ${plain(requestId)}`)}\n`)
   return exitCode

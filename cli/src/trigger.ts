@@ -76,6 +76,7 @@ export const impossible: Record<string, string> = {
   'intent.step_failed': 'a chain must refuse a transaction for that',
   'intent.step_reverted': 'a chain must reorganise for that',
   'intent.reopened': 'a chain must reorganise for that',
+  'webhook.disabled': 'an endpoint must fail for three days for that',
   'credits.low': 'the credits of the account must be nearly used up for that',
   'credits.exhausted': 'the credits of the account must be used up for that',
 }

@@ -59,6 +59,6 @@ export async function sendWebhook(
 
 function describe(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer'
-  const { code } = ((error as Error).cause ?? {}) as { code?: string }
-  return code === 'ECONNREFUSED' ? 'nobody listens there' : (code ?? 'no connection')
+  const { code, message } = ((error as Error).cause ?? {}) as { code?: string; message?: string }
+  return code === 'ECONNREFUSED' ? 'nobody listens there' : (code ?? message ?? 'no connection')
 }

@@ -36,7 +36,7 @@ export function addEvents(program: Command, io: Io): void {
       }
       let count = 0
       await tailEvents(session, filter, (event) => {
-        session.say.next(event, () => [eventLine(event, event.intentId)])
+        session.say.next(event, () => [eventLine(event, event.intentId ?? event.walletId)])
         count += 1
         return count < limit
       })

@@ -46,10 +46,7 @@ function addEndpoints(webhooks: Command, io: Io): void {
       const { events, description } = options
       const request = { url, ...(events && { events }), ...(description && { description }) }
       const webhook = await steward.webhooks.create(request, keyOf(options))
-      say.show(webhook, () => [
-        ...webhookLines(say, webhook),
-        `  The secret is shown only now: keep it where your receiver finds it.`,
-      ])
+      say.show(webhook, () => [...webhookLines(say, webhook), secretAdvice(webhook.secret)])
     })
 
   webhooks
@@ -71,6 +68,12 @@ function addEndpoints(webhooks: Command, io: Io): void {
       say.show(webhook, () => webhookLines(say, webhook))
     })
 }
+
+/** The answer of a call that was made before has no secret. */
+const secretAdvice = (secret: string | undefined) =>
+  secret === undefined
+    ? '  Its secret was shown before. Make a new one: steward webhooks rotate-secret <webhookId>'
+    : '  The secret is shown only now: keep it where your receiver finds it.'
 
 type UpdateOptions = EndpointOptions & { url?: string; enable?: true; disable?: true }
 
@@ -188,7 +191,7 @@ function listLines(say: Speaker, webhooks: readonly Webhook[]): string[] {
   return say.table(webhooks, [
     { title: 'WEBHOOK', of: ({ id }) => id },
     { title: 'STATUS', of: ({ status }) => status },
-    { title: 'EVENTS', of: ({ events }) => String(events.length), isNumber: true },
+    { title: 'EVENTS', of: ({ events }) => events.join(' ') },
     { title: 'URL', of: ({ url }) => url },
   ])
 }
