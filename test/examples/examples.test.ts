@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Steward } from '@steward/sdk'
@@ -69,6 +71,14 @@ describe('examples/failures.ts', () => {
   })
 })
 
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
 type Order = { id: string; status: string; intentId?: string; reason?: string }
 type App = { program: Program; call: ReturnType<typeof createCaller> }
 
@@ -84,8 +94,12 @@ describe('examples/savings-app-ts', () => {
   let app: App
   let file: string
 
+  let port: number
+  let told: NodeJS.ProcessEnv = {}
+
   beforeAll(async () => {
     file = join(folder, 'savings.json')
+    port = await findFreePort()
     app = await startApp()
   })
   afterAll(() => app?.program.kill('SIGKILL'))
@@ -94,7 +108,7 @@ describe('examples/savings-app-ts', () => {
     const program = startProgram(process.execPath, {
       args: ['--import', 'tsx', 'src/main.ts'],
       folder: 'examples/savings-app-ts',
-      env: { ...env, PORT: '0', STORE_FILE: file },
+      env: { ...env, ...told, PORT: String(port), STORE_FILE: file },
     })
     const url = await until(
       () => Promise.resolve(/Savings at (\S+)/.exec(program.output())?.[1]),
@@ -213,6 +227,40 @@ describe('examples/savings-app-ts', () => {
     expect(await order('nobody', 'n-1', save('1'))).toMatchObject({ status: 404 })
     expect(await order('grace', 'g-3', { kind: 'spend', amount: '1' })).toMatchObject({
       status: 400,
+    })
+  })
+
+  describe('told by webhooks', () => {
+    const path = '/webhooks/steward'
+
+    beforeAll(async () => {
+      told = { WEBHOOK_URL: `http://127.0.0.1:${port}${path}` }
+      await restart()
+    })
+
+    test('an order is done when Steward says so, also after a restart in between', async () => {
+      await signUp('heidi')
+      await world.setFaults({ stuck: true })
+      await order('heidi', 'h-1', save('1'))
+      await until(
+        () => listIntents('heidi'),
+        ([found]) => found?.status === 'executing',
+      )
+      await restart()
+      expect((await app.call<Order>('GET', '/orders/h-1')).body.status).toBe('open')
+      await world.setFaults({ stuck: false })
+      expect(await untilOver('h-1')).toMatchObject({ status: 'done' })
+
+      const webhooks = []
+      for await (const webhook of steward.webhooks.list()) webhooks.push(webhook)
+      expect(webhooks).toMatchObject([{ url: told.WEBHOOK_URL, status: 'enabled' }])
+    })
+
+    test('what Steward has not signed is refused, and changes nothing', async () => {
+      const { body: before } = await app.call<Order>('GET', '/orders/h-1')
+      const forged = { id: 'evt_1', type: 'intent.failed', intentId: before.intentId, data: {} }
+      expect(await app.call('POST', path, forged)).toMatchObject({ status: 401 })
+      expect((await app.call<Order>('GET', '/orders/h-1')).body).toEqual(before)
     })
   })
 })

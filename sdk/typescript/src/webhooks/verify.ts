@@ -6,6 +6,9 @@ import type { EventType } from '../resources/event.js'
 export type WebhookEvent = {
   id: string
   type: Known<EventType | 'webhook.test'>
+  /** What it happened to; absent of what is about neither. */
+  intentId?: string
+  walletId?: string
   timestamp: string
   data: { [field: string]: unknown }
 }
