@@ -16,11 +16,11 @@ let folder: string
 let env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steward-examples-'))
   world = await startWorld()
   const { apiKey, apiBaseUrl } = world.stack.facts
   env = { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL: apiBaseUrl }
   steward = new Steward({ apiKey, baseUrl: apiBaseUrl })
-  folder = mkdtempSync(join(tmpdir(), 'steward-examples-'))
 }, 600_000)
 afterAll(async () => {
   await world?.stop()
