@@ -3,7 +3,7 @@ import type { DeliverInput, DeliveryActivities } from '../activities/deliverWebh
 
 /** Far above the time that an endpoint has to answer: what takes longer has lost its worker. */
 const { deliver } = proxyActivities<DeliveryActivities>({
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: '12s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 

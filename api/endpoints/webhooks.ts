@@ -49,7 +49,7 @@ const known = {
 }
 
 const DELIVERING =
-  'Events are sent as `POST` with the body that `GET /events` tells, at least once, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx within 5 s accepts them; redirects are not followed. What is not accepted is tried again after 5 s, 15 s, 45 s and so on, for three days; then the endpoint is disabled, as it is at once after 410. Events may come out of order and more than once: `webhook-id` is the id of the event, the same on each try.'
+  'Events are sent as `POST` with the body that `GET /events` tells, at least once, signed as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx within 5 s accepts them; redirects are not followed. What is not accepted is tried again after 5 s, 15 s, 45 s and so on, for three days; then the endpoint is disabled, as it is at once after 410. Events may come out of order and more than once: `webhook-id` is the id of the event, the same on each try.'
 
 const createWebhook = writeRoute(
   {

@@ -20,6 +20,11 @@ export async function insertTestWallet(
   return { id, accountId, address, requestId: 'req_test' }
 }
 
+/** Lets the story of an account begin here: that its wallet was made is not what a test is about. */
+export async function forgetEvents(db: Db, accountId: string): Promise<void> {
+  await db('intent_event').where({ account_id: accountId }).delete()
+}
+
 const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
   strategy: 'direct-deposit',
   targetChain: 'arbitrum-sepolia',

@@ -175,7 +175,9 @@ describe('GET /docs', () => {
   })
 
   test('what it shows of the document leads nowhere else', () => {
-    expect(toJson(document)).not.toMatch(/https?:\/\//)
+    // RFC 2606: nobody's, for examples of what callers send.
+    const own = toJson(document).replaceAll('https://example.com/', '')
+    expect(own).not.toMatch(/https?:\/\//)
     // Swagger UI links an identifier to spdx.org.
     expect(document.info.license).toEqual({ name: 'Apache-2.0' })
   })

@@ -5,6 +5,7 @@ import { readEvents, type EventSlice } from '../../../db/intents/events.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
+  forgetEvents,
   insertTestFunding,
   insertTestIntent,
   insertTestOperation,
@@ -31,8 +32,13 @@ beforeAll(async () => {
     finalized_block: 1,
   })
 })
+async function newWallet(): Promise<TestWallet> {
+  const made = await insertTestWallet(database.db)
+  await forgetEvents(database.db, made.accountId)
+  return made
+}
 beforeEach(async () => {
-  wallet = await insertTestWallet(database.db)
+  wallet = await newWallet()
 })
 afterAll(async () => {
   await Promise.all([worker, signer, lanes, api].map((db) => db?.destroy()))
@@ -142,7 +148,7 @@ describe('readEvents', () => {
   test('another account sees none, and nothing follows an id that is not its own', async () => {
     await insert()
     const foreign = await lastId(2)
-    wallet = await insertTestWallet(database.db)
+    wallet = await newWallet()
     expect(await read()).toEqual([])
     await insert()
     await lastId(2)

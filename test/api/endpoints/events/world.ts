@@ -1,6 +1,11 @@
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { connect, type Db } from '../../../../db/connection/connect.js'
-import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
+import {
+  forgetEvents,
+  insertTestIntent,
+  insertTestWallet,
+  type TestWallet,
+} from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
 import type { StreamLimits } from '../../../../api/http/stream.js'
@@ -32,6 +37,7 @@ export async function startEventWorld(streamLimits: Partial<StreamLimits>): Prom
     worker,
     async newCustomer() {
       const wallet = await insertTestWallet(db)
+      await forgetEvents(db, wallet.accountId)
       await db('account').where({ id: wallet.accountId }).update({ rpm: 100_000 })
       const key = await createApiKey(db, wallet.accountId, { name: 'test' })
       return { ...wallet, key }

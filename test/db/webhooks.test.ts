@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { setFundingCompleted } from '../../db/intents/fundings.js'
+import { admit, refund } from '../../db/tenants/metering.js'
+import { createApiKey } from '../../db/tenants/accounts.js'
+import { dispatchEvents } from '../../db/webhooks/sending.js'
+import { newId } from '../../db/connection/ids.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import {
+  forgetEvents,
+  insertTestFunding,
+  insertTestIntent,
+  insertTestWallet,
+  type TestWallet,
+} from './rows.js'
+
+let database: TestDatabase
+let worker: Db
+let api: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  worker = connect(database.urlAs('steward_worker'), 4)
+  api = connect(database.urlAs('steward_api'), 4)
+})
+beforeEach(async () => {
+  wallet = await insertTestWallet(database.db, undefined, 'free')
+})
+afterAll(async () => {
+  await Promise.all([worker, api].map((db) => db?.destroy()))
+  await database?.drop()
+})
+
+type Told = { type: string; data: Record<string, unknown>; wallet_id: string | null }
+const told = (): Promise<Told[]> =>
+  database
+    .db('intent_event')
+    .where({ account_id: wallet.accountId })
+    .orderBy('id')
+    .select('type', 'data', 'wallet_id')
+const types = async () => (await told()).map(({ type }) => type)
+
+describe('events beside intents', () => {
+  test('a wallet that is made is told, with its user', async () => {
+    expect(await told()).toEqual([
+      {
+        type: 'wallet.created',
+        data: { userId: 'user', address: wallet.address },
+        wallet_id: wallet.id,
+      },
+    ])
+  })
+
+  test('test money is told once, when it has arrived', async () => {
+    await forgetEvents(database.db, wallet.accountId)
+    const id = await insertTestFunding(database.db, wallet)
+    expect(await types()).toEqual([])
+    await setFundingCompleted(worker, id)
+    await setFundingCompleted(worker, id)
+    expect(await told()).toMatchObject([
+      { type: 'wallet.funded', data: { fundingId: id, asset: 'USDC' }, wallet_id: wallet.id },
+    ])
+  })
+})
+
+describe('credits', () => {
+  let key: string
+  let requests: string[]
+  beforeEach(async () => {
+    await forgetEvents(database.db, wallet.accountId)
+    await database.db('account').where({ id: wallet.accountId }).update({ rpm: 100_000 })
+    key = await createApiKey(database.db, wallet.accountId, { name: 'test' })
+    requests = []
+  })
+
+  async function spend(cost: number): Promise<void> {
+    const requestId = newId('req_')
+    requests.push(requestId)
+    await admit(api, { key, requestId, cost, route: 'GET /x', scope: 'read' })
+  }
+  const setMonth = (period: number) =>
+    database.db('account').where({ id: wallet.accountId }).update({ period })
+
+  test('below a tenth of the month is told once, and that nothing is left once, whatever is given back', async () => {
+    await spend(90)
+    expect(await types()).toEqual([])
+    for (let n = 0; n < 3; n++) {
+      await spend(1)
+      await refund(api, requests.at(-1) ?? '')
+    }
+    expect(await told()).toMatchObject([
+      { type: 'credits.low', data: { balance: 9, monthlyCredits: 100 }, wallet_id: null },
+    ])
+    await spend(10)
+    await refund(api, requests.at(-1) ?? '')
+    await spend(10)
+    expect(await types()).toEqual(['credits.low', 'credits.exhausted'])
+  })
+
+  test('a fall past both thresholds at once tells both', async () => {
+    await spend(100)
+    expect(await types()).toEqual(['credits.low', 'credits.exhausted'])
+  })
+
+  test('a new month, and credits that are bought, begin another fall', async () => {
+    await spend(95)
+    await setMonth(202_001)
+    await spend(95)
+    expect(await types()).toEqual(['credits.low', 'credits.low'])
+    await database.db.raw('select purchase_credits(?, ?, 50)', [wallet.accountId, newId('req_')])
+    await spend(50)
+    expect(await types()).toEqual(['credits.low', 'credits.low', 'credits.low'])
+    await database.db.raw('select purchase_credits(?, ?, 1)', [wallet.accountId, newId('req_')])
+    await spend(1)
+    expect(await types()).toEqual(['credits.low', 'credits.low', 'credits.low'])
+  })
+
+  test('an account whose credits have never been there, or that is changed otherwise, is told nothing', async () => {
+    await database.db('account').where({ id: wallet.accountId }).update({ rpm: 5, plan: 'pro' })
+    await database.db.raw('select change_plan(?, ?, ?, 100, 100, 500)', [
+      ...[wallet.accountId, newId('req_'), 'pro'],
+    ])
+    expect(await types()).toEqual([])
+  })
+})
+
+describe('dispatchEvents', () => {
+  beforeEach(async () => {
+    await forgetEvents(database.db, wallet.accountId)
+    const id = newId('wh_')
+    await database.db('webhook').insert({
+      ...{ id, account_id: wallet.accountId, url: 'https://example.com/' },
+    })
+  })
+  const deliveries = () =>
+    database
+      .db('webhook_delivery')
+      .where({ account_id: wallet.accountId })
+      .orderBy('id')
+      .pluck<bigint[]>('event_id')
+  const eventIds = () =>
+    database
+      .db('intent_event')
+      .where({ account_id: wallet.accountId })
+      .orderBy(['xact', 'id'])
+      .pluck<bigint[]>('id')
+
+  /** Other databases of the server hold news back for a moment. */
+  async function dispatchAll(count: number): Promise<void> {
+    while ((await deliveries()).length < count) await dispatchEvents(worker, 3)
+  }
+
+  test('each event makes one delivery, in the order in which it is told, in whatever pages', async () => {
+    for (let n = 0; n < 4; n++) await insertTestIntent(database.db, wallet, 'planning')
+    await dispatchAll(8)
+    await dispatchEvents(worker, 3)
+    expect(await deliveries()).toEqual(await eventIds())
+  })
+
+  test('passes by no event of a transaction that commits later, whose id is lower', async () => {
+    const older = await database.db.transaction()
+    await insertTestIntent(older, wallet, 'pending')
+    await insertTestIntent(database.db, wallet, 'pending')
+    expect(await dispatchEvents(worker, 100)).toMatchObject({ isHeld: true })
+    expect(await deliveries()).toEqual([])
+    await older.commit()
+    await dispatchAll(2)
+    expect(await deliveries()).toEqual(await eventIds())
+  })
+
+  test('dispatchers at the same time make no delivery twice, and leave out none', async () => {
+    const inserts = Array.from({ length: 20 }, () =>
+      insertTestIntent(database.db, wallet, 'pending'),
+    )
+    await Promise.all([...inserts, ...Array.from({ length: 20 }, () => dispatchEvents(worker, 5))])
+    await dispatchAll(20)
+    await dispatchEvents(worker, 100)
+    expect((await deliveries()).sort((a, b) => Number(a - b))).toEqual(
+      (await eventIds()).sort((a, b) => Number(a - b)),
+    )
+  })
+
+  test('a disabled endpoint is sent nothing of what happens meanwhile', async () => {
+    const own = () => database.db('webhook').where({ account_id: wallet.accountId })
+    await own().update({
+      ...{ status: 'disabled', disabled_reason: 'gone', disabled_at: new Date() },
+    })
+    await insertTestIntent(database.db, wallet, 'pending')
+    await dispatchEvents(worker, 100)
+    while ((await dispatchEvents(worker, 100)).isHeld);
+    await own().update({ status: 'enabled', disabled_reason: null, disabled_at: null })
+    await insertTestIntent(database.db, wallet, 'pending')
+    await dispatchAll(1)
+    expect(await deliveries()).toEqual((await eventIds()).slice(-1))
+  })
+})
