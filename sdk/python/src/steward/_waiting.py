@@ -1,0 +1,212 @@
+"""Waits until an intent is over: hears of it where that works, and asks where it does not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from . import _calls as calls
+from . import _event_calls as event_calls
+from ._call import StreamCall
+from ._engine import Engine, Listening, ask, listen, pages, perform, to_event
+from ._rules import is_over, jitter, may_pass, read_model
+from .errors import (
+    ConnectionError,
+    FundingFailedError,
+    RateLimitedError,
+    StewardError,
+    TimeoutError,
+    failure_of,
+)
+from .models import Event, Funding, Intent
+
+OnEvent = Callable[[Event], "Awaitable[None] | None"]
+
+# The service gives a sign of life every 15 s. Whoever hears none is behind something that holds it back.
+SILENCE_S = 20.0
+SILENT_STREAMS = 2
+# A poll is answered at the next change, or after so many seconds.
+POLL_S = 10
+# Polls that bring nothing new come no faster, whatever answers them.
+SHORTEST_POLL_S = 5.0
+FUNDING_POLL_S = 1.0
+# Who waits no longer than that may come back so much too late: a stream is not opened anew for less.
+LEEWAY_S = 1.0
+LAST_EVENTS = ("intent.completed", "intent.failed", "intent.cancelled")
+
+
+class CallerFailed(Exception):
+    """What the caller was told of made him fail: that ends the waiting, whatever it is."""
+
+
+@dataclass
+class Watch:
+    """An intent that is waited for, and what is known of it."""
+
+    engine: Engine
+    intent_id: str
+    on_event: OnEvent | None
+    deadline: float
+    story: StreamCall
+    hears: bool = True
+    """Whether streams work here."""
+    silent: int = 0
+    dry: int = 0
+    """So many streams in a row brought no event."""
+    version: str | None = None
+
+    def left(self) -> float:
+        return self.deadline - time.monotonic()
+
+    async def look(self) -> tuple[Intent, float]:
+        """The intent when it is over or something cuts the waiting short, and when to look again."""
+        if self.hears and self.left() > 0:
+            await self._hear()
+        if self.hears:
+            answer = await ask(self.engine, calls.get_intent(self.intent_id), max_retries=0)
+            return read_model(answer, Intent), jitter(self.dry) if self.dry else 0
+        return await self._poll()
+
+    async def _hear(self) -> None:
+        """Listens until the end is told or the stream breaks; finds out whether streams work."""
+        before = self.story.after
+        try:
+            while not await self._hear_once():
+                pass
+        except ConnectionError:
+            # Nobody is there to be asked either.
+            raise
+        except StewardError as error:
+            # Refused, held back from the first byte on, or cut off: asking tells whether it is more than the stream.
+            self.silent += self.story.after == before
+            passes = may_pass(error) and not _has_no_room(error)
+            self.hears = passes and self.silent < SILENT_STREAMS
+        self.dry = self.dry + 1 if self.story.after == before else 0
+
+    async def _hear_once(self) -> bool:
+        """True when there is nothing more to hear for now, False to go on with a shorter breath."""
+        breath = min(SILENCE_S, max(self.left(), 0.001))
+        async with listen(self.engine, self.story, breath) as listening:
+            while True:
+                try:
+                    if await self._take(listening):
+                        return True
+                except ConnectionError:
+                    return True
+                # Each sign of life starts the time anew that the next one may take.
+                if breath > self.left() + LEEWAY_S:
+                    return self.left() <= 0
+
+    async def _take(self, listening: Listening) -> bool:
+        """Tells what comes next; True at the end of the intent or of the stream."""
+        heard = await listening.hear()
+        if heard is None:
+            return True
+        self.silent = 0
+        for message in heard:
+            event = None if message.data is None else to_event(message.data)
+            if event:
+                await self._tell(event)
+            self.story = replace(self.story, after=message.id or self.story.after)
+            if event and event.type in LAST_EVENTS:
+                return True
+        return False
+
+    async def _poll(self) -> tuple[Intent, float]:
+        begun = time.monotonic()
+        wait = 0 if self.version is None else max(0, min(POLL_S, round(self.left())))
+        call = calls.get_intent(self.intent_id, wait=wait or None, version=self.version)
+        answer = await ask(self.engine, call, max_retries=0)
+        version = answer.headers.get("x-intent-version")
+        is_news = version != self.version
+        self.version = version
+        if self.on_event and is_news:
+            await self._catch_up()
+        rest = 0 if is_news else SHORTEST_POLL_S - (time.monotonic() - begun)
+        return read_model(answer, Intent), rest
+
+    async def _catch_up(self) -> None:
+        """Tells what was not heard. The list is free."""
+        past = event_calls.list_events(intent_id=self.intent_id, after=self.story.after)
+        async for page in pages(self.engine, past):
+            for event in page.data:
+                await self._tell(event)
+                self.story = replace(self.story, after=event.id)
+
+    async def _tell(self, event: Event) -> None:
+        if self.on_event is None:
+            return
+        try:
+            told = self.on_event(event)
+            if told is not None:
+                await told
+        except Exception as error:
+            raise CallerFailed from error
+
+
+async def wait_for_intent(
+    engine: Engine, intent_id: str, *, on_event: OnEvent | None, timeout: float | None
+) -> Intent:
+    """The intent once it is completed. Waits over restarts of the service and lost connections.
+
+    Raises:
+        IntentFailedError: with the failed intent.
+        TimeoutError: when it still runs after `timeout` seconds.
+        StewardError: of what will not pass by waiting.
+    """
+    deadline = _deadline(timeout)
+    watch = Watch(engine, intent_id, on_event, deadline, event_calls.follow_intent(intent_id))
+    failures = 0
+    while True:
+        try:
+            intent, rest = await watch.look()
+        except CallerFailed as failed:
+            raise cast(Exception, failed.__cause__) from None
+        except StewardError as error:
+            if not may_pass(error) or watch.left() <= 0:
+                raise
+            failures += 1
+            rest = (error.retry_after or 0) + jitter(failures)
+        else:
+            failures = 0
+            if is_over(intent):
+                return _completed(intent)
+            if watch.left() <= 0:
+                raise TimeoutError(f"{intent.id} is still {intent.status}. Wait again.")
+        await engine.port.sleep(min(rest, watch.left()))
+
+
+async def wait_for_funding(engine: Engine, funding_id: str, *, timeout: float | None) -> Funding:
+    """The funding when its money is in the wallet.
+
+    Raises:
+        FundingFailedError: when it was not sent.
+        TimeoutError: when it is not there after `timeout` seconds.
+    """
+    deadline = _deadline(timeout)
+    while True:
+        funding = await perform(engine, calls.get_funding(funding_id))
+        if funding.status == "completed":
+            return funding
+        if funding.status == "failed":
+            raise FundingFailedError(funding)
+        if time.monotonic() + FUNDING_POLL_S > deadline:
+            raise TimeoutError(f"{funding.id} is still on its way.")
+        await engine.port.sleep(FUNDING_POLL_S)
+
+
+def _completed(intent: Intent) -> Intent:
+    if intent.status == "failed" or intent.error is not None:
+        raise failure_of(intent)
+    return intent
+
+
+def _has_no_room(error: StewardError) -> bool:
+    """The account has as many streams open as it may."""
+    return isinstance(error, RateLimitedError) and error.details.get("window") == "open streams"
+
+
+def _deadline(timeout: float | None) -> float:
+    return float("inf") if timeout is None else time.monotonic() + timeout

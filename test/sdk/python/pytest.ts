@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { packageFolder, runPython } from './environment.js'
+
+type Case = { folder: string; file: string; name: string }
+/** What pytest says of a test and its variants; undefined when it did not run. */
+type Report = Map<string, string[]>
+
+/** The tests below `sdk/python/tests/<folder>`, read without Python. */
+export function findCases(folder: string): Case[] {
+  const place = path.join(packageFolder, 'tests', folder)
+  const files = readdirSync(place).filter((file) => /^test_\w+\.py$/.test(file))
+  return files.flatMap((file) => {
+    const text = readFileSync(path.join(place, file), 'utf8')
+    const names = [...text.matchAll(/^(?:async )?def (test_\w+)/gm)]
+    return names.map(([, name = '']) => ({ folder, file, name }))
+  })
+}
+
+/** Runs the tests in a folder once, each to become a test of jest. */
+export async function runCases(
+  python: string,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Report> {
+  const place = await mkdtemp(path.join(tmpdir(), 'steward-pytest-'))
+  const file = path.join(place, 'report.xml')
+  try {
+    const args = ['-m', 'pytest', `tests/${folder}`, '--quiet', `--junit-xml=${file}`]
+    const { output } = await runPython(python, args, env)
+    const xml = await readFile(file, 'utf8').catch(() => '')
+    if (!xml) throw new Error(`pytest did not come to its end:\n${output}`)
+    return readReport(xml)
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+/** Defines a test for each case, which tells how the case went in the report that is there by then. */
+export function describeCases(title: string, cases: Case[], report: () => Report): void {
+  describe(title, () => {
+    test.each(cases.map((one) => [toTitle(one), one] as const))('%s', (_title, { file, name }) => {
+      const faults = report().get(`${file}:${name}`)
+      expect(faults ?? ['It did not run.']).toEqual([])
+    })
+
+    test('pytest ran these tests and no others', () => {
+      const listed = cases.map(({ file, name }) => `${file}:${name}`)
+      expect([...report().keys()].sort()).toEqual(listed.sort())
+    })
+  })
+}
+
+const toTitle = ({ file, name }: Case) =>
+  `${file.slice('test_'.length, -'.py'.length)}: ${name.slice('test_'.length).replaceAll('_', ' ')}`
+
+/** Variants of a test count as one; a test without faults has passed. */
+function readReport(xml: string): Report {
+  const report: Report = new Map()
+  for (const [, attributes = '', inner = ''] of xml.matchAll(
+    /<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs,
+  )) {
+    const place = /classname="([^"]*)"/.exec(attributes)?.[1] ?? ''
+    const name = / name="([^"]*)"/.exec(` ${attributes}`)?.[1] ?? ''
+    const key = `${place.split('.').at(-1)}.py:${name.replace(/\[.*$/s, '')}`
+    const faults = [...inner.matchAll(/<(failure|error|skipped)([^>]*)>(.*?)<\/\1>/gs)]
+    const told = faults.map(([, kind, , text]) => `${name}, ${kind}: ${decode(text ?? '')}`)
+    report.set(key, [...(report.get(key) ?? []), ...told])
+  }
+  return report
+}
+
+const decode = (text: string) =>
+  text.replace(/&(lt|gt|quot|apos|amp|#10);/g, (_match, name: string) => entities[name] ?? '')
+const entities: Record<string, string> = {
+  ...{ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&', '#10': '\n' },
+}
