@@ -72,6 +72,8 @@ type Settings = {
   streamLimits?: Partial<StreamLimits>
   /** Where its request log is written; absent: it keeps none. */
   requestLogUrl?: string
+  /** Absent: any that is free. */
+  port?: number
 }
 type Parts = {
   db: Db
@@ -104,7 +106,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const shield = createShield()
   const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
-  server.listen(0, '127.0.0.1')
+  server.listen(parts.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`

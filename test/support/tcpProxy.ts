@@ -2,8 +2,11 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export type TcpProxy = {
   port: number
-  /** `open` passes everything on; `closed` cuts all and takes nobody; `frozen` keeps silent. */
-  set(mode: 'open' | 'closed' | 'frozen'): void
+  /**
+   * `open` passes everything on; `closed` cuts all and takes nobody; `frozen` keeps silent; `deaf` passes on what the
+   * client says, and no answer.
+   */
+  set(mode: 'open' | 'closed' | 'frozen' | 'deaf'): void
   /** Those that are connected now hear nothing any more. Others may come. */
   freezeOpen(): void
   stop(): Promise<void>
@@ -12,7 +15,7 @@ export type TcpProxy = {
 /** Stands between a client and a server that shall seem to die. Without a target it is silent. */
 export async function startTcpProxy(target?: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<{ client: Socket; server: Socket | undefined; isFrozen: boolean }>()
-  let mode = target ? 'open' : 'frozen'
+  let mode: string = target ? 'open' : 'frozen'
 
   const listener = createServer((client) => {
     if (mode === 'closed') return void client.destroy()
@@ -28,7 +31,7 @@ export async function startTcpProxy(target?: { host: string; port: number }): Pr
     }
     for (const socket of [client, server]) socket?.on('error', end).on('close', end)
     const passes = () => mode === 'open' && !pair.isFrozen
-    client.on('data', (chunk) => passes() && server?.write(chunk))
+    client.on('data', (chunk) => (passes() || mode === 'deaf') && server?.write(chunk))
     server?.on('data', (chunk) => passes() && client.write(chunk))
   })
   listener.listen(0, '127.0.0.1')

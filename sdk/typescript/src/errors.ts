@@ -92,7 +92,7 @@ export class StewardError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     const { details = {} } = facts
     // Bundlers rename classes; a name in a log should not depend on them.
-    this.name = `${nameOf(code)}Error`
+    this.name = nameOf(code)
     this.code = code
     this.status = facts.status
     this.details = details
@@ -103,9 +103,11 @@ export class StewardError extends Error {
   }
 }
 
-/** `WalletNotFound` for WALLET_NOT_FOUND. */
+/** `WalletNotFoundError` for WALLET_NOT_FOUND. */
 const nameOf = (code: string) =>
-  code.toLowerCase().replace(/(?:^|_)([a-z\d])/g, (_match, letter: string) => letter.toUpperCase())
+  `${code.replace(/_ERROR$/, '')}_ERROR`
+    .toLowerCase()
+    .replace(/(?:^|_)([a-z\d])/g, (_match, letter: string) => letter.toUpperCase())
 
 /** 400: the request cannot be done as it was sent. */
 export class InvalidRequestError extends StewardError {

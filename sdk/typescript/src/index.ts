@@ -5,7 +5,14 @@ export type { Known } from './known.js'
 export type { Metadata } from './metadata.js'
 export type { List, Page, PageParams } from './http/pages.js'
 export type { CallOptions, WriteOptions } from './http/send.js'
-export type { Hooks, RequestFacts, ResponseFacts, RetryFacts, StewardOptions } from './settings.js'
+export type {
+  Fetch,
+  Hooks,
+  RequestFacts,
+  ResponseFacts,
+  RetryFacts,
+  StewardOptions,
+} from './settings.js'
 export type * from './resources/balances.js'
 export type * from './resources/credits.js'
 export type * from './resources/demo.js'

@@ -15,6 +15,9 @@ export type Hooks = {
   onRetry?: ((facts: RetryFacts) => void) | undefined
 }
 
+/** What of the global `fetch` is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
 export type StewardOptions = {
   /** `svc_sk_…`, or in browsers a read token `svc_rt_…`. Else STEWARD_API_KEY of the environment. */
   apiKey?: string | undefined
@@ -27,7 +30,7 @@ export type StewardOptions = {
   /** For how long a stream may be silent before it is opened again; 45,000 when absent. */
   idleMs?: number | undefined
   /** Instead of the global one. */
-  fetch?: typeof fetch | undefined
+  fetch?: Fetch | undefined
   hooks?: Hooks | undefined
 }
 
@@ -39,7 +42,7 @@ export type Settings = {
   timeoutMs: number
   maxRetries: number
   idleMs: number
-  fetch: typeof fetch
+  fetch: Fetch
   hooks: Hooks
 }
 

@@ -2,7 +2,7 @@ import { ConnectionError, StewardError, TimeoutError } from '../errors.js'
 import { readAnswer, type Answer } from './answers.js'
 import { limitTime } from './limit.js'
 import { delayAfter, reasonOf, sleep } from './retries.js'
-import type { RequestFacts, Settings } from '../settings.js'
+import type { Settings } from '../settings.js'
 
 /** What every call takes beside what it asks for. */
 export type CallOptions = {
@@ -43,19 +43,20 @@ export type Transport = {
 
 export function createTransport(settings: Settings): Transport {
   const { maxRetries, hooks } = settings
-  const open = (call: Call, signal: AbortSignal | undefined) => request(settings, call, signal)
+  const open = (call: Call, signal: AbortSignal | undefined) =>
+    request(settings, call, { attempt: 1, signal })
   return {
     open,
     async send<Body>(call: Call) {
       const { signal, maxRetries: retries = maxRetries } = call.options ?? {}
       for (let attempt = 1; ; attempt += 1) {
-        const facts = { method: call.method, path: call.path, attempt }
         try {
-          return await tryOnce<Body>(settings, call, facts)
+          return await tryOnce<Body>(settings, call, attempt)
         } catch (error) {
           const waitMs = attempt > retries ? undefined : delayAfter(error, attempt)
           if (waitMs === undefined) throw error
-          tell(hooks.onRetry, { ...facts, error: error as Error, waitMs })
+          const { method, path } = call
+          tell(hooks.onRetry, { method, path, attempt, error: error as Error, waitMs })
           await sleep(waitMs, signal)
         }
       }
@@ -63,22 +64,11 @@ export function createTransport(settings: Settings): Transport {
   }
 }
 
-async function tryOnce<Body>(
-  settings: Settings,
-  call: Call,
-  facts: RequestFacts,
-): Promise<Answer<Body>> {
-  const { hooks } = settings
+async function tryOnce<Body>(settings: Settings, call: Call, attempt: number) {
   const { signal, timeoutMs = settings.timeoutMs } = call.options ?? {}
   const limit = limitTime(timeoutMs, signal)
-  const begun = Date.now()
-  tell(hooks.onRequest, facts)
   try {
-    const response = await request(settings, call, limit.signal)
-    const { status, headers } = response
-    const requestId = headers.get('x-request-id') ?? undefined
-    tell(hooks.onResponse, { ...facts, status, ms: Date.now() - begun, requestId })
-    return await readAnswer<Body>(response)
+    return await readAnswer<Body>(await request(settings, call, { attempt, signal: limit.signal }))
   } catch (cause) {
     if (signal?.aborted) throw reasonOf(signal)
     throw withKey(limit.isOver() ? timedOut(timeoutMs) : toKnown(cause), call)
@@ -87,27 +77,41 @@ async function tryOnce<Body>(
   }
 }
 
+type Try = { attempt: number; signal: AbortSignal | undefined }
+
 async function request(
-  { origin, apiKey, isBrowser, fetch }: Settings,
-  { method, path, query = {}, text, headers, idempotencyKey }: Call,
-  signal: AbortSignal | undefined,
+  { origin, fetch, hooks, ...settings }: Settings,
+  call: Call,
+  { attempt, signal }: Try,
 ): Promise<Response> {
-  return fetch(`${origin}${path}${toSearch(query)}`, {
+  const { method, path, query = {}, text } = call
+  const facts = { method, path, attempt }
+  const begun = Date.now()
+  tell(hooks.onRequest, facts)
+  const response = await fetch(`${origin}${path}${toSearch(query)}`, {
     method,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      // A header more has a browser ask before each call.
-      ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.2.0' }),
-      ...(text !== undefined && { 'content-type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      ...headers,
-    },
+    headers: toHeaders(settings, call),
     ...(text !== undefined && { body: text }),
     // A redirected POST may arrive as a GET, and the key elsewhere.
     redirect: 'manual',
     ...(signal && { signal }),
   })
+  const { status, headers } = response
+  const requestId = headers.get('x-request-id') ?? undefined
+  tell(hooks.onResponse, { ...facts, status, ms: Date.now() - begun, requestId })
+  return response
 }
+
+type Caller = Pick<Settings, 'apiKey' | 'isBrowser'>
+
+const toHeaders = ({ apiKey, isBrowser }: Caller, call: Call): Record<string, string> => ({
+  authorization: `Bearer ${apiKey}`,
+  // A header more has a browser ask before each call.
+  ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.2.0' }),
+  ...(call.text !== undefined && { 'content-type': 'application/json' }),
+  ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+  ...call.headers,
+})
 
 const timedOut = (timeoutMs: number) =>
   new TimeoutError({ code: 'TIMEOUT', message: `No answer within ${timeoutMs} ms.` })

@@ -34,7 +34,7 @@ export async function* readConnection<Event>(
     const toFrames = createFrameReader((ms) => {
       pauseMs = ms
     })
-    for await (const piece of readText(response, guard.renew)) {
+    for await (const piece of readText(response, guard)) {
       for (const { id, data } of toFrames(piece)) {
         place.after = id ?? place.after
         const event = data === undefined ? undefined : parseJson(data)
@@ -94,20 +94,27 @@ async function connect(api: Api, { path, query, after }: Place, signal: AbortSig
   throw new StewardError({ code: 'INVALID_ANSWER', message, status })
 }
 
-async function* readText(response: Response, onPiece: () => void): AsyncGenerator<string> {
+async function* readText(response: Response, { signal, renew }: Guard): AsyncGenerator<string> {
   const reader = response.body?.getReader()
+  // Also where a body does not hear of the signal of its request.
+  const stop = () => void reader?.cancel().catch(() => undefined)
+  signal.addEventListener('abort', stop)
   const decoder = new TextDecoder()
   try {
     for (;;) {
       const piece = await reader?.read()
+      signal.throwIfAborted()
       if (!piece || piece.done) return
-      onPiece()
+      renew()
       yield decoder.decode(piece.value, { stream: true })
     }
   } finally {
-    await reader?.cancel().catch(() => undefined)
+    signal.removeEventListener('abort', stop)
+    stop()
   }
 }
+
+type Guard = ReturnType<typeof guardSilence>
 
 /** Ends a connection that says nothing, not even that it is there: the service does so every 15 seconds. */
 function guardSilence(idleMs: number, outer: AbortSignal | undefined) {

@@ -30,7 +30,8 @@ const pathOf = (id: string) => `/v1/intents/${encodeURIComponent(id)}`
 
 export function createIntents(api: Api) {
   const { get, post, ponder, list } = api
-  const submit = (body: Body, options?: WriteOptions) =>
+  // Async: what cannot be sent rejects, as whatever else goes wrong.
+  const submit = async (body: Body, options?: WriteOptions) =>
     post<Intent>('/v1/intents', toBody(body), options)
   return {
     /** Lends where it pays most, unless `chain` is named. @throws {InsufficientFundsError} */
@@ -46,7 +47,7 @@ export function createIntents(api: Api) {
       submit({ ...params, action: 'bridge' }, options),
 
     /** What an intent would do now. Nothing is stored, and it costs no credits. */
-    preview: (params: intent.PreviewParams, options?: CallOptions): Promise<intent.DryRun> =>
+    preview: async (params: intent.PreviewParams, options?: CallOptions): Promise<intent.DryRun> =>
       ponder('/v1/intents?dryRun=true', toBody(params), options),
 
     /** @throws {IntentNotFoundError} */

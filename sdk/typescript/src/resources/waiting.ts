@@ -26,8 +26,8 @@ const POLL_S = 10
 /** Polls that bring nothing new come no faster, whatever answers them. */
 const SHORTEST_POLL_MS = 5_000
 /** An event is told when all older transactions are over, and so a moment after its intent says it. */
-const END_TRIES = 5
-const END_PAUSE_MS = 200
+const END_TRIES = 40
+const END_PAUSE_MS = 250
 
 const ends = ['intent.completed', 'intent.failed', 'intent.cancelled']
 
@@ -99,17 +99,18 @@ async function tellStream(watch: Watch): Promise<boolean> {
   const { api, place, signal } = watch
   const connection = readConnection<Event>(api, place, signal)
   let hasTold = false
-  for (;;) {
-    const next = await connection.next().catch((error: unknown) => {
-      if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
-    })
-    if (!next || next.done) return hasTold
-    hasTold = true
-    await tell(watch, next.value)
-    if (watch.isEndTold) {
-      await connection.return({ isOver: true, pauseMs: 0 })
-      return true
+  try {
+    while (!watch.isEndTold) {
+      const next = await connection.next().catch((error: unknown) => {
+        if (signal.aborted || error instanceof errors.InvalidRequestError) throw error
+      })
+      if (!next || next.done) break
+      hasTold = true
+      await tell(watch, next.value)
     }
+    return hasTold
+  } finally {
+    await connection.return({ isOver: true, pauseMs: 0 })
   }
 }
 
