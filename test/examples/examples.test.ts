@@ -8,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '../e2e/stack.js'
 import { readHoldings, sum } from '../e2e/holdings.js'
 import { startWorld, type World } from '../e2e/world.js'
+import { findPython } from '../sdk/python/environment.js'
 import { run, startProgram, type Program } from './programs.js'
+
+/** The first run on a machine fetches packages. */
+const python = await findPython()
+const testWithPython = python === undefined ? test.skip : test
 
 let world: World
 let steward: Steward
@@ -44,6 +49,14 @@ async function readUsdc(address: string) {
 describe('the quickstart', () => {
   test('TypeScript: a wallet, test money, and 1 USDC lent over the bridge', async () => {
     const output = await runTypeScript('examples/quickstart.ts')
+    expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
+  })
+
+  testWithPython('Python: the same', async () => {
+    const output = await run(python ?? '', {
+      args: ['examples/quickstart.py'],
+      env: { ...env, PYTHONPATH: 'sdk/python/src', PYTHONDONTWRITEBYTECODE: '1' },
+    })
     expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
   })
 

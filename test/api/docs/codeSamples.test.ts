@@ -1,8 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { Steward } from '@steward/sdk'
 import { describe, expect, test } from '@jest/globals'
 import { readOperations, type Operation } from '../../../api/docs/operations.js'
+import { findPython } from '../../sdk/python/environment.js'
 import { document } from '../../support/openapi.js'
+
+/** The first run on a machine fetches packages. */
+const python = await findPython()
+const testWithPython = python === undefined ? test.skip : test
 
 const operations = readOperations(document).map((operation) => {
   const { described, method, path } = operation
@@ -63,6 +69,18 @@ function runInShell(source: string): string[] {
     .slice(0, -1)
 }
 
+/** What each of the samples sends with the SDK for Python, in their order. */
+function runWithPython(sources: string[]): Sent[] {
+  const script = fileURLToPath(new URL('runPythonSamples.py', import.meta.url))
+  const folder = fileURLToPath(new URL('../../../sdk/python/src', import.meta.url))
+  const output = execFileSync(python ?? '', [script], {
+    input: JSON.stringify(sources),
+    env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
+    encoding: 'utf8',
+  })
+  return JSON.parse(output) as Sent[]
+}
+
 const after = (words: string[], flag: string) => words[words.indexOf(flag) + 1]
 
 describe('x-codeSamples', () => {
@@ -73,6 +91,15 @@ describe('x-codeSamples', () => {
 
   test.each(withSdk)('$title: TypeScript sends what the example says', async (one) => {
     expect(await runWithSdk(one.samples.TypeScript ?? '')).toEqual([expectedOf(one.operation)])
+  })
+
+  testWithPython('Python sends what the examples say', () => {
+    const sent = runWithPython(withSdk.map(({ samples }) => samples.Python ?? ''))
+    const expected = withSdk.map(({ operation }) => {
+      const { body, ...call } = expectedOf(operation)
+      return { ...call, body: body ?? null }
+    })
+    expect(sent).toEqual(expected)
   })
 
   test.each(operations)('$title: curl sends what the example says', ({ operation, samples }) => {
