@@ -97,7 +97,10 @@ describe('x-codeSamples', () => {
     const sent = runWithPython(withSdk.map(({ samples }) => samples.Python ?? ''))
     const expected = withSdk.map(({ operation }) => {
       const { body, ...call } = expectedOf(operation)
-      return { ...call, body: body ?? null }
+      const sent = (body ?? null) as { amount?: number } | null
+      // Amounts go out as text, digit by digit.
+      const exact = sent?.amount === undefined ? {} : { amount: String(sent.amount) }
+      return { ...call, body: sent && { ...sent, ...exact } }
     })
     expect(sent).toEqual(expected)
   })
