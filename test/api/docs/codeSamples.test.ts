@@ -37,10 +37,19 @@ const toSent = (method: string, url: string, body: string | undefined): Sent => 
   body: body === undefined ? undefined : (JSON.parse(body) as unknown),
 })
 
+/** Parameters that a client sends by itself and the operation does not take: the API refuses them. */
+function unknownIn(url: string, { parameters }: Operation): string[] {
+  const known = parameters.filter((parameter) => parameter.in === 'query')
+  const names = [...new URL(url).searchParams.keys()]
+  return names.filter((name) => !known.some((parameter) => parameter.name === name))
+}
+
 /** Runs a sample with the SDK, whose requests go nowhere. */
-async function runWithSdk(source: string): Promise<Sent[]> {
+async function runWithSdk(source: string, operation: Operation): Promise<Sent[]> {
   const sent: Sent[] = []
+  const strange: string[] = []
   const fetch = (url: unknown, init: RequestInit = {}) => {
+    strange.push(...unknownIn(url as string, operation))
     sent.push(toSent(init.method ?? 'GET', url as string, init.body as string | undefined))
     return Promise.resolve(Response.json({ data: [], hasMore: false, nextCursor: null }))
   }
@@ -50,6 +59,7 @@ async function runWithSdk(source: string): Promise<Sent[]> {
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what is tested
   const sample = new Function('steward', 'console', run) as (...given: object[]) => Promise<void>
   await sample(steward, { log: () => undefined })
+  expect(strange).toEqual([])
   return sent
 }
 
@@ -90,7 +100,7 @@ describe('x-codeSamples', () => {
   })
 
   test.each(withSdk)('$title: TypeScript sends what the example says', async (one) => {
-    expect(await runWithSdk(one.samples.TypeScript ?? '')).toEqual([expectedOf(one.operation)])
+    expect(await runWithSdk(one.samples.TypeScript ?? '', one.operation)).toEqual([expectedOf(one.operation)])
   })
 
   testWithPython('Python sends what the examples say', () => {
