@@ -40,6 +40,7 @@ COPY package.json ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/web/dist ./web/dist
+COPY --from=build /app/docs ./docs
 # Bundles the workflows now, so that workers start quicker and write nothing.
 RUN node --input-type=module --eval "import { loadWorkflowBundle } from '/app/dist/worker/workflowBundle.js'; \
   import { DefaultLogger } from '@temporalio/worker'; \

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express'
 /** Where a reader of this deployment goes on. */
 const home = {
   name: 'Steward',
+  quickstart: '/docs/quickstart.md',
   docs: '/docs',
   openapi: '/openapi.json',
   postman: '/postman.json',
@@ -13,6 +14,7 @@ const home = {
 }
 
 const links: [path: string, text: string][] = [
+  [home.quickstart, 'From nothing to a completed intent, and on to the guides'],
   [home.docs, 'API documentation, to read and to try'],
   [home.errors, 'Errors: what each means and what to do about it'],
   [home.openapi, 'OpenAPI 3.1 document'],

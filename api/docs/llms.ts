@@ -1,3 +1,4 @@
+import { guides } from './guides.js'
 import { toTemplate, type Endpoints } from './openapi.js'
 import type { Route } from '../http/route.js'
 
@@ -8,7 +9,12 @@ export function createLlmsText({ versioned, unversioned }: Endpoints): string {
 > REST/JSON service: one multi-chain wallet per end user, balances, lending yields, and intents (lend,
 > withdraw, bridge) that the service plans and executes asynchronously. Testnets.
 
-The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /docs.
+The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /docs, a Postman collection at
+/postman.json.
+
+## Guides
+
+${guides.map(([file, about]) => `- [/docs/${file}](/docs/${file}): ${about}`).join('\n')}
 
 ## Calling it
 
@@ -17,7 +23,10 @@ The full description is at /openapi.json (OpenAPI 3.1), a page to try it at /doc
 - Send an \`Idempotency-Key\` with every POST; a repeat gets the stored answer and costs nothing.
 - Errors are \`{"error": CODE, "message": TEXT, "details": {"requestId": …, "docs": …}}\`; /docs/errors says
   what each code means and what to do. On 429 and 503 wait for \`Retry-After\` seconds. Only 2xx answers cost credits.
-- Poll an intent every 5 to 10 seconds until its status is \`completed\` or \`failed\`.
+- Amounts are whole tokens: JSON numbers, or decimal text, which is never rounded.
+- To follow an intent: \`waitForCompletion\` of the SDKs (TypeScript \`@steward/sdk\`, Python \`steward-sdk\`),
+  webhooks, server-sent events at /v1/intents/{intentId}/events, or a poll
+  every 5 to 10 seconds until its status is \`completed\` or \`failed\`.
 
 ## Endpoints
 

@@ -4,6 +4,7 @@ import { Router, type RequestHandler } from 'express'
 import { createOpenApi, toJson, type Endpoints } from './openapi.js'
 import { createErrorsPage } from './errors.js'
 import { answerHome } from './home.js'
+import { guideRoutes } from './guides.js'
 import { createLlmsText } from './llms.js'
 import { createPostmanCollection } from './postman.js'
 import { ERRORS_PAGE } from '../http/errors.js'
@@ -69,6 +70,7 @@ export function docsRoutes(endpoints: Endpoints): Router {
   router.get('/llms.txt', answer('txt', createLlmsText(endpoints)))
   router.get('/docs', answer('html', PAGE))
   router.get(ERRORS_PAGE, answer('html', createErrorsPage(endpoints)))
+  router.use(guideRoutes('docs', CACHE))
   router.get('/docs/init.js', answer('js', SCRIPT))
   for (const name of assets) {
     router.get(`/docs/${name}`, (_request, response, next) => {

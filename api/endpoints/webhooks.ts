@@ -21,6 +21,7 @@ import { SendFailure } from '../../webhooks/failure.js'
 import { newSecret, sealSecret } from '../../webhooks/secrets.js'
 import { apiKey } from '../http/apiKey.js'
 import { noBody, noParams, noQuery } from '../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../http/pages.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { listOf } from '../schemas/resources.js'
 import {
@@ -86,14 +87,14 @@ const createWebhook = writeRoute(
 
 const listAllWebhooks = readRoute(
   {
-    ...{ ...free, path: '/webhooks', params: noParams },
+    ...{ ...free, path: '/webhooks', params: noParams, query: z.strictObject(pageQuery) },
     docs: {
       operationId: 'listWebhooks',
       tag: 'Webhooks',
       summary: 'List endpoints',
       responses: {
         200: {
-          description: 'All endpoints.',
+          description: 'A page of endpoints.',
           schema: listOf(webhook, 'WebhookList', 'Endpoints, oldest first.'),
           examples: { all: { data: [webhookAnswer], hasMore: false, nextCursor: null } },
         },
@@ -101,9 +102,11 @@ const listAllWebhooks = readRoute(
       errors: [],
     },
   },
-  async ({ db }, { caller: { accountId } }) => {
-    const data = (await listWebhooks(db, accountId)).map(webhookBody)
-    return { status: 200, body: { data, hasMore: false, nextCursor: null } }
+  async ({ db }, { caller: { accountId }, query }) => {
+    const slice = toSlice(query, /^wh_/)
+    const { before = '' } = slice
+    const rest = (await listWebhooks(db, accountId)).filter(({ id }) => id > before)
+    return { status: 200, body: pageBody(rest, slice, webhookBody) }
   },
 )
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Steward } from '@steward/sdk'
@@ -6,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '../e2e/stack.js'
 import { readHoldings, sum } from '../e2e/holdings.js'
 import { startWorld, type World } from '../e2e/world.js'
+import { findPython } from '../sdk/python/environment.js'
 import { run, startProgram, type Program } from './programs.js'
+
+/** The first run on a machine fetches packages. */
+const python = await findPython()
+const testWithPython = python === undefined ? test.skip : test
 
 let world: World
 let steward: Steward
@@ -14,11 +21,11 @@ let folder: string
 let env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steward-examples-'))
   world = await startWorld()
   const { apiKey, apiBaseUrl } = world.stack.facts
   env = { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL: apiBaseUrl }
   steward = new Steward({ apiKey, baseUrl: apiBaseUrl })
-  folder = mkdtempSync(join(tmpdir(), 'steward-examples-'))
 }, 600_000)
 afterAll(async () => {
   await world?.stop()
@@ -42,6 +49,14 @@ async function readUsdc(address: string) {
 describe('the quickstart', () => {
   test('TypeScript: a wallet, test money, and 1 USDC lent over the bridge', async () => {
     const output = await runTypeScript('examples/quickstart.ts')
+    expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
+  })
+
+  testWithPython('Python: the same', async () => {
+    const output = await run(python ?? '', {
+      args: ['examples/quickstart.py'],
+      env: { ...env, PYTHONPATH: 'sdk/python/src', PYTHONDONTWRITEBYTECODE: '1' },
+    })
     expect(output).toMatch(/^completed: 0\.9999 USDC lent at \d+(\.\d+)? %\n$/)
   })
 
@@ -69,6 +84,14 @@ describe('examples/failures.ts', () => {
   })
 })
 
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
 type Order = { id: string; status: string; intentId?: string; reason?: string }
 type App = { program: Program; call: ReturnType<typeof createCaller> }
 
@@ -84,8 +107,12 @@ describe('examples/savings-app-ts', () => {
   let app: App
   let file: string
 
+  let port: number
+  let told: NodeJS.ProcessEnv = {}
+
   beforeAll(async () => {
     file = join(folder, 'savings.json')
+    port = await findFreePort()
     app = await startApp()
   })
   afterAll(() => app?.program.kill('SIGKILL'))
@@ -94,7 +121,7 @@ describe('examples/savings-app-ts', () => {
     const program = startProgram(process.execPath, {
       args: ['--import', 'tsx', 'src/main.ts'],
       folder: 'examples/savings-app-ts',
-      env: { ...env, PORT: '0', STORE_FILE: file },
+      env: { ...env, ...told, PORT: String(port), STORE_FILE: file },
     })
     const url = await until(
       () => Promise.resolve(/Savings at (\S+)/.exec(program.output())?.[1]),
@@ -213,6 +240,40 @@ describe('examples/savings-app-ts', () => {
     expect(await order('nobody', 'n-1', save('1'))).toMatchObject({ status: 404 })
     expect(await order('grace', 'g-3', { kind: 'spend', amount: '1' })).toMatchObject({
       status: 400,
+    })
+  })
+
+  describe('told by webhooks', () => {
+    const path = '/webhooks/steward'
+
+    beforeAll(async () => {
+      told = { WEBHOOK_URL: `http://127.0.0.1:${port}${path}` }
+      await restart()
+    })
+
+    test('an order is done when Steward says so, also after a restart in between', async () => {
+      await signUp('heidi')
+      await world.setFaults({ stuck: true })
+      await order('heidi', 'h-1', save('1'))
+      await until(
+        () => listIntents('heidi'),
+        ([found]) => found?.status === 'executing',
+      )
+      await restart()
+      expect((await app.call<Order>('GET', '/orders/h-1')).body.status).toBe('open')
+      await world.setFaults({ stuck: false })
+      expect(await untilOver('h-1')).toMatchObject({ status: 'done' })
+
+      const webhooks = []
+      for await (const webhook of steward.webhooks.list()) webhooks.push(webhook)
+      expect(webhooks).toMatchObject([{ url: told.WEBHOOK_URL, status: 'enabled' }])
+    })
+
+    test('what Steward has not signed is refused, and changes nothing', async () => {
+      const { body: before } = await app.call<Order>('GET', '/orders/h-1')
+      const forged = { id: 'evt_1', type: 'intent.failed', intentId: before.intentId, data: {} }
+      expect(await app.call('POST', path, forged)).toMatchObject({ status: 401 })
+      expect((await app.call<Order>('GET', '/orders/h-1')).body).toEqual(before)
     })
   })
 })

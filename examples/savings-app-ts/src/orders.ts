@@ -9,14 +9,17 @@ import {
 import { Refusal } from './refusal.js'
 import type { Order, Store } from './store.js'
 
-export type NewOrder = Omit<Order, 'intentId' | 'status' | 'reason'>
+export type NewOrder = Pick<Order, 'id' | 'userId' | 'walletId' | 'kind' | 'amount' | 'chain'>
+/** The intent when it is over; with webhooks, which tell the rest, as it is now. */
+type ReadIntent = (id: string) => Promise<Intent>
+type Parts = { steward: Steward; store: Store; readIntent: ReadIntent }
 export type Orders = ReturnType<typeof createOrders>
 
 /** Long enough to be no burden, short enough that nobody waits for it. */
 const AGAIN_MS = 2_000
 
 /** Brings each order to its end, whatever this process or Steward lives through meanwhile. */
-export function createOrders(steward: Steward, store: Store) {
+export function createOrders({ steward, store, readIntent }: Parts) {
   // #region order
   /** Kept before Steward hears of it: whatever happens next, it is known what was meant. */
   function place(order: NewOrder): Order {
@@ -45,7 +48,7 @@ export function createOrders(steward: Steward, store: Store) {
     try {
       const intentId = order.intentId ?? (await submit(order)).id
       store.putOrder({ ...order, intentId })
-      settle(await steward.intents.waitForCompletion(intentId))
+      settle(await readIntent(intentId))
     } catch (error) {
       if (error instanceof IntentFailedError) settle(error.intent)
       else if (isRefusal(error)) {
@@ -60,14 +63,16 @@ export function createOrders(steward: Steward, store: Store) {
   // #endregion follow
 
   // #region settle
-  /** An order is what Steward says of its intent: told twice or late, it comes out the same. */
-  function settle({ id, status, error }: Intent): void {
+  /** An order is what Steward says of its intent. What was said before is old news, whenever it comes. */
+  function settle({ id, status, error, updatedAt = '' }: Intent): void {
     const order = store.findOrderOf(id)
-    if (!order) return
-    if (status === 'completed') store.putOrder({ ...order, status: 'done' })
+    if (!order || updatedAt < (order.toldAt ?? '')) return
+    const kept = { ...order, toldAt: updatedAt }
+    delete kept.reason
+    if (status === 'completed') store.putOrder({ ...kept, status: 'done' })
     else if (status === 'failed') {
-      store.putOrder({ ...order, status: 'failed', reason: error?.message ?? status })
-    } else store.putOrder({ ...order, status: 'open' })
+      store.putOrder({ ...kept, status: 'failed', reason: error?.message ?? status })
+    } else store.putOrder({ ...kept, status: 'open' })
   }
   // #endregion settle
 

@@ -16,6 +16,8 @@ export type Order = {
   /** Absent until Steward has answered. */
   intentId?: string
   status: 'open' | 'done' | 'failed'
+  /** `updatedAt` of the intent when it was heard of last. */
+  toldAt?: string
   /** Why it failed. */
   reason?: string
 }

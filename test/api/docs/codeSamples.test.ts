@@ -1,8 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { Steward } from '@steward/sdk'
 import { describe, expect, test } from '@jest/globals'
 import { readOperations, type Operation } from '../../../api/docs/operations.js'
+import { findPython } from '../../sdk/python/environment.js'
 import { document } from '../../support/openapi.js'
+
+/** The first run on a machine fetches packages. */
+const python = await findPython()
+const testWithPython = python === undefined ? test.skip : test
 
 const operations = readOperations(document).map((operation) => {
   const { described, method, path } = operation
@@ -31,10 +37,19 @@ const toSent = (method: string, url: string, body: string | undefined): Sent => 
   body: body === undefined ? undefined : (JSON.parse(body) as unknown),
 })
 
+/** Parameters that a client sends by itself and the operation does not take: the API refuses them. */
+function unknownIn(url: string, { parameters }: Operation): string[] {
+  const known = parameters.filter((parameter) => parameter.in === 'query')
+  const names = [...new URL(url).searchParams.keys()]
+  return names.filter((name) => !known.some((parameter) => parameter.name === name))
+}
+
 /** Runs a sample with the SDK, whose requests go nowhere. */
-async function runWithSdk(source: string): Promise<Sent[]> {
+async function runWithSdk(source: string, operation: Operation): Promise<Sent[]> {
   const sent: Sent[] = []
+  const strange: string[] = []
   const fetch = (url: unknown, init: RequestInit = {}) => {
+    strange.push(...unknownIn(url as string, operation))
     sent.push(toSent(init.method ?? 'GET', url as string, init.body as string | undefined))
     return Promise.resolve(Response.json({ data: [], hasMore: false, nextCursor: null }))
   }
@@ -44,6 +59,7 @@ async function runWithSdk(source: string): Promise<Sent[]> {
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what is tested
   const sample = new Function('steward', 'console', run) as (...given: object[]) => Promise<void>
   await sample(steward, { log: () => undefined })
+  expect(strange).toEqual([])
   return sent
 }
 
@@ -63,6 +79,18 @@ function runInShell(source: string): string[] {
     .slice(0, -1)
 }
 
+/** What each of the samples sends with the SDK for Python, in their order. */
+function runWithPython(sources: string[]): Sent[] {
+  const script = fileURLToPath(new URL('runPythonSamples.py', import.meta.url))
+  const folder = fileURLToPath(new URL('../../../sdk/python/src', import.meta.url))
+  const output = execFileSync(python ?? '', [script], {
+    input: JSON.stringify(sources),
+    env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
+    encoding: 'utf8',
+  })
+  return JSON.parse(output) as Sent[]
+}
+
 const after = (words: string[], flag: string) => words[words.indexOf(flag) + 1]
 
 describe('x-codeSamples', () => {
@@ -72,7 +100,19 @@ describe('x-codeSamples', () => {
   })
 
   test.each(withSdk)('$title: TypeScript sends what the example says', async (one) => {
-    expect(await runWithSdk(one.samples.TypeScript ?? '')).toEqual([expectedOf(one.operation)])
+    expect(await runWithSdk(one.samples.TypeScript ?? '', one.operation)).toEqual([expectedOf(one.operation)])
+  })
+
+  testWithPython('Python sends what the examples say', () => {
+    const sent = runWithPython(withSdk.map(({ samples }) => samples.Python ?? ''))
+    const expected = withSdk.map(({ operation }) => {
+      const { body, ...call } = expectedOf(operation)
+      const sent = (body ?? null) as { amount?: number } | null
+      // Amounts go out as text, digit by digit.
+      const exact = sent?.amount === undefined ? {} : { amount: String(sent.amount) }
+      return { ...call, body: sent && { ...sent, ...exact } }
+    })
+    expect(sent).toEqual(expected)
   })
 
   test.each(operations)('$title: curl sends what the example says', ({ operation, samples }) => {

@@ -70,7 +70,8 @@ describe('the document', () => {
 
 describe('GET /', () => {
   const links = {
-    ...{ docs: '/docs', openapi: '/openapi.json', llms: '/llms.txt' },
+    ...{ quickstart: '/docs/quickstart.md', docs: '/docs' },
+    ...{ openapi: '/openapi.json', llms: '/llms.txt' },
     ...{ postman: '/postman.json', errors: '/docs/errors', health: '/healthz' },
   }
 

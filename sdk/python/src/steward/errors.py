@@ -8,10 +8,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
-if TYPE_CHECKING:
-    from .models import Funding, Intent
+from .models import Funding, HeldFunds, IncomingFunds, Intent
 
 Reason = Literal[
     "user_id_taken",
@@ -208,6 +207,16 @@ class InsufficientFundsError(StewardError):
     def available(self) -> Decimal | None:
         """Whole tokens that it may use, on one chain."""
         return _decimal(self.details.get("available"))
+
+    @property
+    def held(self) -> list[HeldFunds]:
+        """What other intents of the wallet hold of the money."""
+        return [HeldFunds.model_validate(one) for one in self.details.get("held", [])]
+
+    @property
+    def on_its_way(self) -> list[IncomingFunds]:
+        """Test money that has not arrived yet."""
+        return [IncomingFunds.model_validate(one) for one in self.details.get("onItsWay", [])]
 
 
 class UnauthorizedError(StewardError):

@@ -106,7 +106,7 @@ class YieldRate(Model):
     apy: float
 
 
-class BestRate(Model):
+class BestYield(Model):
     """The rate with the highest APY."""
 
     chain: str
@@ -129,7 +129,7 @@ class Yields(Model):
     """Lending rates, read from the chains. `best` is None when no rate matches."""
 
     rates: list[YieldRate]
-    best: BestRate | None
+    best: BestYield | None
     unavailable: list[str] | None = None
     disabled: list[DisabledMarket] | None = None
 
@@ -247,13 +247,35 @@ class Results(Model):
     apy: float | None = None
 
 
-class Funds(Model):
+class FundsAt(Model):
     """Where money is: on a `chain` or in the `bridge`, in the wallet or lent to a `protocol`."""
 
     chain: str
     asset: str
     amount: Decimal
     protocol: str | None = None
+
+
+class HeldFunds(Model):
+    """Money that another intent of the wallet holds."""
+
+    intent_id: str
+    step: int
+    chain: str
+    asset: str
+    amount: Decimal
+    since: datetime
+    why: Literal["open", "not_final"] | str
+
+
+class IncomingFunds(Model):
+    """Test money that is on its way to the wallet."""
+
+    funding_id: str
+    chain: str
+    asset: str
+    amount: Decimal
+    since: datetime
 
 
 class Recovery(Model):
@@ -272,7 +294,7 @@ class IntentError(Model):
     code: IntentFailureCode
     message: str
     step: int | None = None
-    funds: list[Funds] | None = None
+    funds: list[FundsAt] | None = None
     recovery: Recovery | None = None
 
 
@@ -282,7 +304,7 @@ class Delay(Model):
     code: str
     since: datetime
     message: str
-    funds: list[Funds]
+    funds: list[FundsAt]
 
 
 class Intent(Model):
@@ -308,7 +330,7 @@ class Intent(Model):
     current_step: int | None = None
     waiting_for: WaitingFor | None = None
     results: Results | None = None
-    funds: list[Funds] | None = None
+    funds: list[FundsAt] | None = None
     delay: Delay | None = None
     error: IntentError | None = None
     created_at: datetime

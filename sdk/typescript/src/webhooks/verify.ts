@@ -5,6 +5,9 @@ import type { EventType } from '../resources/event.js'
 export type WebhookEvent = {
   id: string
   type: EventType
+  /** What it happened to; absent of what is about neither. */
+  intentId?: string
+  walletId?: string
   timestamp: string
   data: { [field: string]: unknown }
 }

@@ -1,0 +1,38 @@
+import { WebhookVerificationError, type Steward } from '@steward/sdk'
+import { Refusal } from './refusal.js'
+import type { Orders } from './orders.js'
+import type { Store } from './store.js'
+
+/** What changes an order. */
+const EVENTS = ['intent.completed', 'intent.failed', 'intent.cancelled', 'intent.reopened']
+
+type Parts = { steward: Steward; store: Store; orders: Orders }
+
+export function createWebhooks({ steward, store, orders }: Parts) {
+  // #region register
+  /** At each start: Steward tells this address what happens. The secret is shown once, so it is kept. */
+  async function register(url: string): Promise<void> {
+    if (store.webhook()?.url === url) return
+    for await (const webhook of steward.webhooks.list()) {
+      // Made by a process that died before it had kept the secret.
+      if (webhook.url === url) await steward.webhooks.delete(webhook.id)
+    }
+    const { id, secret } = await steward.webhooks.create({ url, events: EVENTS })
+    store.putWebhook({ id, url, secret })
+  }
+  // #endregion register
+
+  // #region receive
+  /** @param body - As it was sent, byte by byte: that is what is signed. */
+  async function receive(body: string, headers: Record<string, string>): Promise<void> {
+    const { secret } = store.webhook() ?? { secret: [] }
+    const event = await steward.webhooks.verify(body, headers, secret).catch((error: unknown) => {
+      throw error instanceof WebhookVerificationError ? new Refusal(401, error.message) : error
+    })
+    // Events may come twice, or late. So they only say that there is news; what it is, the intent says.
+    if (event.intentId) orders.settle(await steward.intents.get(event.intentId))
+  }
+  // #endregion receive
+
+  return { register, receive }
+}
