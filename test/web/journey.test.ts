@@ -247,7 +247,7 @@ describeWithBrowser('the dashboard in a browser', () => {
       const paths = [
         ...['', '/intents', `/intents/${id}`, `/intents/new?walletId=${walletId}&amount=1`],
         ...['/wallets', `/wallets/${walletId}`, '/yields', '/keys', '/credits', '/settings'],
-        ...['/requests', '/system', '/intents/intent_unknown'],
+        ...['/requests', '/webhooks', '/system', '/intents/intent_unknown'],
       ]
       const barriers = [
         ...(await barriersOn(outside, [`${host}/dashboard/sign-in`, invitation])),
