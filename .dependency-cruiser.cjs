@@ -52,6 +52,8 @@ const apiRooms = {
   http: ['schemas'],
   endpoints: ['http', 'schemas'],
   docs: ['http', 'schemas'],
+  // Endpoints as tools: their functions are called, none of their rules is written again.
+  mcp: ['endpoints', 'docs', 'http', 'schemas'],
 }
 
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */

@@ -17,6 +17,7 @@ import { answerNotFound, handleErrors, methodNotAllowed } from './http/errors.js
 import { onlySameOrigin } from './http/origin.js'
 import { session } from './http/session.js'
 import { answerAlive, answerReady } from './endpoints/health.js'
+import { serveMcp } from './mcp/serve.js'
 import { servePages } from './pages.js'
 import { keepRequest, patternOf } from './http/requestLog.js'
 import { dashboard, endpoints } from './routes.js'
@@ -38,6 +39,7 @@ export function createApp(services: Services): Express {
   app.use('/dashboard/api', dashboardApi(services))
   app.use(servePages(services.dashboardFolder ?? 'web/dist'))
   app.use(docsRoutes(endpoints))
+  app.use(serveMcp(services, endpoints))
   app.use(beside(services))
   app.use(answerNotFound)
   app.use(answerError)

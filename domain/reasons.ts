@@ -18,6 +18,16 @@ export const reasonCatalog = {
     meaning: 'The `Idempotency-Key` was sent before with another body or query.',
     hint: 'Use a new key for each new request. Send the same key with the same request only.',
   },
+  preview_unknown: {
+    code: 'INVALID_REQUEST',
+    meaning: 'The account has no preview with this id, or it is older than five minutes.',
+    hint: 'Preview the intent again, and create it with the id of that preview.',
+  },
+  preview_differs: {
+    code: 'INVALID_REQUEST',
+    meaning: 'What is to be done is not what the preview has shown. Nothing was done.',
+    hint: 'Preview the intent again, and create it as it was previewed.',
+  },
   already_signed: {
     code: 'INVALID_REQUEST',
     meaning: 'A transaction of the intent is already signed, so it can no longer be cancelled.',

@@ -1,12 +1,8 @@
 import { z } from 'zod'
 import { getIntent, listIntents } from '../../db/intents/intents.js'
-import { assertNotFrozen } from '../../db/lanes/stops.js'
-import { walletById } from '../../db/tenants/wallets.js'
 import { isSettled } from '../../domain/events.js'
 import { isTerminal, safeText } from '../../domain/intent.js'
 import { prices } from '../../domain/prices.js'
-import { previewPlan } from '../../planning/intents.js'
-import { planOnceBooked } from '../../planning/booking.js'
 import { bridgeRequest, lendRequest, withdrawRequest } from '../schemas/examples.js'
 import {
   completedIntent,
@@ -15,10 +11,10 @@ import {
   plannedIntent,
   waitingIntent,
 } from '../schemas/intentExamples.js'
-import { intentBody, previewBody } from './intentBody.js'
+import { intentBody } from './intentBody.js'
 import { readChanged, versionOf, type State } from './waiting.js'
-import { submitIntent, type Submission } from './submitIntent.js'
-import { intentRequestBody, toRequest } from '../schemas/intentRequest.js'
+import { previewIntent, submitIntent, toSubmission } from './submitIntent.js'
+import { intentRequestBody } from '../schemas/intentRequest.js'
 import {
   intentFilterQuery,
   intentIdInput,
@@ -32,8 +28,6 @@ import { keyOrReadToken } from '../http/readToken.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { dryRun, intent as intentResource } from '../schemas/intents.js'
 import { listOf } from '../schemas/resources.js'
-import type { PlanInput } from '../../planning/market.js'
-import type { Answer } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
 const createIntent = writeRoute(
@@ -74,16 +68,11 @@ const createIntent = writeRoute(
       errors: ['INSUFFICIENT_FUNDS', 'WALLET_NOT_FOUND'],
     },
   },
-  async (services, { caller, requestId, query, body }, commit) => {
-    const { db, registry } = services
-    const { accountId, tier } = caller
-    const request = toRequest(registry, body)
-    const wallet = await walletById.get(db, accountId, body.walletId)
-    await assertNotFrozen(db, accountId, wallet.id)
-    const said = body.metadata ? { metadata: body.metadata } : {}
-    const owner = { accountId, walletId: wallet.id, requestId, ...said }
-    const submission = { wallet, request, owner, tier }
-    if (query.dryRun === 'true') return preview(services, submission)
+  async (services, call, commit) => {
+    const submission = await toSubmission(services, call)
+    if (call.query.dryRun === 'true') {
+      return { status: 200, body: await previewIntent(services, submission) }
+    }
     return submitIntent(services, submission, commit)
   },
 )
@@ -196,14 +185,3 @@ const listAllIntents = readRoute(
 )
 
 export const intentRoutes = [createIntent, listAllIntents, readIntent]
-
-async function preview(
-  services: Services,
-  { wallet, request, owner }: Submission,
-): Promise<Answer> {
-  const { accountId, walletId } = owner
-  const spender = { accountId, walletId, address: wallet.address }
-  const attempt = (input: PlanInput) => previewPlan(services, owner, input)
-  const plan = await planOnceBooked(services, spender, { request, attempt })
-  return { status: 200, body: previewBody(wallet.id, request, plan) }
-}

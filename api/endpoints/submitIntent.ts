@@ -1,8 +1,11 @@
 import { crashPoint } from '../../crashPoints.js'
-import { storeIntent } from '../../planning/intents.js'
+import { assertNotFrozen } from '../../db/lanes/stops.js'
+import { walletById } from '../../db/tenants/wallets.js'
+import { previewPlan, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
 import { startIntent, type IntentStart } from '../../temporal/start.js'
-import { intentBody } from './intentBody.js'
+import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
+import { intentBody, previewBody } from './intentBody.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -18,6 +21,42 @@ export type Submission = {
   owner: Owner
   /** Of the account: whoever pays more is served first. */
   tier: Tier
+}
+
+/** A call that asks for an intent. */
+type Asking = {
+  caller: { accountId: string; tier: Tier }
+  requestId: string
+  body: IntentRequestBody
+}
+
+/**
+ * What a request body asks for.
+ *
+ * @throws {ServiceError} INVALID_REQUEST, WALLET_NOT_FOUND, FORBIDDEN when the wallet is frozen.
+ */
+export async function toSubmission(
+  { db, registry }: Services,
+  { caller: { accountId, tier }, requestId, body }: Asking,
+): Promise<Submission> {
+  const request = toRequest(registry, body)
+  const wallet = await walletById.get(db, accountId, body.walletId)
+  await assertNotFrozen(db, accountId, wallet.id)
+  const said = body.metadata ? { metadata: body.metadata } : {}
+  const owner = { accountId, walletId: wallet.id, requestId, ...said }
+  return { wallet, request, owner, tier }
+}
+
+/** What an intent would do now: nothing is stored, started or charged. */
+export async function previewIntent(
+  services: Services,
+  { wallet, request, owner }: Submission,
+): Promise<ReturnType<typeof previewBody>> {
+  const { accountId, walletId } = owner
+  const spender = { accountId, walletId, address: wallet.address }
+  const attempt = (input: PlanInput) => previewPlan(services, owner, input)
+  const plan = await planOnceBooked(services, spender, { request, attempt })
+  return previewBody(wallet.id, request, plan)
 }
 
 /**

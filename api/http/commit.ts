@@ -44,23 +44,26 @@ const printable = /^[\x20-\x7e]{1,255}$/
 /** What an Idempotency-Key stands for, besides the path. */
 type Named = Pick<IdempotencyKey, 'accountId' | 'expires'> & { query: unknown; body: unknown }
 
-/**
- * The name that the caller has given to a request; undefined when he has given none.
- *
- * @throws {ServiceError} INVALID_REQUEST when it is no printable ASCII of 1 to 255 characters.
- */
-export function readIdempotencyKey(
-  request: Request,
-  { accountId, expires, query, body }: Named,
-): IdempotencyKey | undefined {
+/** What names a call for ever: names of one endpoint mean nothing at another. */
+export type CallName = Pick<IdempotencyKey, 'endpoint' | 'key'>
+
+/** The name that the caller has given to a request; undefined when he has given none. */
+export function readName(request: Request): CallName | undefined {
   const key = request.get('idempotency-key')
-  if (key === undefined) return undefined
-  if (!printable.test(key)) {
+  const endpoint = request.originalUrl.split('?')[0] ?? request.path
+  return key === undefined ? undefined : { endpoint, key }
+}
+
+/** @throws {ServiceError} INVALID_REQUEST when the name is no printable ASCII of 1 to 255 characters. */
+export function toIdempotencyKey(
+  name: CallName,
+  { accountId, expires, query, body }: Named,
+): IdempotencyKey {
+  if (!printable.test(name.key)) {
     const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters.'
     throw invalidRequest('Idempotency-Key', message)
   }
-  const endpoint = request.originalUrl.split('?')[0] ?? request.path
-  return { accountId, endpoint, key, fingerprint: fingerprintOf({ body, query }), expires }
+  return { ...name, accountId, fingerprint: fingerprintOf({ body, query }), expires }
 }
 
 /** A twin has committed while this request was on its way. */

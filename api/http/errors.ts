@@ -2,7 +2,7 @@ import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.
 import { reasonCatalog } from '../../domain/reasons.js'
 import { forgetCharge } from './credits.js'
 import { noteCode } from './requestLog.js'
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Log } from '../../log.js'
 
 /** Has an anchor for each code and reason. */
@@ -36,22 +36,29 @@ function docsOf({ code, details: { reason } }: ServiceError): string {
 /** Answers every error in the documented shape. What is not ours is logged and told as INTERNAL. */
 export function handleErrors(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
-    const requestId = String(response.locals.requestId)
-    const known = toServiceError(error)
+    const known = noteError(log, response, error)
     const { status } = errorCatalog[known.code]
-    if (status >= 500) log.error({ err: error, requestId }, 'request failed')
     // Answers are written in one go: whoever has headers has all of it.
     if (response.headersSent) {
       next()
       return
     }
-    forgetCharge(response)
-    noteCode(response, known.code)
     if (status === 503) response.set('Retry-After', String(RETRY_AFTER_S))
     if (known.code === 'RATE_LIMITED') response.set('Retry-After', String(known.details.retryAfter))
     if (status === 405) response.set('Allow', (known.details.allow as string[]).join(', '))
-    response.status(status).json(errorBody(known, requestId))
+    response.status(status).json(errorBody(known, String(response.locals.requestId)))
   }
+}
+
+/** What an error is to a caller. Has it logged, kept with the request, and taken off what the headers charge. */
+export function noteError(log: Log, response: Response, error: unknown): ServiceError {
+  const known = toServiceError(error)
+  const requestId = String(response.locals.requestId)
+  if (errorCatalog[known.code].status >= 500) log.error({ err: error, requestId }, 'request failed')
+  if (response.headersSent) return known
+  forgetCharge(response)
+  noteCode(response, known.code)
+  return known
 }
 
 /** Errors of Express and its body parser carry a status and a type; 4xx are the caller's. */

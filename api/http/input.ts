@@ -18,6 +18,9 @@ export type InputSpec<Params extends Schema, Query extends Schema, Body extends 
   body: Body
 }
 
+/** What a call brings, not checked yet: a request of Express, or what stands for one. */
+export type Given = Record<'params' | 'query' | 'body', unknown>
+
 /** Reads the body into the request, where `parseInput` finds it. */
 export async function readJson(
   { body }: { body: Schema },
@@ -45,11 +48,11 @@ const hasBody = (request: Request) =>
 /** @throws {ServiceError} INVALID_REQUEST as `parse` does. */
 export function parseInput<Params extends Schema, Query extends Schema, Body extends Schema>(
   { params, query, body }: InputSpec<Params, Query, Body>,
-  request: Request,
+  given: Given,
 ) {
   return {
-    params: parse(params, request.params),
-    query: parse(query, request.query),
-    body: parse(body, request.body),
+    params: parse(params, given.params),
+    query: parse(query, given.query),
+    body: parse(body, given.body),
   }
 }

@@ -30,6 +30,30 @@ function isOwn(origin: string, request: Request, expected: string | undefined): 
   return new URL(origin).host === request.get('host')
 }
 
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * Keeps pages of others from an endpoint that is no part of a page. A page whose name an attacker has pointed at this
+ * machine is of its own origin to the browser, so that the request's own host proves nothing.
+ *
+ * @param publicUrl - Where browsers find the service; absent: on this machine only.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+export function onlyKnownOrigins(publicUrl: string | undefined): RequestHandler {
+  const expected = publicUrl && new URL(publicUrl).origin
+  return (request, _response, next) => {
+    const origin = request.get('origin')
+    if (origin === undefined || origin === expected || (!expected && isLoopback(origin))) {
+      next()
+      return
+    }
+    throw new ServiceError('FORBIDDEN', 'Pages of other origins may not call this endpoint.')
+  }
+}
+
+const isLoopback = (origin: string) =>
+  URL.canParse(origin) && loopback.has(new URL(origin).hostname)
+
 type Settings = Pick<Services['dashboard'], 'publicUrl' | 'trustedProxies'>
 
 /** Where browsers find the service, without a slash at the end. */

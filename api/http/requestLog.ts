@@ -142,6 +142,8 @@ type Noted = {
   walletId?: string
   resourceId?: string
   base?: string
+  /** Of an endpoint that does several things: which. */
+  tool?: string
   /** What is left to do once the sender is known. */
   later?: () => void
 }
@@ -160,6 +162,11 @@ export function noteSender(response: Response, sender: Sender): void {
 /** Notes the code of the error that answers a request. */
 export function noteCode(response: Response, code: string): void {
   notedOf(response).code = code
+}
+
+/** Notes what a request does of what its endpoint can do, by a name of ours. */
+export function noteTool(response: Response, name: string): void {
+  notedOf(response).tool = name
 }
 
 const walletIds = /^svc_wallet_[0-9a-z]{26}$/
@@ -215,5 +222,6 @@ export function keepRequest(
 /** The pattern of the route that a request has met, never its URL: a caller's identifiers belong in no log. */
 export function patternOf(response: Response): string {
   const { path = '' } = (response.req.route ?? {}) as { path?: string }
-  return (notedOf(response).base ?? '') + path
+  const { base = '', tool } = notedOf(response)
+  return base + path + (tool ? ` ${tool}` : '')
 }

@@ -1,11 +1,18 @@
 import { z } from 'zod'
-import { answerOnce, readIdempotencyKey, type Answer, type Commit, type Sent } from './commit.js'
+import {
+  answerOnce,
+  readName,
+  toIdempotencyKey,
+  type Answer,
+  type CallName,
+  type Commit,
+} from './commit.js'
 import { postponeDeadline } from './deadline.js'
-import { enter, toVisit, type Caller, type Door, type Purpose } from './door.js'
+import { enter, toVisit, type Caller, type Door, type Purpose, type Visit } from './door.js'
 import { answerPreflight } from './readToken.js'
-import { parseInput, readJson, type InputSpec, type Schema } from './input.js'
+import { parseInput, readJson, type Given, type InputSpec, type Schema } from './input.js'
 import { noteSubject } from './requestLog.js'
-import type { Request, Response, Router } from 'express'
+import type { Response, Router } from 'express'
 import type { ErrorCode } from '../../domain/errors.js'
 import type { Scope } from '../../db/tenants/accounts.js'
 import type { Lookup } from '../../db/connection/scope.js'
@@ -77,6 +84,24 @@ export type Route = {
   mount(services: Services, router: Router, entrance?: Entrance<Caller>): void
 }
 
+/** An answer that is ready to be sent. */
+export type Ready = { status: number; text: string; headers?: Record<string, string> }
+
+/** Does a call that was let in. @param name - That of a POST which must not be done twice. */
+export type Respond = (given: Given, name?: CallName) => Promise<Ready>
+
+/** An endpoint that may also be called where no request of its own came. */
+export type CallableRoute = Route & {
+  purpose: Purpose
+  /**
+   * Lets a call in by a door.
+   *
+   * @param visit - At the endpoint's own purpose. Headers of its response tell what the call costs.
+   * @throws {ServiceError} The door's refusal.
+   */
+  open(visit: Visit, door: Door, params: unknown): Promise<Respond>
+}
+
 /** A second way to an endpoint. Its callers must be what the endpoint's handler knows of its own. */
 export type Entrance<Known extends Caller> = { door: Door<Known>; path: string }
 
@@ -106,39 +131,42 @@ export function readRoute<
 >(
   { search, waits, ...read }: ReadSpec<Known, Params, Query, Row>,
   handler: Reader<Known, z.infer<Params>, z.infer<Query>, Row>,
-): Route {
+): CallableRoute {
   const spec = { ...read, body: z.undefined() }
   const purpose: Purpose = { route: `GET ${spec.path}`, scope: 'read' }
+
+  async function open(visit: Visit, door: Door<Known>, params: unknown): Promise<Respond> {
+    const { services, response, requestId } = visit
+    noteSubject(response, params)
+    const caller = await enter(door, visit, search && seek(search, spec.params, params))
+    return async (given) => {
+      try {
+        const input = parseInput(spec, given)
+        const found = search
+          ? search.lookup.orThrow(caller.found, search.by(input.params))
+          : (undefined as Row)
+        if (waits) postponeDeadline(response, 1_000 * waits(input.query))
+        const whenGone = () => goneSignal(response)
+        const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
+        noteSubject(response, answer.body)
+        // The time limit has answered for us, with an error: those are free.
+        if (response.headersSent) await door.refund(visit)
+        const { status, body, headers = {} } = answer
+        return { status, text: JSON.stringify(body), headers }
+      } catch (error) {
+        await door.refund(visit)
+        throw error
+      }
+    }
+  }
+
   return {
-    method: 'get',
-    spec,
+    ...{ method: 'get', spec, purpose, open },
     mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       if (door.anyOrigin) router.options(path, answerPreflight(services))
       router.get(path, async (request, response) => {
-        const visit = toVisit(services, response, purpose)
-        noteSubject(response, request.params)
-        const caller = await enter(door, visit, search && seek(search, spec.params, request))
-        try {
-          const input = parseInput(spec, request)
-          const found = search
-            ? search.lookup.orThrow(caller.found, search.by(input.params))
-            : (undefined as Row)
-          const { requestId } = visit
-          if (waits) postponeDeadline(response, 1_000 * waits(input.query))
-          const whenGone = () => goneSignal(response)
-          const answer = await handler(services, { caller, requestId, found, whenGone, ...input })
-          noteSubject(response, answer.body)
-          // The time limit has answered for us, with an error: those are free.
-          if (response.headersSent) await door.refund(visit)
-          else {
-            const { status, body, headers = {} } = answer
-            for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-            send(response, { status, text: JSON.stringify(body) })
-          }
-        } catch (error) {
-          await door.refund(visit)
-          throw error
-        }
+        const respond = await open(toVisit(services, response, purpose), door, request.params)
+        send(response, await respond(request))
       })
     },
   }
@@ -169,7 +197,7 @@ export const ownOf = <Known extends Caller>({
 function seek<Params extends Schema, Row>(
   { lookup, by }: RowSearch<z.infer<Params>, Row>,
   schema: Params,
-  { params }: Request,
+  params: unknown,
 ): Search<Row> | undefined {
   const parsed = schema.safeParse(params)
   return parsed.success ? { lookup, key: by(parsed.data) } : undefined
@@ -193,42 +221,47 @@ export function writeRoute<
 >(
   spec: Spec<Known, Params, Query, Body>,
   handler: Writer<Known, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
-): Route {
+): CallableRoute {
   const purpose: Purpose = { route: `POST ${spec.path}`, scope: spec.scope ?? 'write' }
+
+  async function open(visit: Visit, door: Door<Known>, params: unknown): Promise<Respond> {
+    const { services, response, requestId, route } = visit
+    noteSubject(response, params)
+    const caller = await enter(door, visit)
+    return async (given, name) => {
+      const input = parseInput(spec, given)
+      const { accountId } = caller
+      const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
+      const idempotency = name && toIdempotencyKey(name, named)
+      const { status, text, charged, replayed } = await answerOnce(
+        { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
+        (commit) => handler(services, { caller, requestId, ...input }, commit),
+      )
+      noteSubject(response, JSON.parse(text))
+      // An answer that came too late has been given already, with its headers.
+      if (!response.headersSent) door.settle(visit, caller, charged)
+      return { status, text, headers: replayed ? { 'Idempotent-Replayed': 'true' } : {} }
+    }
+  }
+
   return {
-    method: 'post',
-    spec,
+    ...{ method: 'post', spec, purpose, open },
     mount(services, router, { door, path }: Entrance<Known> = ownOf(spec)) {
       router.post(path, async (request, response) => {
-        const visit = toVisit(services, response, purpose)
-        noteSubject(response, request.params)
-        const caller = await enter(door, visit)
+        const respond = await open(toVisit(services, response, purpose), door, request.params)
         await readJson(spec, request, response)
-        const input = parseInput(spec, request)
-        const { requestId, route } = visit
-        const { accountId } = caller
-        const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
-        const idempotency = readIdempotencyKey(request, named)
-        const sent = await answerOnce(
-          { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
-          (commit) => handler(services, { caller, requestId, ...input }, commit),
-        )
-        noteSubject(response, JSON.parse(sent.text))
-        // An answer that came too late has been given already, with its headers.
-        if (response.headersSent) return
-        door.settle(visit, caller, sent.charged)
-        if (sent.replayed) response.set('Idempotent-Replayed', 'true')
-        send(response, sent)
+        send(response, await respond(request, readName(request)))
       })
     },
   }
 }
 
 /** Straight to node: text and headers go out in one piece, where Express would take two. */
-export function send(response: Response, { status, text }: Pick<Sent, 'status' | 'text'>): void {
+export function send(response: Response, { status, text, headers = {} }: Ready): void {
   // An answer that came too late has been given already.
   if (response.headersSent) return
   response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

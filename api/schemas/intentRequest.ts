@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../domain/errors.js'
-import { safeText, type IntentRequest } from '../../domain/intent.js'
+import { actions, safeText, type IntentRequest } from '../../domain/intent.js'
 import { assetUnits } from '../../domain/money.js'
 import { intentMetadata } from './metadata.js'
 import type { Registry } from '../../chains/registry.js'
@@ -92,14 +92,41 @@ const bridge = z
   })
   .meta({ id: 'BridgeRequest', description: 'Moves money from one chain to another.' })
 
+const actionRule = ({ code }: { code?: string | undefined }) =>
+  code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined
+
+const previewed = {
+  previewId: z
+    .string()
+    .regex(/^preview_[0-9a-z]{26}$/, 'must be the `previewId` that `preview_intent` returned')
+    .meta({ description: 'The `previewId` that `preview_intent` returned.' }),
+}
+
+/** All fields of all actions side by side, as tools are described: which belong together the check says. */
+export const anyRequestFields = {
+  ...withdraw.shape,
+  action: z.enum(actions).meta({ description: 'What the intent does.' }),
+  chain: chainName.optional().meta({
+    description: 'Of a lend: where to lend; where it pays most when absent. Needed to withdraw.',
+  }),
+  fromChain: chainName.optional().meta({ description: 'Of a bridge: where the money is.' }),
+  toChain: chainName.optional().meta({ description: 'Of a bridge: where it goes.' }),
+  optimize: lend.shape.optimize,
+  horizonDays: lend.shape.horizonDays,
+}
+export const previewedFields = { ...previewed, ...anyRequestFields }
+
 /** Body of `POST /v1/intents`: each action has its own fields and takes no others. */
 export const intentRequestBody = z
-  .discriminatedUnion('action', [lend, withdraw, bridge], {
-    error: ({ code }) =>
-      code === 'invalid_union' ? 'must be `lend`, `withdraw` or `bridge`' : undefined,
-  })
+  .discriminatedUnion('action', [lend, withdraw, bridge], { error: actionRule })
   .meta({ id: 'IntentRequest', description: 'What an intent shall do.' })
-type IntentRequestBody = z.infer<typeof intentRequestBody>
+/** A request with the id of its preview, as `create_intent` takes it. */
+export const previewedRequestBody = z.discriminatedUnion(
+  'action',
+  [lend.extend(previewed), withdraw.extend(previewed), bridge.extend(previewed)],
+  { error: actionRule },
+)
+export type IntentRequestBody = z.infer<typeof intentRequestBody>
 
 /**
  * What the body of `POST /v1/intents` asks for: amount in base units, chains by their canonical names.

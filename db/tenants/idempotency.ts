@@ -34,7 +34,10 @@ function canonicalJson(value: unknown): string {
 }
 
 /** The answer that was given to a key, while the key is kept. */
-export async function findAnswer(db: Db, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
+export async function findAnswer(
+  db: Db,
+  key: Pick<IdempotencyKey, 'accountId' | 'endpoint' | 'key'>,
+): Promise<StoredAnswer | undefined> {
   const query = db('idempotency_key')
     .where({ account_id: key.accountId, endpoint: key.endpoint, key: key.key })
     .whereRaw('(expires_at is null or expires_at > clock_timestamp())')

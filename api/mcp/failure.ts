@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { getIntent } from '../../db/intents/intents.js'
+import { explainFailure } from '../../domain/failures.js'
+import { prices } from '../../domain/prices.js'
+import { intentBody } from '../endpoints/intentBody.js'
+import { apiKey } from '../http/apiKey.js'
+import { ERRORS_PAGE } from '../http/errors.js'
+import { noQuery } from '../http/input.js'
+import { readRoute } from '../http/route.js'
+import { intentIdInput } from '../schemas/parameters.js'
+
+/** `explain_failure`: what the catalogs say of an intent that failed, with its own figures. */
+export const explainRoute = readRoute(
+  {
+    path: '/intents/:intentId',
+    caller: apiKey({ credits: prices.readIntent }),
+    params: z.object({ intentId: intentIdInput }),
+    query: noQuery,
+    docs: {
+      operationId: 'explainFailure',
+      tag: 'Intents',
+      summary: 'Explain a failure',
+      description:
+        'Of an intent that failed: the code, what happened, where the money is now, in words and in figures, and what to do next. Of one that is late: what it waits for.',
+      responses: {},
+      errors: ['INTENT_NOT_FOUND'],
+    },
+  },
+  async ({ db, registry }, { caller: { accountId }, params: { intentId } }) => {
+    const { intent, story } = await getIntent(db, accountId, intentId)
+    const { status, funds, waitingFor, delay } = intentBody(registry, intent, { story })
+    const { retriedBy } = story
+    const facts = { intentId, status, ...(retriedBy ? { retriedBy } : {}) }
+    if (!intent.error) {
+      const message = `The intent has not failed. It is ${intent.status}.`
+      return { status: 200, body: { ...facts, failed: false, message, waitingFor, delay, funds } }
+    }
+    const { code, message, step, recovery } = intent.error
+    const { meaning, money, hint } = explainFailure(code)
+    const body = {
+      ...{ ...facts, failed: true, code, message, step },
+      whatHappened: meaning,
+      whereTheMoneyIs: { inWords: money, funds: intent.error.funds ?? funds, recovery },
+      whatToDo: retriedBy ? `It was retried already: see ${retriedBy}.` : hint,
+      docs: `${ERRORS_PAGE}#${code}`,
+    }
+    return { status: 200, body }
+  },
+)

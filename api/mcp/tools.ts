@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { apiKey } from '../http/apiKey.js'
+import { previewedFields, anyRequestFields } from '../schemas/intentRequest.js'
+import { createRoute, previewRoute } from './intents.js'
+import { explainRoute } from './failure.js'
+import type { Admission } from '../../db/tenants/metering.js'
+import type { Endpoints } from '../docs/openapi.js'
+import type { CallName } from '../http/commit.js'
+import type { Door } from '../http/door.js'
+import type { Given } from '../http/input.js'
+import type { CallableRoute, Route } from '../http/route.js'
+
+type Arguments = Record<string, unknown>
+/** JSON Schema of an object. */
+type ObjectSchema = { type: 'object'; [key: string]: unknown }
+
+/** An endpoint as a language model calls it. */
+export type Tool = {
+  name: string
+  title: string
+  description: string
+  inputSchema: ObjectSchema
+  route: CallableRoute
+  /** The endpoint's, for callers with a key: there are no others here. */
+  door: Door<Admission>
+  /** Whether it only reads; what does not may be called again without doing more. */
+  readOnly: boolean
+  /** What a call is named by, so that it is done once. */
+  nameOf?(args: Arguments): CallName | undefined
+}
+
+/** All of them, in the order in which they are listed. */
+export function createTools({ versioned }: Endpoints): Tool[] {
+  const endpoint = (operationId: string) => findCallable(versioned, operationId)
+  return [
+    reading('get_yields', endpoint('getYields')),
+    reading('get_balances', endpoint('getBalances')),
+    reading('get_positions', endpoint('getPositions')),
+    { ...toTool('preview_intent', previewRoute, anyRequestFields), readOnly: true },
+    {
+      ...toTool('create_intent', createRoute, previewedFields),
+      readOnly: false,
+      nameOf: ({ previewId }) =>
+        typeof previewId === 'string'
+          ? { endpoint: 'mcp create_intent', key: previewId }
+          : undefined,
+    },
+    reading('get_intent', endpoint('getIntent')),
+    reading('list_intents', endpoint('listIntents')),
+    reading('explain_failure', explainRoute),
+  ]
+}
+
+function findCallable(routes: readonly Route[], operationId: string): CallableRoute {
+  const route = routes.find(({ spec }) => spec.docs.operationId === operationId)
+  if (!route || !isCallable(route)) throw new Error(`There is no endpoint ${operationId}.`)
+  return route
+}
+
+const isCallable = (route: Route): route is CallableRoute => 'open' in route
+
+/** What browsers and programs send, and a model has no use for. */
+const forOthers = new Set(['token', 'version'])
+
+function reading(name: string, route: CallableRoute): Tool {
+  const { params, query } = route.spec
+  const fields = Object.entries({ ...shapeOf(params), ...shapeOf(query) })
+  const shown = Object.fromEntries(fields.filter(([field]) => !forOthers.has(field)))
+  return { ...toTool(name, route, shown), readOnly: true }
+}
+
+function toTool(name: string, route: CallableRoute, fields: z.ZodRawShape): Omit<Tool, 'readOnly'> {
+  const { docs, caller } = route.spec
+  const { credits } = caller
+  const price = credits === 1 ? '1 credit' : `${credits} credits`
+  return {
+    ...{ name, route, door: apiKey({ credits }), title: docs.summary },
+    description: `${docs.description ?? docs.summary} Costs ${price}.`,
+    inputSchema: toJsonSchema(z.strictObject(fields)),
+  }
+}
+
+const shapeOf = (schema: z.ZodType) => (schema instanceof z.ZodObject ? schema.shape : {})
+
+/** As the published document says it, but whole: tools have no components to refer to. */
+function toJsonSchema(schema: z.ZodObject): ObjectSchema {
+  const json = z.toJSONSchema(schema, {
+    ...{ io: 'input', unrepresentable: 'any' },
+    override({ zodSchema, jsonSchema }) {
+      const own = z.globalRegistry.get(zodSchema)?.override
+      for (const key of ['override', 'id', 'param']) delete jsonSchema[key]
+      if (typeof own !== 'object' || own === null) return
+      for (const key of ['enum', 'pattern']) delete jsonSchema[key]
+      Object.assign(jsonSchema, own)
+    },
+  })
+  return { ...json, type: 'object' }
+}
+
+/** The arguments of a tool as its endpoint is given them: queries are text. */
+export function toGiven({ method, spec }: Route, args: Arguments): Given {
+  const inPath = new Set(Object.keys(shapeOf(spec.params)))
+  const entries = Object.entries(args)
+  const params = Object.fromEntries(entries.filter(([name]) => inPath.has(name)))
+  const others = entries.filter(([name]) => !inPath.has(name))
+  if (method === 'post') return { params, query: {}, body: Object.fromEntries(others) }
+  const query = others.map(([name, value]) => [name, toQuery(value)] as const)
+  return { params, query: Object.fromEntries(query), body: undefined }
+}
+
+const toQuery = (value: unknown) =>
+  typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
