@@ -10,7 +10,7 @@ import { startSdkWorld, type SdkWorld } from './python/world.js'
 const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
-const RUN_MS = 180_000
+const RUN_MS = 400_000
 const pyright = fileURLToPath(new URL('../../node_modules/pyright/index.js', import.meta.url))
 
 describeWithPython('steward-sdk by itself', () => {

@@ -7,7 +7,7 @@ import { describeCases, findCases, runCases } from './python/pytest.js'
 const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
-const STACK_MS = 240_000
+const STACK_MS = 600_000
 
 describeWithPython('steward-sdk with the whole service', () => {
   let home: string

@@ -33,7 +33,9 @@ export async function findPython(): Promise<string | undefined> {
 async function makeEnvironment(): Promise<string> {
   const base = process.env.PYTHON ?? 'python3'
   const version = await readVersion(base)
-  const hash = createHash('sha256').update(version).update(await readFile(requirements))
+  const hash = createHash('sha256')
+    .update(version)
+    .update(await readFile(requirements))
   const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache')
   const folder = path.join(cache, 'steward', `python-${hash.digest('hex').slice(0, 16)}`)
   const python = path.join('bin', 'python')

@@ -32,6 +32,8 @@ POLL_S = 10
 # Polls that bring nothing new come no faster, whatever answers them.
 SHORTEST_POLL_S = 5.0
 FUNDING_POLL_S = 1.0
+LATE_LISTS = 10
+LATE_LIST_S = 0.3
 # Who waits no longer than that may come back so much too late: a stream is not opened anew for less.
 LEEWAY_S = 1.0
 LAST_EVENTS = ("intent.completed", "intent.failed", "intent.cancelled")
@@ -52,6 +54,9 @@ class Watch:
     story: StreamCall
     hears: bool = True
     """Whether streams work here."""
+    waits: bool = True
+    """Whether the service has room for whoever waits for an answer."""
+    has_heard_end: bool = False
     silent: int = 0
     dry: int = 0
     """So many streams in a row brought no event."""
@@ -72,6 +77,7 @@ class Watch:
     async def _hear(self) -> None:
         """Listens until the end is told or the stream breaks; finds out whether streams work."""
         before = self.story.after
+        self.has_heard_end = False
         try:
             while not await self._hear_once():
                 pass
@@ -81,8 +87,8 @@ class Watch:
         except StewardError as error:
             # Refused, held back from the first byte on, or cut off: asking tells whether it is more than the stream.
             self.silent += self.story.after == before
-            passes = may_pass(error) and not _has_no_room(error)
-            self.hears = passes and self.silent < SILENT_STREAMS
+            self.waits = not _has_no_room(error)
+            self.hears = self.waits and may_pass(error) and self.silent < SILENT_STREAMS
         self.dry = self.dry + 1 if self.story.after == before else 0
 
     async def _hear_once(self) -> bool:
@@ -106,29 +112,36 @@ class Watch:
             return True
         self.silent = 0
         for message in heard:
-            event = None if message.data is None else to_event(message.data)
-            if event:
-                await self._tell(event)
+            if message.data is not None:
+                await self._tell(to_event(message.data))
             self.story = replace(self.story, after=message.id or self.story.after)
-            if event and event.type in LAST_EVENTS:
-                return True
-        return False
+        return self.has_heard_end
 
     async def _poll(self) -> tuple[Intent, float]:
         begun = time.monotonic()
-        wait = 0 if self.version is None else max(0, min(POLL_S, round(self.left())))
-        call = calls.get_intent(self.intent_id, wait=wait or None, version=self.version)
+        wait = round(min(POLL_S, self.left())) if self.waits and self.version else 0
+        patience = wait if wait > 0 else None
+        call = calls.get_intent(self.intent_id, wait=patience, version=self.version)
         answer = await ask(self.engine, call, max_retries=0)
         version = answer.headers.get("x-intent-version")
         is_news = version != self.version
         self.version = version
+        intent = read_model(answer, Intent)
         if self.on_event and is_news:
-            await self._catch_up()
+            await self._catch_up(intent)
         rest = 0 if is_news else SHORTEST_POLL_S - (time.monotonic() - begun)
-        return read_model(answer, Intent), rest
+        return intent, rest
 
-    async def _catch_up(self) -> None:
-        """Tells what was not heard. The list is free."""
+    async def _catch_up(self, intent: Intent) -> None:
+        """Tells what was not heard. The list is free, and may be a moment behind the intent."""
+        await self._list()
+        for _ in range(LATE_LISTS):
+            if self.has_heard_end or not is_over(intent):
+                return
+            await self.engine.port.sleep(LATE_LIST_S)
+            await self._list()
+
+    async def _list(self) -> None:
         past = event_calls.list_events(intent_id=self.intent_id, after=self.story.after)
         async for page in pages(self.engine, past):
             for event in page.data:
@@ -136,6 +149,8 @@ class Watch:
                 self.story = replace(self.story, after=event.id)
 
     async def _tell(self, event: Event) -> None:
+        # A reorg may turn an end round: what comes after it is told, too.
+        self.has_heard_end = event.type in LAST_EVENTS
         if self.on_event is None:
             return
         try:

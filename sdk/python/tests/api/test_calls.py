@@ -60,7 +60,10 @@ def test_other_readings_have_their_types(customer: Customer) -> None:
     assert client.credits.get().plan == "pro"
     assert list(client.yields.history()) == []
     page = client.events.list().page()
-    assert (page.data, page.has_more, page.next_cursor) == ([], False, None)
+    assert (page.has_more, page.next_cursor) == (False, None)
+    (event,) = page.data
+    assert (event.type, event.wallet_id) == ("wallet.created", customer.wallet_id)
+    assert event.intent_id is None
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_events_are_paged_without_gap_or_double_while_new_ones_come(
     made: list[str] = control("intents", walletId=customer.wallet_id, count=300)
     first = customer.client.events.list(limit=1).page().data[0]
     seen = [first.id]
-    told = [first.intent_id]
+    told: list[str | None] = []
     for event in customer.client.events.list(after=first.id):
         seen.append(event.id)
         told.append(event.intent_id)

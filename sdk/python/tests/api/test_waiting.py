@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import httpx2
 import pytest
 
@@ -124,6 +126,67 @@ def test_where_streams_do_not_pass_it_asks_and_tells_the_same(
     assert (done.status, hand.told) == ("completed", STORY)
     streams = [one for one in transport.seen if one.url.path.endswith(f"{intent_id}/events")]
     assert len(streams) == 2
+
+
+class HeldBack(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A stream that a proxy gathers instead of passing it on."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        raise httpx2.ReadTimeout("nothing came")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for _ in self:
+            yield b""
+
+
+def test_where_streams_are_held_back_it_asks_and_tells_the_same(
+    customer: Customer, control: Control, intent_id: str
+) -> None:
+    def hold_back(request: httpx2.Request) -> httpx2.Response | None:
+        is_stream = request.headers.get("accept") == "text/event-stream"
+        headers = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, headers=headers, stream=HeldBack()) if is_stream else None
+
+    move = _mover(control, intent_id)
+    hand = Hand(control, planned=move("executing"), executing=move("completed"))
+    client = customer.another_client(transport=Edited(refuse=hold_back))
+    done = client.intents.wait_for_completion(intent_id, on_event=hand)
+    assert (done.status, hand.told) == ("completed", STORY)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_coroutine_is_told_and_waited_for(control: Control) -> None:
+    made = control("account")
+    intent_id: str = control("intent", walletId=made["walletId"])
+    moves = {"intent.planned": "executing", "intent.executing": "completed"}
+    told: list[str] = []
+
+    async def hear(event: Event) -> None:
+        told.append(event.type)
+        to = moves.get(event.type)
+        if to:
+            await anyio.to_thread.run_sync(
+                lambda: control("move", intentId=intent_id, to=to)
+            )
+
+    async with steward.AsyncSteward(made["key"]) as client:
+        await client.intents.wait_for_completion(intent_id, on_event=hear, timeout=60)
+    assert told == STORY
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_waiting_that_is_cancelled_ends_at_once(control: Control) -> None:
+    made = control("account")
+    intent_id: str = control("intent", walletId=made["walletId"])
+    async with steward.AsyncSteward(made["key"]) as client, anyio.create_task_group() as group:
+
+        def cancel(_: Event) -> None:
+            group.cancel_scope.cancel()
+
+        await client.intents.wait_for_completion(intent_id, on_event=cancel)
+        pytest.fail("It went on.")
 
 
 def test_an_exception_of_whoever_is_told_ends_the_waiting(

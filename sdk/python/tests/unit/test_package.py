@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2]
 MODULES = sorted(
-    str(one.relative_to(FOLDER / "src")) for one in (FOLDER / "src" / "steward").glob("*.py")
+    str(one.relative_to(FOLDER / "src")) for one in (FOLDER / "src" / "steward").rglob("*.py")
 )
 
 

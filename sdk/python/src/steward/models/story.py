@@ -1,0 +1,49 @@
+"""What is waited for, and where money is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from .base import Model
+
+
+class WaitingFor(Model):
+    """What is waited for. Nothing has failed."""
+
+    code: str
+    message: str
+    since: datetime
+    usual_seconds: float | None = None
+
+
+class FundsAt(Model):
+    """Where money is: on a `chain` or in the `bridge`, in the wallet or lent to a `protocol`."""
+
+    chain: str
+    asset: str
+    amount: Decimal
+    protocol: str | None = None
+
+
+class HeldFunds(Model):
+    """Money that another intent of the wallet holds."""
+
+    intent_id: str
+    step: int
+    chain: str
+    asset: str
+    amount: Decimal
+    since: datetime
+    why: Literal["open", "not_final"] | str
+
+
+class IncomingFunds(Model):
+    """Test money that is on its way to the wallet."""
+
+    funding_id: str
+    chain: str
+    asset: str
+    amount: Decimal
+    since: datetime

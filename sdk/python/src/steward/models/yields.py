@@ -1,0 +1,54 @@
+"""What lending pays."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from .base import Model
+
+
+class YieldRate(Model):
+    """What a market pays now: `apy` in percent."""
+
+    chain: str
+    protocol: str
+    asset: str
+    apy: float
+
+
+class BestYield(Model):
+    """The rate with the highest APY."""
+
+    chain: str
+    protocol: str | None = None
+    asset: str
+    apy: float
+    reasoning: str
+
+
+class DisabledMarket(Model):
+    """A market that cannot be used now."""
+
+    chain: str
+    protocol: str
+    asset: str | None = None
+    reason: str
+
+
+class Yields(Model):
+    """Lending rates, read from the chains. `best` is None when no rate matches."""
+
+    rates: list[YieldRate]
+    best: BestYield | None
+    unavailable: list[str] | None = None
+    disabled: list[DisabledMarket] | None = None
+
+
+class YieldSnapshot(Model):
+    """What a market paid at a moment."""
+
+    chain: str
+    protocol: str
+    asset: str
+    apy: float
+    taken_at: datetime
