@@ -87,14 +87,20 @@ async function watchUntilOver(watch: Watch): Promise<Intent> {
     if (round > 0 && (isStreaming || round % POLLS === 0)) {
       cuts = (await tellStream(watch)) ? 0 : cuts + 1
     }
-    if (!isStreaming) await tellMissed(watch)
-    const intent = await poll(watch, isStreaming ? 0 : POLL_S)
+    const intent = await look(watch, isStreaming)
     if (intent && isOver(intent)) {
       await tellRest(watch)
       return intent
     }
     if (isStreaming && cuts > 0) await sleep(jitter(cuts), watch.signal)
   }
+}
+
+/** The intent; where no stream passes, what has happened is told first, and a change is waited for. */
+async function look(watch: Watch, isStreaming: boolean): Promise<Intent | undefined> {
+  if (isStreaming) return poll(watch, 0)
+  await tellMissed(watch)
+  return poll(watch, POLL_S)
 }
 
 /** True when the stream has told something. What ended it matters only where the intent would not say it as well. */
