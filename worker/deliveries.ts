@@ -18,8 +18,8 @@ import { serveTasks } from './serve.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
-/** Advisory lock of the one process that turns events into deliveries and starts them. */
-const DISPATCH_LOCK = [7_705, 1] as const
+/** Advisory lock of the one process that turns events into deliveries and starts them. 7705 are the signer's. */
+const DISPATCH_LOCK = [7_706, 1] as const
 
 /** A notification wakes sooner. */
 const POLL_MS = 5_000

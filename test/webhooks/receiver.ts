@@ -13,6 +13,8 @@ export type Receiver = {
   received: Received[]
   /** Connections that were made so far. */
   connections(): number
+  /** Requests that were open at the same time, at most. */
+  mostOpen(): number
   /** Resolves when so many have been received. */
   until(count: number): Promise<Received[]>
   stop(): Promise<void>
@@ -24,8 +26,12 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const received: Received[] = []
   let connections = 0
+  let open = 0
+  let mostOpen = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
+    mostOpen = Math.max(mostOpen, ++open)
+    response.once('close', () => open--)
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
@@ -42,6 +48,7 @@ export async function startReceiver(
   return {
     ...{ url: `http://127.0.0.1:${port}/hook`, port, received },
     connections: () => connections,
+    mostOpen: () => mostOpen,
     async until(count) {
       while (received.length < count) await sleep(20)
       return received
