@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Steward } from '@steward/sdk'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { until } from '../e2e/stack.js'
 import { readHoldings, sum } from '../e2e/holdings.js'
 import { startWorld, type World } from '../e2e/world.js'
@@ -14,6 +14,9 @@ import { run, startProgram, type Program } from './programs.js'
 /** The first run on a machine fetches packages. */
 const python = await findPython()
 const testWithPython = python === undefined ? test.skip : test
+
+/** A stack and a program beside it, on whatever machine. */
+jest.setTimeout(120_000)
 
 let world: World
 let steward: Steward
