@@ -19,7 +19,7 @@ import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
 /** Advisory lock of the one process that turns events into deliveries and starts them. */
-const DISPATCH_LOCK = [7_704, 1] as const
+const DISPATCH_LOCK = [7_705, 1] as const
 
 /** A notification wakes sooner. */
 const POLL_MS = 5_000

@@ -51,6 +51,10 @@ alter table account add column credits_told smallint not null default 0 check (c
 comment on column account.credits_told is
   'What was told of this fall of the credits: 1, that less than a tenth of a month is left, 2, that nothing is. New credits take back what does not hold any more.';
 
+-- 2: nothing is left, 1: less than a tenth of a month, 0: more.
+create function credits_level(p_left bigint, p_month bigint) returns int language sql immutable as
+  $$ select case when p_left <= 0 then 2 when p_left * 10 < p_month then 1 else 0 end $$;
+
 -- Decided by the row alone, so that the usual request costs two comparisons and no call. What is given back
 -- does not begin another fall: a request that fails at the threshold would tell of it each time. The first call
 -- of a month brings the credits that it takes from.
@@ -58,13 +62,15 @@ create function tell_credits() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_left bigint := new.granted + new.purchased;
-  v_before bigint := case when new.period <> old.period
+  v_before bigint := case when new.period > old.period
     then new.monthly_credits + old.purchased else old.granted + old.purchased end;
-  v_level int := case when v_left <= 0 then 2 when v_left * 10 < new.monthly_credits then 1 else 0 end;
+  v_level int := credits_level(v_left, new.monthly_credits);
 begin
-  if new.period <> old.period or new.total_purchased <> old.total_purchased
+  if new.period > old.period or new.total_purchased <> old.total_purchased
     or new.monthly_credits <> old.monthly_credits
-  then new.credits_told := least(new.credits_told, v_level); end if;
+  then
+    new.credits_told := least(new.credits_told, credits_level(greatest(v_before, v_left), new.monthly_credits));
+  end if;
   if v_left < v_before and v_level > new.credits_told then
     insert into intent_event (account_id, type, data)
     select new.id, told.type, json_build_object('balance', v_left, 'monthlyCredits', new.monthly_credits)
@@ -75,11 +81,11 @@ begin
   return new;
 end $$;
 create trigger account_credits before update on account for each row when (
-  (new.granted + new.purchased < case when new.period <> old.period
+  (new.granted + new.purchased < case when new.period > old.period
     then new.monthly_credits + old.purchased else old.granted + old.purchased end and (
     (new.granted + new.purchased <= 0 and new.credits_told < 2)
     or ((new.granted + new.purchased) * 10 < new.monthly_credits and new.credits_told < 1)))
-  or (new.credits_told > 0 and (new.period <> old.period
+  or (new.credits_told > 0 and (new.period > old.period
     or new.total_purchased <> old.total_purchased or new.monthly_credits <> old.monthly_credits)))
   execute function tell_credits();
 revoke execute on function tell_wallet, tell_funding, tell_credits from public;

@@ -6,7 +6,7 @@ import { rootFolder } from '../state/state.js'
 /** What the services' processes may load. */
 const sourceFolders = [
   ...['api', 'worker', 'lanes', 'signer', 'activities', 'workflows', 'temporal', 'planning'],
-  ...['probe', 'protocols', 'chains', 'custody', 'db', 'domain', '.'],
+  ...['probe', 'protocols', 'chains', 'custody', 'db', 'domain', 'webhooks', '.'],
 ]
 
 /** Beside the packages, so that the compiled files find them; several checkouts may share those by a link. */

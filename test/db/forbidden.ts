@@ -11,6 +11,9 @@ import {
   stops,
   strangers,
   times,
+  webhooks,
+  webhooksOfApi,
+  webhooksOfWorker,
 } from './forbiddenGroups.js'
 
 export const roles = ['steward_api', 'steward_worker', 'steward_lanes', 'steward_signer'] as const
@@ -19,6 +22,8 @@ export type Role = (typeof roles)[number]
 /** What each role must not be able to do, whoever has taken the process over. */
 const forbidden: Record<Role, string[]> = {
   steward_api: [
+    ...webhooks,
+    ...webhooksOfWorker,
     ...secrets,
     ...times,
     'update wallet_secret set kek_id = kek_id',
@@ -85,6 +90,9 @@ const forbidden: Record<Role, string[]> = {
     'select shorten_request_log(1)',
   ],
   steward_worker: [
+    ...webhooks,
+    ...webhooksOfApi,
+    'select * from webhook_dispatch',
     ...strangers,
     ...secrets,
     ...times,
@@ -141,6 +149,10 @@ const forbidden: Record<Role, string[]> = {
     "select record_requests('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
   ],
   steward_lanes: [
+    ...webhooks,
+    ...webhooksOfApi,
+    ...webhooksOfWorker,
+    'select * from webhook',
     ...strangers,
     ...secrets,
     ...times,
@@ -203,6 +215,10 @@ const forbidden: Record<Role, string[]> = {
     'select shorten_request_log(1)',
   ],
   steward_signer: [
+    ...webhooks,
+    ...webhooksOfApi,
+    ...webhooksOfWorker,
+    'select * from webhook',
     ...strangers,
     "update signature set payload = '{}'",
     'delete from signature',

@@ -118,3 +118,35 @@ export const strangers = [
   "select accept_invitation('', '', '', '', '')",
   "select open_session('', '', '', '', '', '')",
 ]
+
+/** Who is sent what, and how it goes: no role makes a delivery of what has not happened. */
+export const webhooks = [
+  "insert into intent_event (account_id, type, data) values ('x', 'webhook.test', '{}')",
+  "insert into webhook_delivery (webhook_id) values ('x')",
+  'update webhook_delivery set event_id = 1',
+  'update webhook_delivery set webhook_id = null',
+  'update webhook_dispatch set id = 0',
+  'update webhook_key set public_key = null',
+  'delete from webhook_key',
+  'delete from webhook',
+  'delete from webhook_secret',
+  "update webhook_secret set sealed = ''",
+]
+/** What only the API does of it, and what only the worker does. */
+export const webhooksOfApi = [
+  "insert into webhook (id) values ('x')",
+  "update webhook set url = ''",
+  "update webhook set status = 'enabled'",
+  'insert into webhook_secret (webhook_id) values (null)',
+  'update webhook_secret set ends_at = null',
+  "select test_webhook('')",
+]
+export const webhooksOfWorker = [
+  'select sealed from webhook_secret',
+  'insert into webhook_key (id) values (null)',
+  'update webhook_delivery set attempts = null',
+  'delete from webhook_delivery',
+  'select * from webhook_dispatch',
+  'select dispatch_webhooks(1)',
+  "select disable_webhook('', '')",
+]

@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { endpoints } from '../../../api/routes.js'
+import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
+import { importWebhookKey, newWebhookKey } from '../../../webhooks/secrets.js'
 import { startWorld, withoutId, type Answer, type World } from '../api.js'
 
-type Ids = { userId: string; walletId: string; intentId: string; fundingId: string }
+type Ids = {
+  userId: string
+  walletId: string
+  intentId: string
+  fundingId: string
+  webhookId: string
+  deliveryId: string
+}
 type Tenant = Ids & { key: string; accountId: string }
 
 let world: World
@@ -13,10 +22,13 @@ const unknown: Ids = {
   ...{ userId: 'user-none', walletId: 'svc_wallet_00000000000000000000000000' },
   intentId: 'intent_00000000000000000000000000',
   fundingId: 'fund_00000000000000000000000000',
+  webhookId: 'wh_00000000000000000000000000',
+  deliveryId: 'whd_999999',
 }
 
 beforeAll(async () => {
   world = await startWorld()
+  await publishWebhookKey(world.database.db, await importWebhookKey(await newWebhookKey()))
   mine = await newTenant('user-mine')
   theirs = await newTenant('user-them')
 })
@@ -31,7 +43,10 @@ async function newTenant(userId: string): Promise<Tenant> {
   const walletId = await post('/v1/wallets', { userId })
   const intentId = await post('/v1/intents', { walletId, action: 'lend', amount: 1 })
   const fundingId = await post('/v1/demo/fund', { walletId })
-  return { accountId, key, userId, walletId, intentId, fundingId }
+  const webhookId = await post('/v1/webhooks', { url: 'http://127.0.0.1:9/' })
+  const deliveryId = await post(`/v1/webhooks/${webhookId}/test`, {})
+  const ids = { userId, walletId, intentId, fundingId, webhookId, deliveryId }
+  return { accountId, key, ...ids }
 }
 
 type Case = { method: string; path: (ids: Ids) => string; body?: (ids: Ids) => object }
@@ -39,6 +54,12 @@ const read = (path: Case['path']): Case => ({ method: 'GET', path })
 const write = (path: string, body: Case['body'] & object): Case => ({
   ...{ method: 'POST', path: () => path, body },
 })
+
+const ofWebhook =
+  (rest: string) =>
+  ({ webhookId }: Ids) =>
+    `/v1/webhooks/${webhookId}${rest}`
+const empty = { body: () => ({}) }
 
 /** Every endpoint that takes something of an account. What is own answers `ok`. */
 const matrix: Record<string, Case & { ok: number; isStream?: true }> = {
@@ -70,12 +91,28 @@ const matrix: Record<string, Case & { ok: number; isStream?: true }> = {
     ...{ method: 'POST', path: ({ intentId }) => `/v1/intents/${intentId}/retry` },
     ok: 201,
   },
+  'GET /webhooks/:webhookId': { ...read(ofWebhook('')), ok: 200 },
+  'GET /webhooks/:webhookId/deliveries': { ...read(ofWebhook('/deliveries')), ok: 200 },
+  'POST /webhooks/:webhookId': { ...{ method: 'POST', path: ofWebhook(''), ...empty }, ok: 200 },
+  'POST /webhooks/:webhookId/rotate-secret': {
+    ...{ method: 'POST', path: ofWebhook('/rotate-secret'), ...empty },
+    ok: 200,
+  },
+  'POST /webhooks/:webhookId/test': { ...{ method: 'POST', path: ofWebhook('/test') }, ok: 201 },
+  'POST /webhooks/:webhookId/deliveries/:deliveryId/resend': {
+    ...{ method: 'POST', ok: 200 },
+    path: (ids) => ofWebhook(`/deliveries/${ids.deliveryId}/resend`)(ids),
+  },
+  'POST /webhooks/:webhookId/delete': {
+    ...{ method: 'POST', path: ofWebhook('/delete') },
+    ok: 200,
+  },
 }
 
 /** Endpoints without anything of an account in their path or body; those that list are below. */
 const withoutIds = [
   ...['POST /wallets', 'GET /wallets', 'GET /intents', 'GET /yields', 'GET /yields/history'],
-  ...['GET /events', 'GET /dashboard/credits'],
+  ...['GET /events', 'GET /webhooks', 'POST /webhooks', 'GET /dashboard/credits'],
   'GET /readyz',
 ]
 
