@@ -94,7 +94,17 @@ function toJsonSchema(schema: z.ZodObject): ObjectSchema {
       Object.assign(jsonSchema, own)
     },
   })
-  return { ...json, type: 'object' }
+  return { ...inline(json), type: 'object' }
+}
+
+/** Puts what has a name of its own where it is used. */
+function inline({ $defs = {}, ...json }: Record<string, unknown>): Record<string, unknown> {
+  const definitions = $defs as Record<string, object>
+  const text = JSON.stringify(json, (_name, value: unknown) => {
+    const { $ref, ...own } = (value ?? {}) as { $ref?: string }
+    return $ref === undefined ? value : { ...definitions[$ref.replace('#/$defs/', '')], ...own }
+  })
+  return JSON.parse(text) as Record<string, unknown>
 }
 
 /** The arguments of a tool as its endpoint is given them: queries are text. */

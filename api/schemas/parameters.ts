@@ -42,11 +42,7 @@ const statusList = z
   .meta({
     description:
       'Only those with this status, or with one of several: `status=failed,completed`, or the parameter several times.',
-    override: {
-      type: 'array',
-      items: { $ref: '#/components/schemas/IntentStatus' },
-      minItems: 1,
-    },
+    override: { type: 'array', items: { type: 'string', enum: [...statuses] }, minItems: 1 },
   })
 
 /** A moment in a query; absent when it does not matter. */
