@@ -12,6 +12,9 @@ ENTRYPOINT ["tini", "--"]
 
 FROM base AS build
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json ./cli/
+COPY examples/savings-app-ts/package.json ./examples/savings-app-ts/
+COPY sdk/typescript/package.json ./sdk/typescript/
 COPY web/package.json ./web/
 RUN npm ci --ignore-scripts
 COPY . .
@@ -19,6 +22,9 @@ RUN npm run build
 
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json ./cli/
+COPY examples/savings-app-ts/package.json ./examples/savings-app-ts/
+COPY sdk/typescript/package.json ./sdk/typescript/
 COPY web/package.json ./web/
 # Without the development chain, and without the native parts for other platforms.
 RUN npm ci --omit=dev --ignore-scripts \
