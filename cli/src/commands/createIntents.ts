@@ -16,7 +16,7 @@ import { confirmDeed } from '../network.js'
 import { beginStory } from '../story.js'
 import { storyLines } from '../follow.js'
 import { formatPercent, formatUsd, plain } from '../terminal/text.js'
-import type { DryRun, PreviewParams } from '@steward/sdk'
+import type { CreateIntentParams, DryRun } from '@steward/sdk'
 import type { Io } from '../terminal/io.js'
 
 type Fields = {
@@ -113,7 +113,6 @@ const anyFields = () => [
   ),
 ]
 
-type CallKey = { idempotencyKey?: string }
 type Wish = Options & { name: string; amount: string }
 
 async function create(session: Session, action: Action, wish: Wish): Promise<void> {
@@ -125,26 +124,15 @@ async function create(session: Session, action: Action, wish: Wish): Promise<voi
   await confirmDeed(session, deed, yes === true)
   const request = toRequest(action, { ...fields, walletId: await walletIdOf(session, name) })
   const key = { ...(idempotencyKey && { idempotencyKey }) }
-  const created = await submit(session, request, key)
+  const created = await session.steward.intents.create(request, key)
   await tellCreated(session, created, wish)
-}
-
-function submit({ steward: { intents } }: Session, request: PreviewParams, key: CallKey) {
-  switch (request.action) {
-    case 'lend':
-      return intents.lend(request, key)
-    case 'withdraw':
-      return intents.withdraw(request, key)
-    case 'bridge':
-      return intents.bridge(request, key)
-  }
 }
 
 /** @throws {CommandError} when an option that the action needs is missing. */
 function toRequest(
   action: Action,
   { walletId, amount, ...fields }: Fields & { walletId: string; amount: string },
-): PreviewParams {
+): CreateIntentParams {
   const own = { walletId, amount, ...metadataOf(fields) }
   const { chain, from, to, optimize, horizonDays } = fields
   switch (action) {

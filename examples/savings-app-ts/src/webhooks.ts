@@ -18,6 +18,7 @@ export function createWebhooks({ steward, store, orders }: Parts) {
       if (webhook.url === url) await steward.webhooks.delete(webhook.id)
     }
     const { id, secret } = await steward.webhooks.create({ url, events: EVENTS })
+    if (secret === undefined) return register(url)
     store.putWebhook({ id, url, secret })
   }
   // #endregion register
