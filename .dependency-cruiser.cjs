@@ -139,7 +139,7 @@ module.exports = {
     ),
     forbid(
       'sdk-is-imported-by-its-name',
-      { pathNot: '^sdk/' },
+      { pathNot: '^(sdk|test/sdk)/' },
       { path: '^sdk/', pathNot: '^sdk/typescript/src/index\\.ts$' },
     ),
 

@@ -34,7 +34,7 @@ Exit codes:
   5    the API does not answer, or has a fault
   130  interrupted; the intent goes on`
 
-export function createProgram(io: Io): Command {
+function createProgram(io: Io): Command {
   const program = new Command('steward')
     .description('Wallets, yields and intents of a Steward service.')
     .version(version, '-V, --version', 'tell the version')

@@ -68,7 +68,7 @@ export function openSession(io: Io, command: Command): Session {
  *
  * @throws {CommandError} when there is none.
  */
-export function findAccess({ env, err }: Io, options: GlobalOptions): Access {
+function findAccess({ env, err }: Io, options: GlobalOptions): Access {
   const { STEWARD_API_KEY: apiKey, STEWARD_PROFILE } = env
   if (options.profile === undefined && apiKey) return ofEnvironment(apiKey, env, options.baseUrl)
   const name = options.profile ?? (STEWARD_PROFILE || DEFAULT_PROFILE)

@@ -38,7 +38,7 @@ function stateOf(status: string | undefined): StepState {
 }
 
 /** `bridge 1 USDC from arbitrum-sepolia to base-sepolia`. */
-export function describeStep({
+function describeStep({
   type,
   amount,
   asset,

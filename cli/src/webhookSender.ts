@@ -19,7 +19,7 @@ export const isSecret = (text: string): boolean => /^whsec_[A-Za-z0-9+/]{32,88}=
  * @param at - Seconds.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function signHeaders(
+function signHeaders(
   secret: string,
   id: string,
   { at, text }: { at: number; text: string },

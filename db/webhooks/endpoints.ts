@@ -42,7 +42,7 @@ export async function getWebhook(db: Db, accountId: string, id: string): Promise
   return webhook
 }
 
-export const unknownWebhook = () =>
+const unknownWebhook = () =>
   new ServiceError('WEBHOOK_NOT_FOUND', 'There is no webhook endpoint with this id.')
 
 /** How many an account has. Exact in a transaction that holds the account's row. */

@@ -31,7 +31,7 @@ export const spinner = (at = Date.now()): string =>
   frames[Math.floor(at / 80) % frames.length] ?? ''
 
 /** Cuts a text with colour codes to a number of visible characters. */
-export function cutTo(text: string, width: number): string {
+function cutTo(text: string, width: number): string {
   let visible = 0
   let cut = ''
   // eslint-disable-next-line no-control-regex -- colour codes begin with the escape character

@@ -4,7 +4,7 @@ import { newId } from '../../../db/connection/ids.js'
 import { setCompleted, setExecuting } from '../../../db/intents/status.js'
 import { createApiKey } from '../../../db/tenants/accounts.js'
 import { tokenDigest } from '../../../db/tenants/sessions.js'
-import { insertTestIntent, type TestWallet } from '../../db/rows.js'
+import { forgetEvents, insertTestIntent, type TestWallet } from '../../db/rows.js'
 import { startWorld, type World } from '../api.js'
 import { openEvents, type EventClient } from '../eventClient.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
@@ -44,6 +44,7 @@ async function newWallet({ accountId }: Person): Promise<TestWallet> {
   const address = `0x${newId('')}`
   const row = { id, account_id: accountId, user_id: 'alice', address, metadata: '{}' }
   await world.database.db('wallet').insert(row)
+  await forgetEvents(world.database.db, accountId)
   return { id, accountId, address, requestId: 'req_test' }
 }
 
