@@ -13,7 +13,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 /** What may wait, beside a batch that is being written. */
 const MOST_WAITING = 10_000
-const BATCH = 500
+const BATCH = 2_000
 
 let database: TestDatabase
 let proxy: TcpProxy
