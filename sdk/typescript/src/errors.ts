@@ -26,6 +26,8 @@ export type InvalidRequestReason = Known<
   | 'webhook_url_refused'
   | 'too_many_webhooks'
   | 'webhook_disabled'
+  | 'preview_unknown'
+  | 'preview_differs'
 >
 export type InsufficientFundsReason = Known<'no_liquidity'>
 export type UnavailableReason = Known<'capability_disabled'>

@@ -24,6 +24,8 @@ Reason = Literal[
     "webhook_url_refused",
     "too_many_webhooks",
     "webhook_disabled",
+    "preview_unknown",
+    "preview_differs",
     "no_liquidity",
     "capability_disabled",
 ]
