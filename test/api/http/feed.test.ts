@@ -4,7 +4,7 @@ import { createFeed, type Feed } from '../../../api/http/feed.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { BEGINNING, readPage, type Position } from '../../../db/intents/events.js'
 import { createLog } from '../../../log.js'
-import { insertTestIntent, insertTestWallet, type TestWallet } from '../../db/rows.js'
+import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../../db/rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -23,6 +23,7 @@ beforeEach(async () => {
   feed = createFeed(db, createLog('api', 'error'))
   mine = await insertTestWallet(database.db)
   theirs = await insertTestWallet(database.db)
+  for (const { accountId } of [mine, theirs]) await forgetEvents(database.db, accountId)
 })
 afterAll(async () => {
   await db?.destroy()

@@ -30,18 +30,16 @@ def start(port: int, secret: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[str]:
-    first = start(0, "")
-    port = _port_of(first)
+    with start(0, "") as first:
+        port = _port_of(first)
+        first.kill()
     with Steward() as client:
         hook = client.webhooks.create(url=f"http://127.0.0.1:{port}/webhooks")
-        first.kill()
-        first.wait()
-        running = start(port, hook.secret or "")
-        _port_of(running)
-        yield f"http://127.0.0.1:{port}"
-        client.webhooks.delete(hook.id)
-    running.kill()
-    running.wait()
+        with start(port, hook.secret or "") as running:
+            _port_of(running)
+            yield f"http://127.0.0.1:{port}"
+            client.webhooks.delete(hook.id)
+            running.kill()
 
 
 def _port_of(process: subprocess.Popen[str]) -> int:
