@@ -38,16 +38,7 @@ function stateOf(status: string | undefined): StepState {
 }
 
 /** `bridge 1 USDC from arbitrum-sepolia to base-sepolia`. */
-function describeStep({
-  type,
-  amount,
-  asset,
-  from,
-  to,
-  chain,
-  protocol,
-  toAsset,
-}: Step): string {
+function describeStep({ type, amount, asset, from, to, chain, protocol, toAsset }: Step): string {
   const what = `${type} ${amount} ${asset}`
   if (from !== undefined) return `${what} from ${from} to ${to}`
   const into = toAsset ? ` to ${toAsset}` : ''

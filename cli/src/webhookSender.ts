@@ -19,11 +19,7 @@ export const isSecret = (text: string): boolean => /^whsec_[A-Za-z0-9+/]{32,88}=
  * @param at - Seconds.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-function signHeaders(
-  secret: string,
-  id: string,
-  { at, text }: { at: number; text: string },
-) {
+function signHeaders(secret: string, id: string, { at, text }: { at: number; text: string }) {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${at}.${text}`).digest('base64')
   return {

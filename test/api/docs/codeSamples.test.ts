@@ -109,7 +109,7 @@ describe('x-codeSamples', () => {
     const sent = runWithPython(withSdk.map(({ samples }) => samples.Python ?? ''))
     const expected = withSdk.map(({ operation }) => {
       const { body, ...call } = expectedOf(operation)
-      const sent = body ?? null
+      const sent: { amount?: number | string } | null = body ?? null
       // Amounts go out as text, digit by digit.
       const exact = sent?.amount === undefined ? {} : { amount: String(sent.amount) }
       return { ...call, body: sent && { ...sent, ...exact } }
