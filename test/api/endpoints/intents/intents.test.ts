@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
+import { toQuantity } from 'ethers'
+import { devnetTerms } from '../../../../devnet/chains.js'
+import { callRpc } from '../../../../devnet/rpc.js'
 import { closedUrl, startChains, type TestChains } from '../../../planning/chains.js'
 import {
   standInTemporal,
@@ -20,6 +23,12 @@ let key: string
 
 beforeAll(async () => {
   chains = await startChains()
+  // Their fresh nodes ask for many times more, and less with each block: plans would warn of it, or not.
+  for (const [name, { baseFeeWei }] of Object.entries(devnetTerms)) {
+    const url = chains.urls[name as ChainName]
+    await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(baseFeeWei)])
+    await callRpc(url, 'evm_mine')
+  }
   world = await startWorld(chains)
   key = await world.newKey()
 })
