@@ -93,6 +93,12 @@ describe('takeOperations', () => {
     expect(await row(id)).toMatchObject({ taken_by: 'two', lost_leases: 1 })
   })
 
+  test('what lost its carrier is taken by one signer at a time, too', async () => {
+    const id = await insert({ state: 'signed' })
+    expect(await take('one')).toEqual([id])
+    expect(await take('two')).toEqual([])
+  })
+
   test('what belongs to another chain is left to its lanes', async () => {
     await insert({ chain_id: chains + 1_000_000 })
     const own = await insert(
