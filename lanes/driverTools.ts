@@ -14,9 +14,9 @@ export type Following = {
   rounds: number
   idle: number
   head: string
-  /** Endpoints that had another block than the booked one while one of the others had that. */
+  /** Endpoints that had other blocks than what is booked, or than those that were followed. */
   strays: Set<ChainClient>
-  /** Since when comparisons miss the booked block and could not ask everybody, Unix time in ms. */
+  /** Since when comparisons do not tell whom to believe because somebody is silent, Unix time in ms. */
   doubtedSince: number | undefined
 }
 

@@ -11,6 +11,8 @@ const IDLE_BEFORE_COMPARING = 5
 const DOUBT_MS = 3_000
 /** The same when only endpoints say so that were on another chain before: longer than a quota is closed. */
 const DOUBT_STRAYS_MS = 600_000
+/** How long somebody is waited for who is silent while a process chooses for the first time: the others may be on a fork. */
+const DOUBT_UNHEARD_MS = 10_000
 
 /**
  * The endpoint that a round of booking reads from, alone: answers of several do not belong together.
@@ -78,22 +80,31 @@ export async function compareEndpoints(
   }
   const credible = differing.filter(({ endpoint }) => !following.strays.has(endpoint))
   const isUnanimous = silent === 0 && differing.length === sights.length
-  if (!isUnanimous && isTooEarly(tools, credible.length > 0)) return undefined
+  const doubtMs = credible.length > 0 ? DOUBT_MS : DOUBT_STRAYS_MS
+  if (!isUnanimous && isTooEarly(tools, doubtMs)) return undefined
   return follow(tools, credible.length > 0 ? credible : differing)
 }
 
 /** What a comparison has shown: all sights, those that have the booked block, and how many were silent. */
 type Comparison = { sights: Sight[]; agreeing: Sight[]; silent: number }
 
-/** A fork may begin above what is booked: who is known to be on one is not followed while others are silent. */
+/**
+ * A fork may begin above what is booked: while others are silent nobody is followed who is known to be on one, nor
+ * anybody at first, when nothing is known yet. What is booked of a fork is kept as long as the fork has it.
+ */
 async function followAgreeing(
   tools: DriverTools,
   { sights, agreeing, silent }: Comparison,
   booked: BlockId,
 ): Promise<ChainClient | undefined> {
   const { following } = tools
-  const trusted = agreeing.filter(({ endpoint }) => !endpoint.isApart?.())
-  if (trusted.length === 0 && silent > 0 && isTooEarly(tools, false)) return undefined
+  const isTrusted = ({ endpoint }: Sight) =>
+    !endpoint.isApart?.() && !following.strays.has(endpoint)
+  const trusted = agreeing.filter(isTrusted)
+  if (silent > 0) {
+    if (trusted.length === 0 && isTooEarly(tools, DOUBT_STRAYS_MS)) return undefined
+    if (!following.endpoint && isTooEarly(tools, DOUBT_UNHEARD_MS)) return undefined
+  }
   following.doubtedSince = undefined
   const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
   for (const { endpoint } of differing) markStray(tools, endpoint)
@@ -135,16 +146,16 @@ async function findDiffering(
   return sights.filter(({ at, head }) => at !== undefined || isElsewhere(head))
 }
 
-/** True while it is too early to believe that the booked block has gone. */
-function isTooEarly({ client, following, log }: DriverTools, isCredible: boolean): boolean {
+/** True while it is too early to believe what is told, without those who are silent. */
+function isTooEarly({ client, following, log }: DriverTools, doubtMs: number): boolean {
   const now = Date.now()
-  if (following.doubtedSince === undefined && !isCredible) {
+  if (following.doubtedSince === undefined && doubtMs === DOUBT_STRAYS_MS) {
     const { name } = client.chain
     log.error({ chain: name }, 'only endpoints on another chain answer, booking waits')
   }
   following.doubtedSince ??= now
   following.isLeft = true
-  return now - following.doubtedSince < (isCredible ? DOUBT_MS : DOUBT_STRAYS_MS)
+  return now - following.doubtedSince < doubtMs
 }
 
 function markStray({ client, following, log }: DriverTools, endpoint: ChainClient): void {
@@ -194,8 +205,11 @@ async function contradict(one: Sight, other: Sight): Promise<boolean> {
 }
 
 /** Nothing is booked yet that could be compared: the preferred one of those that answer. */
-async function firstToAnswer({ client, following }: DriverTools): Promise<ChainClient | undefined> {
-  const { sights } = await lookThroughAll(client.endpoints, { number: 0n, hash: '' })
+async function firstToAnswer(tools: DriverTools): Promise<ChainClient | undefined> {
+  const { client, following } = tools
+  const { sights, silent } = await lookThroughAll(client.endpoints, { number: 0n, hash: '' })
+  if (silent > 0 && isTooEarly(tools, DOUBT_UNHEARD_MS)) return undefined
+  following.doubtedSince = undefined
   following.endpoint = sights[0]?.endpoint
   return following.endpoint
 }

@@ -135,6 +135,55 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
+  const bookedHash = async () => (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
+
+  test('one on a fork while the preferred one is silent from the start: booking waits for it', async () => {
+    await world.book()
+    const before = await bookedHash()
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    await mineOn(other, 5)
+    world.proxy.set(() => 'reset')
+    await rounds(driver)
+    expect(await bookedHash()).toBe(before)
+    world.proxy.set(undefined)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('one seen on a fork that begins above what is booked: it is not followed while the other is silent', async () => {
+    await world.book()
+    const before = await bookedHash()
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    await mineOn(other, 5)
+    await signAndMine()
+    // They are compared, and then the round fails.
+    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? 'reset' : undefined))
+    await expect(bookChain(driver)).rejects.toThrow('did not answer')
+    world.proxy.set(() => 'reset')
+    await rounds(driver)
+    expect(await bookedHash()).toBe(before)
+    world.proxy.set(undefined)
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('one that is silent from the start is not waited for for ever', async () => {
+    other = await startSecondAddress(world)
+    over(other.proxy.url, world.proxy.url)
+    other.proxy.set(() => 'reset')
+    await signAndMine()
+    await world.waitUntil(async () => {
+      await rounds(driver, 1)
+      return (await world.row(lend.operationId))?.state === 'confirmed'
+    })
+    await expectDone()
+  })
+
   test('that both lack the booked block: a reorg is believed at once', async () => {
     other = await startSecondAddress(world)
     over(world.proxy.url, other.proxy.url)
@@ -157,7 +206,11 @@ describe('two endpoints of a chain', () => {
     over(other.proxy.url, world.proxy.url)
     world.proxy.set(() => 'reset')
     await mineOn(other, 3)
-    await rounds(driver)
+    const before = await bookedHash()
+    await world.waitUntil(async () => {
+      await rounds(driver, 1)
+      return (await bookedHash()) !== before
+    })
     other.proxy.set(() => 'reset')
     world.proxy.set(undefined)
     await signAndMine()
