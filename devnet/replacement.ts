@@ -8,8 +8,11 @@ const MOST_NONCES = 10_000
 /** Asks the node behind for a transaction by its hash; null when it has none. */
 type FindTransaction = (hash: string) => Promise<{ blockNumber: string | null } | null>
 
-/** The refusal of a raw transaction, undefined when it may pass. */
-export type PoolRule = (raw: string) => Promise<{ code: number; message: string } | undefined>
+/** A transaction as a node gets it. Its hash and sender are costly: they are worked out once. */
+export type Sent = { raw: string; transaction: Transaction; hash: string; sender: string }
+
+/** The refusal of a transaction, undefined when it may pass. */
+export type PoolRule = (sent: Sent) => Promise<{ code: number; message: string } | undefined>
 
 type Passed = { hash: string; maxFeeWei: bigint; tipWei: bigint }
 
@@ -22,13 +25,11 @@ type Passed = { hash: string; maxFeeWei: bigint; tipWei: bigint }
  */
 export function createPoolRule(find: FindTransaction): PoolRule {
   const passed = new Map<string, Passed>()
-  return async (raw) => {
-    const sent = parse(raw)
-    if (!sent?.hash) return undefined
-    const { hash, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = sent
+  return async ({ transaction, hash, sender }) => {
+    const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = transaction
     const maxFeeWei = maxFeePerGas ?? gasPrice ?? 0n
     const fees = { hash, maxFeeWei, tipWei: maxPriorityFeePerGas ?? maxFeeWei }
-    const key = `${sent.chainId}/${sent.from}/${sent.nonce}`
+    const key = `${chainId}/${sender}/${nonce}`
     const before = passed.get(key)
     const isWaiting = async () => before && (await find(before.hash))?.blockNumber === null
     if (before && before.hash !== hash && !isDearer(before, fees) && (await isWaiting())) {
@@ -40,10 +41,12 @@ export function createPoolRule(find: FindTransaction): PoolRule {
   }
 }
 
-/** What is no transaction is the node's to refuse. */
-function parse(raw: string): Transaction | undefined {
+/** Reads a raw transaction; undefined for what is none: that is the node's to refuse. */
+export function readSent(raw: string): Sent | undefined {
   try {
-    return Transaction.from(raw)
+    const transaction = Transaction.from(raw)
+    const { hash, from: sender } = transaction
+    return hash && sender ? { raw, transaction, hash, sender } : undefined
   } catch {
     return undefined
   }

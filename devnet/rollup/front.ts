@@ -1,8 +1,9 @@
 import { Agent, createServer, request as ask, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Transaction, toQuantity } from 'ethers'
-import { createPoolRule, type PoolRule } from '../replacement.js'
+import { setImmediate } from 'node:timers/promises'
+import { toQuantity } from 'ethers'
+import { createPoolRule, readSent, type PoolRule, type Sent } from '../replacement.js'
 import { callRpc, callRpcBatch, type RpcCall } from '../rpc.js'
 import { nitro } from './nitro.js'
 import { opStack } from './opStack.js'
@@ -89,7 +90,10 @@ async function answerBody(behind: Behind & Rules, body: string): Promise<string>
   const calls = Array.isArray(parsed) ? parsed : [parsed]
   const { rollup, target } = behind
   const askNode = createAsk(target)
-  const own = await Promise.all(calls.map((call) => answerAlone(behind, askNode, call)))
+  const sent = await readAllSent(calls)
+  const own = await Promise.all(
+    calls.map(({ id, method }, i) => answerAlone(behind, askNode, { id, method, sent: sent[i] })),
+  )
   const passing = calls.filter((_, i) => !own[i])
   const told = passing.length === 0 ? [] : await forwardAll(behind, passing)
   const answers = await Promise.all(
@@ -100,6 +104,17 @@ async function answerBody(behind: Behind & Rules, body: string): Promise<string>
     }),
   )
   return JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
+}
+
+/** A whole deployment takes a second: whatever else this process does has its turn in between. */
+async function readAllSent(calls: Call[]): Promise<(Sent | undefined)[]> {
+  const sent: (Sent | undefined)[] = []
+  for (const { method, params } of calls) {
+    const isSent = method === 'eth_sendRawTransaction'
+    sent.push(isSent ? readSent(String(params?.[0])) : undefined)
+    if (isSent) await setImmediate()
+  }
+  return sent
 }
 
 async function forwardAll(behind: Behind, calls: Call[]): Promise<Answer[]> {
@@ -134,7 +149,7 @@ function createAsk(target: string): Ask {
       asked.get(key) ??
       new Promise((resolve, reject) => {
         questions.push({ call: [method, params], resolve, reject })
-        if (questions.length === 1) setImmediate(() => void send())
+        if (questions.length === 1) void setImmediate().then(send)
       })
     asked.set(key, answer)
     return answer as Promise<T>
@@ -145,26 +160,14 @@ function createAsk(target: string): Ask {
 async function answerAlone(
   { rollup, poolRule }: Rules,
   askNode: Ask,
-  { id, method, params }: Call,
+  { id, method, sent }: Pick<Call, 'id' | 'method'> & { sent: Sent | undefined },
 ): Promise<Answer | undefined> {
   if (method === 'eth_maxPriorityFeePerGas') {
     return { jsonrpc: '2.0', id, result: toQuantity(rollup.tipWei) }
   }
-  if (method !== 'eth_sendRawTransaction') return undefined
-  const raw = String(params?.[0])
-  const transaction = parse(raw)
-  if (!transaction) return undefined
-  const error = (await rollup.refusalOf(askNode, { raw, transaction })) ?? (await poolRule(raw))
+  if (!sent) return undefined
+  const error = (await rollup.refusalOf(askNode, sent)) ?? (await poolRule(sent))
   return error && { jsonrpc: '2.0', id, error }
-}
-
-/** What is no transaction is the node's to refuse. */
-function parse(raw: string): Transaction | undefined {
-  try {
-    return Transaction.from(raw)
-  } catch {
-    return undefined
-  }
 }
 
 async function retell(

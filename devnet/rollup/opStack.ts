@@ -18,11 +18,11 @@ export const opStack: Rollup = {
   // op-geth's lowest suggestion.
   tipWei: 1_000_000n,
 
-  async refusalOf(ask, { raw, transaction }) {
-    const { from, gasLimit, maxFeePerGas, gasPrice, value } = transaction
+  async refusalOf(ask, { raw, transaction, sender }) {
+    const { gasLimit, maxFeePerGas, gasPrice, value } = transaction
     const [fee, answer] = await Promise.all([
       l1FeeOf(ask, raw),
-      ask<string>('eth_getBalance', [from, 'latest']),
+      ask<string>('eth_getBalance', [sender, 'latest']),
     ])
     const balance = BigInt(answer)
     const cost = gasLimit * (maxFeePerGas ?? gasPrice ?? 0n) + value + fee

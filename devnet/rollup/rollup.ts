@@ -1,13 +1,10 @@
-import type { Transaction } from 'ethers'
+import type { Sent } from '../replacement.js'
 
 /** Why a node does not take a transaction, as JSON-RPC tells it. */
 export type Refusal = { code: number; message: string }
 
 /** Any request to the node behind. */
 export type Ask = <T>(method: string, params: unknown[]) => Promise<T>
-
-/** A transaction as the node got it. */
-export type Sent = { raw: string; transaction: Transaction }
 
 export type RawReceipt = { transactionHash: string; gasUsed: string; effectiveGasPrice: string }
 

@@ -135,7 +135,8 @@ describe('two endpoints of a chain', () => {
     expect(reorgs()).toEqual([])
   })
 
-  const bookedHash = async () => (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
+  const bookedHash = async () =>
+    (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
 
   test('one on a fork while the preferred one is silent from the start: booking waits for it', async () => {
     await world.book()

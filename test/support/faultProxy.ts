@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
-import { createPoolRule } from '../../devnet/replacement.js'
+import { createPoolRule, readSent } from '../../devnet/replacement.js'
 import { callRpc } from '../../devnet/rpc.js'
 
 export type RpcCall = { id: number; method: string; params: unknown[] }
@@ -61,7 +61,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       calls.map(async (call, i) => {
         const fault = await decide?.(call, i)
         if (fault || call.method !== 'eth_sendRawTransaction') return fault
-        const refuse = await poolRule(String(call.params[0]))
+        const sent = readSent(String(call.params[0]))
+        const refuse = sent && (await poolRule(sent))
         return refuse && { refuse }
       }),
     )

@@ -1,9 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -11,6 +13,9 @@ const run = promisify(execFile)
 
 export const packageFolder = fileURLToPath(new URL('../../../sdk/python', import.meta.url))
 const requirements = path.join(packageFolder, 'tests', 'requirements.txt')
+/** Several times what any run takes. */
+const LIMIT_MS = 300_000
+const OUTPUT_MS = 2_000
 /** The oldest that the package supports. */
 const OLDEST = [3, 10] as const
 
@@ -69,7 +74,7 @@ async function readVersion(base: string): Promise<string> {
 
 export type Outcome = { code: number; output: string }
 
-/** Runs a program to its end, with what it has said. Nothing is left in the tree. */
+/** Runs a program to its end, with what it has said. One that does not come to it says where it hangs. Nothing is left in the tree. */
 export async function runPython(
   python: string,
   args: string[],
@@ -86,9 +91,11 @@ export async function runPython(
       output += chunk.toString()
     })
   }
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (status) => resolve(status ?? 1))
-  })
-  return { code, output }
+  const limit = setTimeout(() => child.kill('SIGABRT'), LIMIT_MS)
+  const closed = once(child, 'close')
+  const [status] = (await once(child, 'exit')) as [number | null]
+  clearTimeout(limit)
+  // What it has started may outlive it and keep its output open.
+  await Promise.race([closed, sleep(OUTPUT_MS, undefined, { ref: false })])
+  return { code: status ?? 1, output }
 }

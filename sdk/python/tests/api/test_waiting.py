@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -207,17 +208,28 @@ print(Steward(sys.argv[1]).intents.wait_for_completion(sys.argv[2], on_event=tol
 """
 
 
+@contextmanager
+def _waiter(
+    order: list[str], env: dict[str, str]
+) -> Generator[subprocess.Popen[str], None, None]:
+    """A process that is killed in the end, wherever it is then."""
+    with subprocess.Popen(order, env=env, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def test_another_process_waits_on_where_one_was_killed(control: Control) -> None:
     made = control("account")
     intent_id: str = control("intent", walletId=made["walletId"])
     order = [sys.executable, "-c", WAITER, made["key"], intent_id]
     env = {**os.environ, "PYTHONPATH": "src"}
-    with subprocess.Popen(order, env=env, stdout=subprocess.PIPE, text=True) as first:
+    with _waiter(order, env) as first:
         assert first.stdout is not None
         assert [first.stdout.readline().strip() for _ in range(2)] == STORY[:2]
-        first.kill()
     control("move", intentId=intent_id, to="executing")
-    with subprocess.Popen(order, env=env, stdout=subprocess.PIPE, text=True) as second:
+    with _waiter(order, env) as second:
         assert second.stdout is not None
         assert [second.stdout.readline().strip() for _ in range(3)] == STORY[:3]
         control("move", intentId=intent_id, to="completed")
