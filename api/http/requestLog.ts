@@ -181,8 +181,7 @@ const resourceIds = /^(intent|fund|key)_[0-9a-z]{26}$/
 export function noteSubject(response: Response, named: unknown): void {
   if (typeof named !== 'object' || named === null) return
   const noted = notedOf(response)
-  const { id, walletId, ...others } = named as Record<string, unknown>
-  const { intentId } = others
+  const { id, walletId, intentId } = named as Record<string, unknown>
   for (const value of [id, walletId, intentId]) {
     if (typeof value !== 'string') continue
     if (walletIds.test(value)) noted.walletId = value
@@ -208,12 +207,17 @@ export function keepRequest(
     return
   }
   log.add({
-    ...{ id: requestId, at, accountId: sender.accountId, ms },
+    id: requestId,
+    at,
+    ms,
+    accountId: sender.accountId,
     keyDigest: 'keyDigest' in sender ? sender.keyDigest : undefined,
     userId: 'userId' in sender ? sender.userId : undefined,
     method: response.req.method,
     path: patternOf(response),
-    ...{ walletId, resourceId, code },
+    walletId,
+    resourceId,
+    code,
     status: response.headersSent ? response.statusCode : CALLER_GONE,
     credits: Number(response.getHeader('X-Credits-Charged') ?? 0),
   })
