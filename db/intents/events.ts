@@ -32,8 +32,8 @@ const columns = [
   ...['e.id', 'e.intent_id as intentId', 'e.wallet_id as walletId', 'e.type', 'e.data', 'e.at'],
   'e.xact',
 ]
-/** No transaction runs that could still put an event before these. */
-const IS_TOLD = 'e.xact < pg_snapshot_xmin(pg_current_snapshot())'
+/** No transaction runs that could still put an event before these. Asked once for all rows. */
+const IS_TOLD = 'e.xact < (select told_before())'
 
 /**
  * Events of the account, oldest first. Whoever goes on after the last one he has read misses none and reads
@@ -75,7 +75,7 @@ export async function readPage(
   return toPage(rows, slice.limit)
 }
 
-const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot()) as horizon'
+const HORIZON = '(select told_before()) as horizon'
 type Horizon = { horizon: string }
 type Nullable<T> = { [K in keyof T]: T[K] | null }
 

@@ -5,6 +5,7 @@ import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
+import { told } from './0040_told.js'
 import { intents } from './0003_intents.js'
 import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
@@ -65,4 +66,5 @@ export const migrations = [
   { name: '0031_webhooks', sql: webhooks },
   { name: '0032_accounts_of_users', sql: accountsOfUsers },
   { name: '0034_expiry', sql: expiry },
+  { name: '0040_told', sql: told },
 ]

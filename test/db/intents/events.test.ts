@@ -50,7 +50,7 @@ const insert = () => insertTestIntent(database.db, wallet, 'planning')
 const read = (slice: Partial<EventSlice> = {}) =>
   readEvents(api, wallet.accountId, { limit: 100, ...slice })
 
-/** Other databases of the server count transactions too: what they are about holds the news back. */
+/** A transaction of another database that ends at this moment counts as ours: whose it was nobody can tell then. */
 async function readSettled(count: number, slice: Partial<EventSlice> = {}) {
   for (;;) {
     const events = await read(slice)
@@ -93,6 +93,22 @@ describe('readEvents', () => {
     expect(await read({ limit: 4 })).toEqual(events.slice(0, 4))
     expect(await read({ limit: 4, after: events[3]?.id ?? 0n })).toEqual(events.slice(4))
     expect(await read({ after: events[5]?.id ?? 0n })).toEqual([])
+  })
+
+  test('is not held back by a transaction of another database on the same server', async () => {
+    const other = await createDatabase()
+    const foreign = await other.db.transaction()
+    try {
+      await foreign.raw('select pg_current_xact_id()')
+      const id = await insert()
+      const events = await readSettled(2)
+      expect(events.map(({ intentId }) => intentId)).toEqual([id, id])
+      // It was not waited for: a session that is idle in a transaction for too long would have been ended.
+      await foreign.raw('select pg_current_xact_id()')
+    } finally {
+      await foreign.rollback().catch(() => undefined)
+      await other.drop()
+    }
   })
 
   test('passes by no event of a transaction that commits later, whose id is lower', async () => {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { connect, type Db } from '../../../../db/connection/connect.js'
+import { readEvents } from '../../../../db/intents/events.js'
 import {
   setCompleted,
   setExecuting,
@@ -41,6 +43,12 @@ const follow = async (intentId: string, { query = '', lastEventId = '' } = {}) =
   const client = await openEvents(url, { key, ...(headers && { headers }) })
   clients.push(client)
   return client
+}
+/** Waits until so many events of an intent may be told: an older transaction may run still. */
+async function untilTold(intentId: string, count: number): Promise<void> {
+  const { db } = world.database
+  const read = () => readEvents(db, wallet.accountId, { intentId, limit: count })
+  while ((await read()).length < count) await sleep(5)
 }
 const typesOf = (client: EventClient) => client.events.map(({ event }) => event)
 const timeout = { code: 'BRIDGE_TIMEOUT' as const, message: 'test', step: 1 }
@@ -106,6 +114,7 @@ describe('GET /v1/intents/:intentId/events', () => {
     await setExecuting(worker, id)
     await setCompleted(worker, id)
     await world.database.db.raw(`select move_intent(?, 'reopened')`, [id])
+    await untilTold(id, 5)
     const client = await follow(id)
     await client.until(5)
     await setFailed(worker, id, failure)
