@@ -170,7 +170,7 @@ export function noteTool(response: Response, name: string): void {
 }
 
 const walletIds = /^svc_wallet_[0-9a-z]{26}$/
-const resourceIds = /^(intent|fund|key)_[0-9a-z]{26}$/
+const resourceIds = /^(intent|fund|key|wh)_[0-9a-z]{26}$/
 
 /**
  * Notes what a request is about, as far as that has an id of ours: whatever else callers put into a path may be
@@ -181,8 +181,8 @@ const resourceIds = /^(intent|fund|key)_[0-9a-z]{26}$/
 export function noteSubject(response: Response, named: unknown): void {
   if (typeof named !== 'object' || named === null) return
   const noted = notedOf(response)
-  const { id, walletId, intentId } = named as Record<string, unknown>
-  for (const value of [id, walletId, intentId]) {
+  const { id, walletId, intentId, webhookId } = named as Record<string, unknown>
+  for (const value of [id, walletId, intentId, webhookId]) {
     if (typeof value !== 'string') continue
     if (walletIds.test(value)) noted.walletId = value
     else if (resourceIds.test(value)) noted.resourceId = value

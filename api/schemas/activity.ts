@@ -24,8 +24,8 @@ export const requestIdInput = z
 export const resourceInput = z
   .string()
   .regex(
-    /^(svc_wallet|intent|fund|key)_[0-9a-z]{26}$/,
-    'must be the id of a wallet, an intent, a funding or a key',
+    /^(svc_wallet|intent|fund|key|wh)_[0-9a-z]{26}$/,
+    'must be the id of a wallet, an intent, a funding, a key or a webhook',
   )
 export const callerInput = safeText(64)
 export const searchInput = safeText(128)

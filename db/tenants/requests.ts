@@ -16,7 +16,7 @@ export type RequestEntry = {
   /** The pattern of its route, such as `/v1/intents/:intentId`. */
   path: string
   walletId: string | undefined
-  /** The intent, funding or key that it was about. */
+  /** The intent, funding, key or webhook that it was about. */
   resourceId: string | undefined
   status: number
   /** Of the error that answered it. */

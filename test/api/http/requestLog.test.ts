@@ -6,6 +6,8 @@ import fc from 'fast-check'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
+import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
+import { importWebhookKey, newWebhookKey } from '../../../webhooks/secrets.js'
 import { makeKek } from '../../custody/kek/kekFile.js'
 import { insertTestIntent } from '../../db/rows.js'
 import { holdsAsync } from '../../domain/plan/holds.js'
@@ -99,6 +101,16 @@ describe('the request log', () => {
     expect(rows[2]?.resource_id).toBe(unknown)
     const keyIds = await database.db('api_key').where({ account_id: accountId }).pluck('id')
     expect([...new Set(rows.map(({ caller_id: caller }) => caller))]).toEqual(keyIds)
+  })
+
+  test('keeps the webhook that a call is about', async () => {
+    await publishWebhookKey(database.db, await importWebhookKey(await newWebhookKey()))
+    const body = { url: 'http://127.0.0.1:9/hook' }
+    const { id } = (await api.call('POST', '/v1/webhooks', { key, body })).body
+    await api.call('GET', `/v1/webhooks/${id}`, { key })
+    await api.call('GET', `/v1/webhooks/${id}/deliveries`, { key })
+    const rows = await untilKept(3)
+    expect(rows.map(({ resource_id: of }) => of)).toEqual([id, id, id])
   })
 
   test('keeps the intent and the wallet that a call is about', async () => {

@@ -72,7 +72,7 @@ const wordOf = (value: string, keys: readonly KeyEntry[]) =>
 function filterOf(text: string): Search {
   if (text.startsWith('req_')) return { requestId: text }
   if (text.startsWith('user_')) return { userId: text }
-  if (/^(intent|svc_wallet|fund|key)_/.test(text)) return { resourceId: text }
+  if (/^(intent|svc_wallet|fund|key|wh)_/.test(text)) return { resourceId: text }
   return text.startsWith('/') ? { path: text } : { code: text.toUpperCase() }
 }
 
