@@ -7,6 +7,7 @@ export const guides: readonly [file: string, about: string][] = [
   ['guides/idempotency.md', 'how nothing is done twice'],
   ['guides/testing.md', 'failures on demand'],
   ['webhooks.md', 'being told what happens: endpoints, verification, retries'],
+  ['mcp.md', 'for agents: the same calls as tools of the Model Context Protocol, at /mcp'],
   ['errors.md', 'every code and reason'],
   ['testnet.md', 'running the service on public testnets'],
 ]
