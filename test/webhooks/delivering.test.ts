@@ -24,6 +24,12 @@ afterEach(async () => {
 
 const headersOf = ({ headers }: { headers: object }) => headers as Record<string, string>
 
+/** A workflow's history as text. Payloads, which are bytes, are told as what they stand for. */
+const readable = (history: object) =>
+  JSON.stringify(history, (name, value: unknown) =>
+    name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  )
+
 describe('webhooks', () => {
   test('what happens to an intent arrives, signed, as it is told on /v1/events', async () => {
     const customer = await hooks.newCustomer()
@@ -195,8 +201,9 @@ describe('webhooks', () => {
     const texts = [
       hooks.logText(),
       hooks.world.api.logText(),
-      JSON.stringify(await workflow.fetchHistory()),
+      readable(await workflow.fetchHistory()),
     ]
+    expect(texts[2]).toContain('retryInMs')
     for (const text of texts) {
       for (const canary of ['canary-url', 'canary-answer', secret, 'webhook.test']) {
         expect(text).not.toContain(canary)
