@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import {
   getCreate2Address,
   getCreateAddress,
@@ -105,23 +105,19 @@ export class Plan {
   /** Signing costs several ms per transaction (hashes of big bytecodes in JavaScript), hence the cache. */
   #sign(chainId: number, mnemonic: string): Promise<Signed[]> {
     const input = JSON.stringify([chainId, mnemonic, this.#planned, String(fees.maxFeePerGas)])
-    return readOrMake(input, () => {
+    return readOrMake(input, async () => {
       const { signingKey } = HDNodeWallet.fromPhrase(mnemonic)
-      return this.#planned.map(({ to, data, value, gasLimit }, nonce) => {
-        const transaction = Transaction.from({
-          type: 2,
-          chainId,
-          nonce,
-          to,
-          data,
-          value,
-          gasLimit,
-          ...fees,
-        })
+      const signed: Signed[] = []
+      for (const [nonce, { to, data, value, gasLimit }] of this.#planned.entries()) {
+        const call = { type: 2, chainId, nonce, to, data, value, gasLimit }
+        const transaction = Transaction.from({ ...call, ...fees })
         transaction.signature = signingKey.sign(transaction.unsignedHash)
         const raw = transaction.serialized
-        return { raw, hash: keccak256(raw) }
-      })
+        signed.push({ raw, hash: keccak256(raw) })
+        // All together take seconds: whatever else this process does has its turn in between.
+        await setImmediate()
+      }
+      return signed
     })
   }
 
