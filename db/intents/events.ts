@@ -72,20 +72,27 @@ export async function readPage(
        (select x.* from (?) x where scope.account = ? offset 0) q on true`,
     [accountId, query, accountId],
   )
-  return toPage(rows, slice.limit)
+  return toPage(rows, { after, limit: slice.limit })
 }
 
 const HORIZON = '(select told_before()) as horizon'
 type Horizon = { horizon: string }
 type Nullable<T> = { [K in keyof T]: T[K] | null }
 
-/** Rows of which one without an event tells the horizon only. */
-function toPage(rows: (Horizon & Nullable<Row>)[], limit: number): EventPage {
+/**
+ * Rows of which one without an event tells the horizon only. What was read stays read: a later look may tell an
+ * earlier horizon than the one before, of a transaction of which it cannot be told any more whose it was.
+ */
+function toPage(
+  rows: (Horizon & Nullable<Row>)[],
+  { after, limit }: { after: Position; limit: number },
+): EventPage {
   const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as Row)]))
   const isFull = events.length >= limit
   const last = events.at(-1)
-  const { horizon = '0' } = rows[0] ?? {}
-  return { events, isFull, horizon: isFull && last ? last : { xact: BigInt(horizon), id: 0n } }
+  const told = { xact: BigInt(rows[0]?.horizon ?? '0'), id: 0n }
+  const horizon = isBefore(told, after) ? after : told
+  return { events, isFull, horizon: isFull && last ? last : horizon }
 }
 
 const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
@@ -173,11 +180,13 @@ export async function readNews(db: Db, wanted: Wanted[], limit: number): Promise
   ])
   const parts = wanted.map((): NewsRow[] => [])
   for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
-  return parts.map((part) => {
+  return wanted.map(({ after }, at) => {
+    const part = parts[at] ?? []
     const told = part.filter(({ isTold }) => isTold !== false)
     const isHeld = told.length < part.length
     // Where one is held back, all that may be told before it has been read.
-    const page = toPage(told.length > 0 ? told : part.map(withoutEvent), isHeld ? Infinity : limit)
+    const shown = told.length > 0 ? told : part.map(withoutEvent)
+    const page = toPage(shown, { after, limit: isHeld ? Infinity : limit })
     return { ...page, isHeld }
   })
 }

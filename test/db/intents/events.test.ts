@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
-import { readEvents, type EventSlice } from '../../../db/intents/events.js'
+import { readEvents, readNews, readPage, type EventSlice } from '../../../db/intents/events.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
@@ -64,6 +64,18 @@ async function lastId(count: number): Promise<bigint> {
   const last = (await readSettled(count)).at(-1)
   return last?.id ?? 0n
 }
+
+describe('how far the story has been read', () => {
+  test('never goes back: what was read once is not read again', async () => {
+    await insert()
+    await readSettled(2)
+    const { accountId } = wallet
+    const [after, limit] = [{ xact: 2n ** 50n, id: 0n }, 10]
+    expect(await readPage(api, accountId, { after, limit })).toMatchObject({ horizon: after })
+    const [news] = await readNews(api, [{ accountId, after }], limit)
+    expect(news).toMatchObject({ events: [], horizon: after })
+  })
+})
 
 describe('readEvents', () => {
   test('tells what happened, oldest first, in pages, of all intents or of one', async () => {
