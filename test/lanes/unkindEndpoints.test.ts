@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
-import { connectChain } from '../../chains/connect.js'
+import { connectChain, type ChainClient } from '../../chains/connect.js'
+import { readBlock } from '../../chains/read.js'
 import { connect } from '../../db/connection/connect.js'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { signerStates, watchQueue } from '../../db/lanes/queue.js'
@@ -51,6 +52,9 @@ jest.setTimeout(LIMIT_MS + 90_000)
 
 const faultsOf = (source: string) => seededFaults(drawsOf(seed, source), rates)
 
+/** What is connected; `run` begins its work, and returns what ends it. */
+type Lanes = { run(): () => Promise<unknown> }
+
 describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   let world: World
   let other: Twin
@@ -61,8 +65,8 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     await world?.stop()
   })
 
-  /** Signer and driver as their processes run them, over both endpoints. Returns what ends them. */
-  function startLanes(): () => Promise<unknown> {
+  /** Signer and driver as their processes run them, over both endpoints. */
+  async function connectLanes(): Promise<Lanes> {
     const stopping = new AbortController()
     const { signal } = stopping
     const url = world.database.urlAs('steward_lanes')
@@ -75,16 +79,31 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     const [forSigner, forDriver] = clients as [(typeof clients)[0], (typeof clients)[0]]
     const chains = { list: [forSigner], byId: () => forSigner }
     const signer = { ...world.signer, db: signerDb, chains }
-    const running = [
-      runSigner(signer, watchQueue(listener, signal, signerStates), signal),
-      driveChain({ url, client: forDriver, listener, log: world.log }, signal),
-    ]
-    return async () => {
-      stopping.abort()
-      await Promise.allSettled(running)
-      await signerDb.destroy()
-      for (const client of clients) client.close()
+    // Who begins with faults does not know yet which one is on a fork: that is for tests of its own.
+    for (const client of clients) await untilCompared(client)
+    return {
+      run() {
+        const running = [
+          runSigner(signer, watchQueue(listener, signal, signerStates), signal),
+          driveChain({ url, client: forDriver, listener, log: world.log }, signal),
+        ]
+        return async () => {
+          stopping.abort()
+          await Promise.allSettled(running)
+          await signerDb.destroy()
+          for (const client of clients) client.close()
+        }
+      },
     }
+  }
+
+  /** Until the fork, where there is one, is known for what it is. */
+  async function untilCompared(client: ChainClient): Promise<void> {
+    const isCompared = async () => {
+      await readBlock(client, 'latest')
+      return !other.node || client.endpoints[1]?.isApart?.() === true
+    }
+    await world.waitUntil(isCompared)
   }
 
   async function mineOn(over: AbortSignal): Promise<void> {
@@ -111,10 +130,10 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   }
   let ordered = 0
 
-  async function runAll(intents: Running[]): Promise<void> {
+  async function runAll(lanes: Lanes, intents: Running[]): Promise<void> {
     const over = new AbortController()
     const mining = mineOn(over.signal)
-    const end = startLanes()
+    const end = lanes.run()
     const handInAll = async () => {
       for (const intent of intents) await intent.handIn()
       return isOver()
@@ -156,9 +175,11 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     await world.driver().db.destroy()
     other = await startOther()
     await world.mine(BLOCKS_MISSED)
+    if (other.node) await callRpc(other.node.url, 'anvil_mine', ['0x1'])
+    const lanes = await connectLanes()
     world.proxy.set(faultsOf('first'))
     other.proxy.set(faultsOf('second'))
-    await runAll(intents)
+    await runAll(lanes, intents)
     world.proxy.set(undefined)
     other.proxy.set(undefined)
 

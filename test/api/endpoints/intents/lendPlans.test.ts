@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { toQuantity } from 'ethers'
+import { callRpc } from '../../../../devnet/rpc.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
 import { bridgeNotBegun } from './begun.js'
 import type { Answer } from '../../api.js'
@@ -22,9 +24,18 @@ const planOf = ({ body }: Answer) => body.executionPlan as Plan
 const reservationsOf = ({ body }: Answer) =>
   world.database.db('reservation').where({ intent_id: body.id }).orderBy('sequence')
 
+/** A gwei of base fee everywhere. What fresh nodes ask for falls with each block that they have made. */
+async function makeGasDear(): Promise<void> {
+  for (const url of Object.values(world.chains.urls)) {
+    await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(10n ** 9n)])
+    await callRpc(url, 'evm_mine')
+  }
+}
+
 describe('POST /v1/intents: a lend from another chain', () => {
   test('201: over one bridge to the best rate, less the fee', async () => {
     const { id } = await world.newWallet({ 'arbitrum-sepolia': 20n * usdc })
+    await makeGasDear()
     const answer = await world.lend(id, 12.5)
     expect(answer.status).toBe(201)
     expect(planOf(answer)).toEqual({
