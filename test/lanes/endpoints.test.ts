@@ -35,6 +35,8 @@ describe('two endpoints of a chain', () => {
   const rounds = async (tools: DriverTools, count = MANY_ROUNDS) => {
     for (let i = 0; i < count; i++) await bookChain(tools).catch(() => undefined)
   }
+  const bookedHash = async () =>
+    (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
   const reorgs = () => world.told.filter(({ message }) => message.startsWith('reorg'))
   const mineOn = ({ node }: Twin, blocks: number) =>
     callRpc(node?.url ?? '', 'anvil_mine', [toQuantity(blocks)])
@@ -134,9 +136,6 @@ describe('two endpoints of a chain', () => {
     await expectDone()
     expect(reorgs()).toEqual([])
   })
-
-  const bookedHash = async () =>
-    (await world.db('chain').first<{ booked_hash: string }>()).booked_hash
 
   test('one on a fork while the preferred one is silent from the start: booking waits for it', async () => {
     await world.book()

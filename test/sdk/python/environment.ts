@@ -74,7 +74,10 @@ async function readVersion(base: string): Promise<string> {
 
 export type Outcome = { code: number; output: string }
 
-/** Runs a program to its end, with what it has said. One that does not come to it says where it hangs. Nothing is left in the tree. */
+/**
+ * Runs a program to its end, with what it has said. One that does not come to it says where it hangs. Nothing is left
+ * in the tree.
+ */
 export async function runPython(
   python: string,
   args: string[],
@@ -92,9 +95,9 @@ export async function runPython(
     })
   }
   const limit = setTimeout(() => child.kill('SIGABRT'), LIMIT_MS)
-  const closed = once(child, 'close')
-  const [status] = (await once(child, 'exit')) as [number | null]
-  clearTimeout(limit)
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const exit = once(child, 'exit').finally(() => clearTimeout(limit))
+  const [status] = (await exit) as [number | null]
   // What it has started may outlive it and keep its output open.
   await Promise.race([closed, sleep(OUTPUT_MS, undefined, { ref: false })])
   return { code: status ?? 1, output }
