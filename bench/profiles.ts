@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LINES = 20
-/** Where a thread is when it does nothing. */
+/** Where a thread is when it does nothing, or nothing but being profiled. */
 const idle = ['(idle)', '(program)', '(root)']
+const PROFILER = /\/bench\/profiler\.mjs$/
 
 type Frame = { functionName: string; url: string; lineNumber: number }
 /** @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
@@ -24,54 +25,59 @@ export function profiling(folder: string | undefined) {
     toggle(pids: number[]): void {
       if (folder) for (const pid of pids) process.kill(pid, 'SIGUSR2')
     },
-    /** Prints what each thread of each process has spent its time on. */
-    report(pids: Record<string, number>, intents: number): void {
+    /** Prints what the threads of a process have spent their time on. */
+    report({ name, pid }: { name: string; pid: number }, ran: Ran): void {
       if (!folder) return
-      for (const [name, pid] of Object.entries(pids)) {
-        for (const file of readdirSync(folder).filter((one) => one.startsWith(`${pid}.`))) {
-          const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile
-          const thread = file.split('.')[1] === '0' ? name : `${name}, thread ${file.split('.')[1]}`
-          tell(thread, profile, intents)
-        }
+      const all = Object.entries(ran.threads).filter(([, s]) => s > 0)
+      const shown = all
+        .sort(([, a], [, b]) => b - a)
+        .map(([thread, s]) => `${thread} ${((s * 1_000) / ran.intents).toFixed(1)}`)
+      console.log(`\n${name}: CPU ms per intent by thread: ${shown.join(', ')}`)
+      for (const file of readdirSync(folder).filter((one) => one.startsWith(`${pid}.`))) {
+        const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile
+        tell(`${name}, JavaScript thread ${file.split('.')[1]}`, profile, ran.intents)
       }
     },
   }
 }
 
+/** CPU seconds of a process's threads while so many intents were executed. */
+type Ran = { threads: Record<string, number>; intents: number }
+
+/** Times are of the clock: a thread that waits for a core is on its stack all the while. Shares hold nevertheless. */
 function tell(thread: string, profile: Profile, intents: number): void {
   const own = ownTimes(profile)
   const busy = profile.nodes.filter(({ callFrame }) => !idle.includes(callFrame.functionName))
   const total = busy.reduce((sum, { id }) => sum + (own.get(id) ?? 0), 0)
-  const per = (us: number) => (us / 1_000 / intents).toFixed(2)
-  console.log(`\n${thread}: ${per(total)} ms of JavaScript per intent`)
-  for (const [title, nameOf] of [
-    ['by place', placeOf],
-    ['by function', functionOf],
-  ] as const) {
+  const list = (title: string, sums: Map<string, number>, lines: number) => {
+    console.log(`  ${title}`)
+    for (const [name, us] of [...sums].sort(([, a], [, b]) => b - a).slice(0, lines)) {
+      const [each, share] = [us / 1_000 / intents, (100 * us) / total]
+      console.log(`  ${each.toFixed(2).padStart(8)} ms ${share.toFixed(1).padStart(5)} %  ${name}`)
+    }
+  }
+  const sumBy = (nameOf: (frame: Frame) => string) => {
     const sums = new Map<string, number>()
     for (const { id, callFrame } of busy) {
-      const name = nameOf(callFrame)
-      sums.set(name, (sums.get(name) ?? 0) + (own.get(id) ?? 0))
+      sums.set(nameOf(callFrame), (sums.get(nameOf(callFrame)) ?? 0) + (own.get(id) ?? 0))
     }
-    console.log(`  ${title}`)
-    for (const [name, us] of [...sums].sort(([, a], [, b]) => b - a).slice(0, LINES)) {
-      console.log(
-        `  ${per(us).padStart(8)} ms ${((100 * us) / total).toFixed(1).padStart(5)} %  ${name}`,
-      )
-    }
+    return sums
   }
-  console.log('  with what it calls')
-  const inclusive = inclusiveTimes(profile, own)
-  for (const [name, us] of [...inclusive].sort(([, a], [, b]) => b - a).slice(0, 2 * LINES)) {
-    console.log(
-      `  ${per(us).padStart(8)} ms ${((100 * us) / total).toFixed(1).padStart(5)} %  ${name}`,
-    )
-  }
+  console.log(`${thread}: ${(total / 1_000 / intents).toFixed(2)} ms busy per intent`)
+  list('by place', sumBy(placeOf), LINES)
+  list('by function', sumBy(functionOf), LINES)
+  list('our functions, with what they call', inclusiveTimes(profile, own), 2 * LINES)
 }
 
-function ownTimes({ samples, timeDeltas }: Profile): Map<number, number> {
+function ownTimes({ nodes, samples, timeDeltas }: Profile): Map<number, number> {
   const own = new Map<number, number>()
-  for (const [i, id] of samples.entries()) own.set(id, (own.get(id) ?? 0) + (timeDeltas[i] ?? 0))
+  const children = new Map(nodes.map(({ id, children = [] }) => [id, children]))
+  const profilers = nodes.filter(({ callFrame }) => PROFILER.test(callFrame.url))
+  const drop = (id: number): number[] => [id, ...(children.get(id) ?? []).flatMap(drop)]
+  const dropped = new Set(profilers.flatMap(({ id }) => drop(id)))
+  for (const [i, id] of samples.entries()) {
+    if (!dropped.has(id)) own.set(id, (own.get(id) ?? 0) + (timeDeltas[i] ?? 0))
+  }
   return own
 }
 

@@ -1,23 +1,37 @@
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { connect, type Db } from '../db/connection/connect.js'
 import { createHome, removeHome, startStack, type Facts } from '../test/e2e/stack.js'
 import { createCallers, quantile, type Answered } from './callers.js'
 import { profiling } from './profiles.js'
 import { dumpChains, runTwin, type TwinResult } from './twin.js'
-import { parentOf, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
+import { countStatements, forgetStatements, reportStatements } from './statements.js'
+import { pidsOf, readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
 
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
  * bundles sent by a script.
  */
-const WALLETS = Number(process.env.WALLETS ?? 200)
-const CONNECTIONS = Number(process.env.CONNECTIONS ?? 32)
+const { values } = parseArgs({
+  options: {
+    wallets: { type: 'string', default: '200' },
+    connections: { type: 'string', default: '32' },
+    kind: { type: 'string', default: 'lend' },
+    /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
+    profile: { type: 'string' },
+  },
+})
+const WALLETS = Number(values.wallets)
+const CONNECTIONS = Number(values.connections)
 /** `lend` on the chain where the money is, `bridge`: lend on another one, `withdraw` what was lent. */
-const KIND = (process.env.KIND ?? 'lend') as keyof typeof wishes
+const KIND = values.kind as keyof typeof wishes
 const POLL_MS = 250
 const IDLE_MS = 3_000
+/** Until a process has written its profile. */
+const WRITING_MS = 2_000
+const services = ['api', 'worker', 'lanes', 'signer']
 
 const ARBITRUM = 'arbitrum-sepolia'
 const wishes = {
@@ -56,7 +70,7 @@ const runIntents = (bench: Bench, wallets: string[], kind: keyof typeof wishes) 
     bodyOf: (walletId) => ({ walletId, asset: 'USDC', ...wishes[kind] }),
   })
 
-const profiles = profiling(process.env.PROFILE)
+const profiles = profiling(values.profile)
 const home = await createHome()
 const stack = await startStack(home, profiles.env)
 try {
@@ -67,10 +81,11 @@ try {
 }
 
 async function measure(facts: Facts): Promise<void> {
+  if (values.profile) await countStatements(stack)
   const db = connect(facts.databaseUrl, 2)
   await db('account').update({ rpm: 1_000_000_000, purchased: 1_000_000_000 })
   const callers = createCallers(facts, CONNECTIONS)
-  const bench = { db, facts, callers, pids: pidsOf(facts) }
+  const bench = { db, facts, callers, pids: pidsOf(stack.readFacts().pids) }
   const wallets = await openWallets(bench)
   const funding = await runAll(bench, {
     ...{ table: 'funding', items: wallets, path: '/demo/fund' },
@@ -80,33 +95,46 @@ async function measure(facts: Facts): Promise<void> {
   if (KIND === 'withdraw') tell('lends before them', await runIntents(bench, wallets, 'lend'))
   const dumps = await dumpChains(facts.rpcUrls)
   const idle = await measureIdle(bench.pids)
-  const services = ['api', 'worker', 'lanes', 'signer'].map((name) => bench.pids[name] ?? 0)
-  const profiled = [...services, bench.pids.devnet ?? 0]
-  profiles.toggle(profiled)
-  const run = await runIntents(bench, wallets, KIND)
-  profiles.toggle(profiled)
-  const memory = readMemory(bench.pids)
-  const bundles = await readBundling(db, run.since)
-  // What is ours takes nothing from the twin.
-  for (const pid of services) process.kill(pid, 'SIGSTOP')
-  const { since } = run
-  const twin = await runTwin(
-    { db, facts, pids: bench.pids, since },
-    { dumps, connections: CONNECTIONS },
-  )
-  for (const pid of services) process.kill(pid, 'SIGCONT')
-  profiles.report(bench.pids, WALLETS)
+  const run = await profiled(bench, () => runIntents(bench, wallets, KIND))
+  const [memory, bundles] = [readMemory(bench.pids), await readBundling(db, run.since)]
+  const twin = await runBeside(bench, () => {
+    const ran = { db, facts, pids: bench.pids, since: run.since }
+    return runTwin(ran, { dumps, connections: CONNECTIONS })
+  })
   report({ run, funding, bundles, twin, idle, memory })
   callers.stop()
   await db.destroy()
 }
 
-/** Every process that takes part, and this one, which asks. `devnet`: fronts of rollups, mining, attestations. */
-function pidsOf({ pids }: Facts): Pids {
-  const { anvil, ...others } = pids as Facts['pids'] & { anvil: Record<string, number> }
-  const nodes = Object.entries(anvil).map(([name, pid]) => [`node ${name}`, pid])
-  const devnet = parentOf(others.api)
-  return { ...others, ...(Object.fromEntries(nodes) as Pids), devnet, bench: process.pid }
+/** What is ours takes nothing from the twin. */
+async function runBeside<T>(bench: Bench, work: () => Promise<T>): Promise<T> {
+  const ours = pidsIn(bench, services)
+  for (const pid of ours) process.kill(pid, 'SIGSTOP')
+  return work().finally(() => {
+    for (const pid of ours) process.kill(pid, 'SIGCONT')
+  })
+}
+
+function pidsIn({ pids }: Bench, names: string[]): number[] {
+  return names.map((name) => pids[name] ?? 0)
+}
+
+/** Prints where the time of a run went, when that was asked for. */
+async function profiled(bench: Bench, work: () => Promise<Run>): Promise<Run> {
+  if (!values.profile) return work()
+  const own = pidsIn(bench, [...services, 'devnet'])
+  const before = own.map(readThreads)
+  await forgetStatements(bench.db)
+  profiles.toggle(own)
+  const run = await work()
+  profiles.toggle(own)
+  await sleep(WRITING_MS)
+  const threads = own.map((pid, i) => spent(before[i] ?? {}, readThreads(pid)))
+  await reportStatements(bench.db, WALLETS)
+  for (const [i, name] of [...services, 'devnet'].entries()) {
+    profiles.report({ name, pid: own[i] ?? 0 }, { threads: threads[i] ?? {}, intents: WALLETS })
+  }
+  return run
 }
 
 async function openWallets({ callers }: Bench): Promise<string[]> {

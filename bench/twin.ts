@@ -55,19 +55,7 @@ export async function runTwin(
   const worker = await startWorker(facts.temporalAddress, taskQueue)
   const connection = await Connection.connect({ address: facts.temporalAddress })
   const client = new Client({ connection })
-  const start = async (twins: TwinInput[], prefix: string) => {
-    const ended = untilEnded(worker, twins.length)
-    await inTurns(twins, connections, ({ steps, intent }) =>
-      client.workflow.start('twin', {
-        ...{ taskQueue, workflowId: `${prefix}-${intent.intentId}` },
-        args: [{ steps, intent }],
-        priority: { priorityKey: 3, fairnessKey: intent.accountId },
-        memo: { requestId: intent.intentId },
-        staticSummary: `lend 0.5 USDC on ${intent.plan?.targetChain}`,
-      }),
-    )
-    await ended
-  }
+  const start = startTwins({ client, worker, connections, taskQueue })
   try {
     await start(inputs.slice(0, WARM_UP), `${taskQueue}-warm`)
     const pids = {
@@ -92,6 +80,25 @@ export async function runTwin(
       await front?.stop()
       await node.stop()
     }
+  }
+}
+
+type Starting = { client: Client; worker: ChildProcess; connections: number; taskQueue: string }
+
+/** Starts workflows, under ids with a prefix, and waits until all have come to their end. */
+function startTwins({ client, worker, connections, taskQueue }: Starting) {
+  return async (twins: TwinInput[], prefix: string): Promise<void> => {
+    const ended = untilEnded(worker, twins.length)
+    await inTurns(twins, connections, ({ steps, intent }) =>
+      client.workflow.start('twin', {
+        ...{ taskQueue, workflowId: `${prefix}-${intent.intentId}` },
+        args: [{ steps, intent }],
+        priority: { priorityKey: 3, fairnessKey: intent.accountId },
+        memo: { requestId: intent.intentId },
+        staticSummary: `lend 0.5 USDC on ${intent.plan?.targetChain}`,
+      }),
+    )
+    await ended
   }
 }
 

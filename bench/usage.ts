@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Facts } from '../test/e2e/stack.js'
 
 /** Ticks of `/proc` in a second. @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 const TICKS_PER_SECOND = 100
@@ -6,6 +7,19 @@ const KB_PER_MB = 1_024
 
 /** CPU seconds by the name of a process. */
 export type Cpu = Record<string, number>
+
+/**
+ * Every process that takes part in a stack, and this one, which asks. `devnet`: mining, fronts of rollups and the
+ * attestation service, which stand for what others run.
+ */
+export function pidsOf(pids: Facts['pids']): Record<string, number> {
+  const { anvil, ...services } = pids as Facts['pids'] & { anvil: Record<string, number | null> }
+  const nodes = Object.entries(anvil).flatMap(([name, pid]) =>
+    pid === null ? [] : [[`node ${name}`, pid] as const],
+  )
+  const devnet = parentOf(services.api)
+  return { ...services, ...Object.fromEntries(nodes), devnet, bench: process.pid }
+}
 
 type Stat = { parent: number; ownTicks: number; endedTicks: number }
 
@@ -37,8 +51,20 @@ export function readMemory(pids: Record<string, number>): Record<string, number>
   })
 }
 
-/** The process that has started another one. */
-export const parentOf = (pid: number): number => readStat(pid)?.parent ?? 0
+/** CPU seconds of a process's threads since their start, by the name that the system knows: some share one. */
+export function readThreads(pid: number): Cpu {
+  const threads: Cpu = {}
+  for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const name = readProc(pid, `task/${id}/comm`)?.trim()
+    const ticks = readStat(pid, `task/${id}/stat`)?.ownTicks
+    if (!name || ticks === undefined) continue
+    const key = Number(id) === pid ? 'main' : name
+    threads[key] = (threads[key] ?? 0) + ticks / TICKS_PER_SECOND
+  }
+  return threads
+}
+
+const parentOf = (pid: number): number => readStat(pid)?.parent ?? 0
 
 /** What was used between two readings. */
 export const spent = (before: Cpu, after: Cpu): Cpu =>
@@ -68,8 +94,8 @@ function readStats(): Map<number, Stat> {
   return stats
 }
 
-function readStat(pid: number): Stat | undefined {
-  const text = readProc(pid, 'stat')
+function readStat(pid: number, file = 'stat'): Stat | undefined {
+  const text = readProc(pid, file)
   if (text === undefined) return undefined
   // The name may hold spaces and brackets: fields count from its end on, the first one being the third.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
