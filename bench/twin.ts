@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
+import { TypedSearchAttributes } from '@temporalio/common'
 import { inTurns } from './callers.js'
 import { readCpu, spent, type Cpu } from './usage.js'
 import { chainFacts, pricing, type ChainName } from '../chains/registry.js'
@@ -10,6 +11,7 @@ import { startAnvil, type Anvil } from '../devnet/anvil.js'
 import { devnetTerms } from '../devnet/chains.js'
 import { startFront, type Front } from '../devnet/rollup/front.js'
 import { callRpc } from '../devnet/rpc.js'
+import { searchAttributes } from '../temporal/searchAttributes.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
 import type { Facts } from '../test/e2e/stack.js'
@@ -96,10 +98,24 @@ function startTwins({ client, worker, connections, taskQueue }: Starting) {
         priority: { priorityKey: 3, fairnessKey: intent.accountId },
         memo: { requestId: intent.intentId },
         staticSummary: `lend 0.5 USDC on ${intent.plan?.targetChain}`,
+        typedSearchAttributes: attributesOf(intent),
       }),
     )
     await ended
   }
+}
+
+function attributesOf({ intentId, accountId, walletId, plan }: ExecuteIntentInput) {
+  const chain = plan?.targetChain ?? ''
+  return new TypedSearchAttributes([
+    { key: searchAttributes.accountId, value: accountId },
+    { key: searchAttributes.walletId, value: walletId },
+    { key: searchAttributes.userId, value: walletId },
+    { key: searchAttributes.requestId, value: intentId },
+    { key: searchAttributes.intentAction, value: 'lend' },
+    { key: searchAttributes.sourceChain, value: chain },
+    { key: searchAttributes.targetChain, value: chain },
+  ])
 }
 
 const bundlesOf = (bundles: Bundles[], name: ChainName) =>
