@@ -168,7 +168,7 @@ async function start(world: World, role: Service['role']): Promise<Service> {
     env: {
       ...process.env,
       ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), LOG_LEVEL: 'error' },
-      ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES) },
+      ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES), NODE_OPTIONS: '' },
       ...{ RPC_URL_ETHEREUM_SEPOLIA: away, RPC_URL_BASE_SEPOLIA: away, ATTESTATION_URL: away },
       ...{ RPC_URL_ARBITRUM_SEPOLIA: world.node.url, KEK_FILE: join(world.folder, 'kek') },
     },
