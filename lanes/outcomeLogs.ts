@@ -69,11 +69,27 @@ function gasOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Lo
  * the rest. The first operation bears the remainder, so that the shares add up to the receipt.
  */
 function gasShare(receipt: Receipt, own: Log): bigint {
-  const events = receipt.logs.filter(isUserOperationEvent)
-  const used = events.map((log) => entryPoint.parseLog(log)?.args.actualGasUsed as bigint)
-  const rest = receipt.gasUsed - used.reduce((sum, gas) => sum + gas, 0n)
-  const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  return (used[index] ?? 0n) + equalPart(rest, events.length, index)
+  const bundled = readBundled(receipt)
+  const rest = receipt.gasUsed - bundled.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
+  const index = bundled.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  return (bundled[index]?.gasUsed ?? 0n) + equalPart(rest, bundled.length, index)
+}
+
+/** Where an operation of a bundle was told, and the gas that the EntryPoint measured for it. */
+type Bundled = { logIndex: number; gasUsed: bigint }
+
+/** Each operation of a bundle asks for all of them: they are read once. */
+const bundledIn = new WeakMap<Receipt, Bundled[]>()
+
+function readBundled(receipt: Receipt): Bundled[] {
+  const known = bundledIn.get(receipt)
+  if (known) return known
+  const read = receipt.logs.filter(isUserOperationEvent).map((log) => ({
+    logIndex: log.logIndex,
+    gasUsed: entryPoint.parseLog(log)?.args.actualGasUsed as bigint,
+  }))
+  bundledIn.set(receipt, read)
+  return read
 }
 
 /** Part of a whole that so many bear alike; the first one bears the remainder too. */
@@ -86,7 +102,7 @@ function equalPart(whole: bigint, count: number, index: number): bigint {
 function l1FeeOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
   if (kind === 'fund') return receipt.l1FeeWei
   if (kind === 'mint') return isOurs ? receipt.l1FeeWei : 0n
-  const events = receipt.logs.filter(isUserOperationEvent)
-  const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  return equalPart(receipt.l1FeeWei, events.length, index)
+  const bundled = readBundled(receipt)
+  const index = bundled.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  return equalPart(receipt.l1FeeWei, bundled.length, index)
 }

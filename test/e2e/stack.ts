@@ -63,7 +63,7 @@ export async function startStack(home: string, env: NodeJS.ProcessEnv = {}): Pro
     ['--import', 'tsx', join(root, 'dev', 'start.ts'), '--no-demo'],
     {
       cwd: root,
-      env: { ...process.env, ...anyPort, ...env, STEWARD_HOME: home, NODE_OPTIONS: '' },
+      env: { ...process.env, ...anyPort, ...env, STEWARD_HOME: home, NODE_OPTIONS: env.NODE_OPTIONS ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )

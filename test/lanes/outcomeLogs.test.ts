@@ -1,8 +1,9 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
 import { toMined } from '../../lanes/outcomeLogs.js'
 import { isOutcomeOf, readOutcome, type OutcomeLog } from '../../protocols/outcomes.js'
+import { entryPoint } from '../../protocols/userOperation.js'
 import type { Log, Receipt } from '../../chains/read.js'
 import type { WatchedOperation } from '../../db/lanes/booking.js'
 
@@ -137,6 +138,19 @@ describe('the gas of a bundle', () => {
       return toMined(chain, watched('deposit'), mining).gasUsed
     }
     expect([gasOf(one), gasOf(other)]).toEqual([551n, 450n])
+  })
+
+  test('is read once, however many operations it carried', () => {
+    const logs = Array.from({ length: 20 }, () => executed(ENTRY_POINT_ADDRESS))
+    const outcomes = logs.map(outcomeOf)
+    const carrier = { receipt: receiptOf(logs, 2_000n), isOurs: true }
+    const reading = jest.spyOn(entryPoint, 'parseLog')
+    for (const outcome of outcomes) {
+      toMined(chain, watched('deposit'), { outcome, carrier, ethPriceE8: 0n })
+    }
+    const reads = reading.mock.calls.length
+    reading.mockRestore()
+    expect(reads).toBe(logs.length)
   })
 
   test('of a mint that a stranger carried costs us nothing', () => {

@@ -1,0 +1,71 @@
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Facts } from '../test/e2e/stack.js'
+
+/** `sentAt`: Unix time, ms. */
+export type Answered = {
+  status: number
+  body: Record<string, unknown>
+  sentAt: number
+  tookMs: number
+}
+
+/**
+ * Callers of the API with the demo account's key who keep their connections, one request at a time on each.
+ *
+ * @returns `post`, and `stop`, which closes the connections.
+ */
+export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const post = (path: string, body: unknown) =>
+    new Promise<Answered>((resolve, reject) => {
+      const [sentAt, begun] = [Date.now(), performance.now()]
+      const sent = request(`${hostUrl}/v1${path}`, { method: 'POST', agent, headers })
+      sent.on('error', reject)
+      sent.on('response', (response) => {
+        text(response)
+          .then((told) => {
+            const tookMs = performance.now() - begun
+            const status = response.statusCode ?? 0
+            resolve({ status, body: JSON.parse(told) as Answered['body'], sentAt, tookMs })
+          })
+          .catch(reject)
+      })
+      sent.end(JSON.stringify(body))
+    })
+  return {
+    /** The 201s to one POST for each item, as many at once as there are connections. */
+    postEach: async <T>(items: T[], path: string, bodyOf: (item: T) => unknown) =>
+      inTurns(items, connections, async (item) => {
+        const answer = await post(path, bodyOf(item))
+        if (answer.status === 201) return answer
+        throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      }),
+    stop: () => agent.destroy(),
+  }
+}
+
+/** Does the work of each item, `width` of them at a time, and keeps their order. */
+export async function inTurns<T, R>(
+  items: T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const take = async () => {
+    while (next < items.length) {
+      const i = next++
+      results[i] = await work(items[i] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, take))
+  return results
+}
+
+/** The value below which a share of all lies. */
+export function quantile(values: number[], share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? NaN
+}

@@ -1,0 +1,253 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { claimNetwork, connect } from '../db/connection/connect.js'
+import { createWorld, type World } from '../test/lanes/world/fixture.js'
+import { startTemplate } from '../test/support/database.js'
+import { createRunFolder } from '../test/support/runFolder.js'
+import { inTurns } from './callers.js'
+import { readCpu, readMemory, spent, type Cpu } from './usage.js'
+import type { Wallet } from '../db/tenants/wallets.js'
+
+/**
+ * Operations handed straight to the lanes, all before signer and lanes start: how many a second are executed, counted
+ * by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill.
+ *
+ * Beside them what a transaction relay did on such a machine, one transaction each, with blocks of a second.
+ * @see https://github.com/joshstevens19/rrelayer
+ */
+const { values } = parseArgs({
+  options: {
+    scenarios: { type: 'string', default: '1x500,50x10,50x60,50x60!' },
+    lanes: { type: 'string', default: '2' },
+    block: { type: 'string', default: '1' },
+  },
+})
+const relayed: Record<string, number> = { '1x500': 59, '50x10': 207, '50x60': 114 }
+const BUNDLED_PER_SECOND = 300
+const FULL_SPEED_SECONDS = 10
+
+const LANES = Number(values.lanes)
+const BLOCK_SECONDS = Number(values.block)
+/** Base units of one deposit. */
+const UNITS = 10_000n
+const SAMPLE_MS = 250
+/** Over so long a rate is taken. */
+const WINDOW_SECONDS = 3
+/** Nothing happens for so long: what is not executed then is lost. */
+const PATIENCE_MS = 90_000
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+type Scenario = { name: string; wallets: number; each: number; isKilled: boolean }
+type Service = { role: 'lanes' | 'signer'; child: ChildProcess }
+/** How many were executed at which time, seconds since the start. */
+type Sample = { at: number; executed: number }
+type Ran = {
+  samples: Sample[]
+  seconds: number
+  cpu: Cpu
+  memory: Cpu
+  killedAt: number | undefined
+}
+
+const server = { pid: 0 }
+const folder = await createRunFolder()
+const template = await startTemplate({
+  ...folder,
+  guard(pid) {
+    server.pid = pid
+    folder.guard(pid)
+  },
+})
+try {
+  await measure()
+} finally {
+  await template.stop()
+  await folder.remove()
+}
+
+async function measure(): Promise<void> {
+  await keepDurable()
+  const world = await createWorld({ lanes: LANES, blockTimeSeconds: BLOCK_SECONDS })
+  try {
+    await claimNetwork(world.db, 'devnet')
+    await world.driver().db.destroy()
+    for (const scenario of readScenarios()) await run(world, scenario)
+  } finally {
+    await world.stop()
+  }
+  console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
+}
+
+/** Tests give up their data for speed; what is measured here writes as a deployment does. */
+async function keepDurable(): Promise<void> {
+  const db = connect(process.env.TEST_POSTGRES_URL ?? '', 1)
+  for (const statement of ['alter system reset all', 'select pg_reload_conf()']) {
+    await db.raw(statement)
+  }
+  await db.destroy()
+}
+
+function readScenarios(): Scenario[] {
+  return values.scenarios.split(',').map((text) => {
+    const [, wallets, each, kill] = /^(\d+)x(\d+)(!?)$/.exec(text) ?? []
+    if (!wallets) throw new Error(`A scenario is such as 50x10 or 50x10!, not ${text}.`)
+    return { name: text, wallets: Number(wallets), each: Number(each), isKilled: kill === '!' }
+  })
+}
+
+async function run(world: World, scenario: Scenario): Promise<void> {
+  const { wallets: count, each } = scenario
+  const expected = UNITS * BigInt(each)
+  // Twice what is needed: what is executed twice has money to move.
+  const wallets = await world.createWallets(count, 2n * expected)
+  const orders = wallets.flatMap((wallet) => Array.from({ length: each }, () => wallet))
+  await inTurns(orders, 8, (wallet) => world.lend(wallet, UNITS))
+  const before = await countEnded(world)
+  const ran = await execute(world, scenario, before)
+  await report({ world, scenario, wallets, ran })
+}
+
+async function execute(world: World, scenario: Scenario, before: number): Promise<Ran> {
+  const total = scenario.wallets * scenario.each
+  let services = await startServices(world)
+  const pids = () => ({
+    ...Object.fromEntries(services.map(({ role, child }) => [role, child.pid ?? 0])),
+    postgres: server.pid,
+    node: world.node.pid,
+  })
+  const samples: Sample[] = []
+  let [cpuBefore, cpu] = [readCpu(pids()), {}]
+  let killedAt: number | undefined
+  const begun = performance.now()
+  const now = () => (performance.now() - begun) / 1_000
+  for (let last = { executed: -1, at: 0 }; ;) {
+    const executed = (await countEnded(world)) - before
+    samples.push({ at: now(), executed })
+    if (executed > last.executed) last = { executed, at: performance.now() }
+    if (executed >= total || performance.now() - last.at > PATIENCE_MS) break
+    if (scenario.isKilled && killedAt === undefined && executed > total / 2) {
+      cpu = spent(cpuBefore, readCpu(pids()))
+      await end(services, 'SIGKILL')
+      killedAt = now()
+      services = await startServices(world)
+      cpuBefore = readCpu(pids())
+    }
+    await sleep(SAMPLE_MS)
+  }
+  const seconds = now()
+  const [rest, memory] = [spent(cpuBefore, readCpu(pids())), readMemory(pids())]
+  await end(services, 'SIGTERM')
+  return { samples, seconds, cpu: addAll(cpu, rest), memory, killedAt }
+}
+
+function addAll(one: Cpu, other: Cpu): Cpu {
+  return Object.fromEntries(Object.entries(other).map(([name, s]) => [name, s + (one[name] ?? 0)]))
+}
+
+async function countEnded({ db }: World): Promise<number> {
+  const row = await db('operation')
+    .whereIn('state', ['confirmed', 'final'])
+    .count<{ count: bigint }[]>('* as count')
+  return Number(row[0]?.count ?? 0)
+}
+
+function startServices(world: World): Promise<Service[]> {
+  return Promise.all((['lanes', 'signer'] as const).map((role) => start(world, role)))
+}
+
+async function start(world: World, role: Service['role']): Promise<Service> {
+  const away = 'http://127.0.0.1:9'
+  const url = world.database.urlAs(`steward_${role}`)
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, role, 'main.ts')], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), LOG_LEVEL: 'error' },
+      ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES), NODE_OPTIONS: '' },
+      ...{ RPC_URL_ETHEREUM_SEPOLIA: away, RPC_URL_BASE_SEPOLIA: away, ATTESTATION_URL: away },
+      ...{ RPC_URL_ARBITRUM_SEPOLIA: world.node.url, KEK_FILE: join(world.folder, 'kek') },
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  return { role, child }
+}
+
+async function end(services: Service[], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  const ended = services.map(({ child }) => once(child, 'exit'))
+  for (const { child } of services) child.kill(signal)
+  await Promise.all(ended)
+}
+
+type Told = { world: World; scenario: Scenario; wallets: Wallet[]; ran: Ran }
+
+async function report({ world, scenario, wallets, ran }: Told): Promise<void> {
+  const { name, each } = scenario
+  const total = wallets.length * each
+  const moved = await Promise.all(
+    wallets.map(async ({ address }) => {
+      const left = await world.usdcOf(address)
+      return Number((2n * UNITS * BigInt(each) - left) / UNITS)
+    }),
+  )
+  const lost = moved.reduce((sum, count) => sum + Math.max(0, each - count), 0)
+  const double = moved.reduce((sum, count) => sum + Math.max(0, count - each), 0)
+  const perSecond = total / ran.seconds
+  const ms = Object.entries(ran.cpu).map(
+    ([process, s]) => `${process} ${((s * 1_000) / total).toFixed(1)}`,
+  )
+  const mb = Object.entries(ran.memory).map(([process, size]) => `${process} ${Math.round(size)}`)
+  console.log(
+    `${name}: ${total} operations in ${ran.seconds.toFixed(1)} s, ${perSecond.toFixed(0)} a second` +
+      ` (best second ${bestOf(ran.samples).toFixed(0)}), ${await operationsPerBundle(world, wallets)} a bundle,` +
+      ` lost ${lost}, double ${double}\n  CPU ms each: ${ms.join(', ')}; MB: ${mb.join(', ')}`,
+  )
+  const recovered = secondsToFullSpeed(ran)
+  if (recovered !== undefined) console.log(`  full speed ${recovered.toFixed(1)} s after the kill`)
+  const goal = scenario.isKilled ? 0 : goalOf(name)
+  if (goal > 0) console.log(`  goal: ${goal} a second (a relay: ${relayed[name] ?? 'not known'})`)
+  const isSlow = perSecond < goal || (recovered ?? 0) > FULL_SPEED_SECONDS
+  if (lost > 0 || double > 0 || isSlow) process.exitCode = 1
+}
+
+/** Only many wallets with a backlog can fill bundles and blocks. */
+function goalOf(name: string): number {
+  return name === '50x60' ? BUNDLED_PER_SECOND : (relayed[name] ?? 0)
+}
+
+async function operationsPerBundle({ db }: World, wallets: Wallet[]): Promise<string> {
+  const [first] = wallets
+  const { rows } = await db.raw<{ rows: { each: string | null }[] }>(
+    `select (count(*)::numeric / nullif(count(distinct tx_id), 0))::numeric(6, 1)::text as each
+     from operation where wallet_id = any (?)`,
+    [wallets.map(({ id }) => id)],
+  )
+  return first ? (rows[0]?.each ?? '0') : '0'
+}
+
+/** The most that were executed within a second, as a rate over the three seconds around it. */
+function bestOf(samples: Sample[]): number {
+  return Math.max(0, ...samples.map((sample) => rateAt(samples, sample)))
+}
+
+function rateAt(samples: Sample[], { at, executed }: Sample): number {
+  const from = samples.find((sample) => sample.at >= at - WINDOW_SECONDS)
+  return from && at > from.at ? (executed - from.executed) / Math.max(at - from.at, 1) : 0
+}
+
+/** Until as many are executed in three seconds as on average before the kill; Infinity when never. */
+function secondsToFullSpeed({ samples, killedAt }: Ran): number | undefined {
+  if (killedAt === undefined) return undefined
+  const before = samples.filter(({ at }) => at <= killedAt).at(-1)
+  const usual = before ? before.executed / before.at : 0
+  const after = samples.filter(({ at }) => at > killedAt)
+  const first = after.find((sample) => rateAt(after, sample) >= usual)
+  const end = after.at(-1)
+  // The rest may be too little for three seconds of it.
+  return (first ?? end)?.at === undefined ? Infinity : ((first ?? end)?.at ?? 0) - killedAt
+}

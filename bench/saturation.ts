@@ -1,0 +1,202 @@
+import { cpus, loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createHome, removeHome, startStack, type Facts } from '../test/e2e/stack.js'
+import { quantile } from './callers.js'
+import {
+  dismiss,
+  fundAll,
+  gatherCrowd,
+  openWallets,
+  runIntents,
+  tell,
+  type Crowd,
+  type Kind,
+  type Run,
+} from './crowd.js'
+import { readHistories } from './histories.js'
+import { profiling } from './profiles.js'
+import { dumpChains, runTwin, type TwinResult } from './twin.js'
+import { countStatements, forgetStatements, reportStatements } from './statements.js'
+import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
+
+/**
+ * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
+ * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
+ * bundles sent by a script.
+ */
+const { values } = parseArgs({
+  options: {
+    wallets: { type: 'string', default: '200' },
+    connections: { type: 'string', default: '32' },
+    kind: { type: 'string', default: 'lend' },
+    /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
+    profile: { type: 'string' },
+  },
+})
+const WALLETS = Number(values.wallets)
+const CONNECTIONS = Number(values.connections)
+const KIND = values.kind as Kind
+const IDLE_MS = 3_000
+/** Until a process has written its profile. */
+const WRITING_MS = 2_000
+const services = ['api', 'worker', 'lanes', 'signer']
+
+/** Of a lend on two cores that everything shares. */
+const goals = {
+  perSecond: 25,
+  shareOfTwin: 0.65,
+  postP99Ms: 500,
+  operationsPerBundle: 8,
+  cpuMs: 75,
+  fundingsPerSecond: 25,
+}
+
+/** Not who asks, and not what stands for the makers of blocks and attestations. */
+const isService = (name: string) => !['bench', 'devnet'].includes(name)
+
+const profiles = profiling(values.profile)
+const home = await createHome()
+const stack = await startStack(home, profiles.env)
+try {
+  await measure(stack.facts)
+} finally {
+  await stack.stop()
+  removeHome(home)
+}
+
+async function measure(facts: Facts): Promise<void> {
+  if (values.profile) await countStatements(stack)
+  const crowd = await gatherCrowd(stack, CONNECTIONS)
+  const { db, pids } = crowd
+  const wallets = await openWallets(crowd, WALLETS)
+  const funding = await fundAll(crowd, wallets)
+  tell('fundings', funding)
+  if (KIND === 'withdraw') {
+    tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))
+  }
+  const dumps = await dumpChains(facts.rpcUrls)
+  const idle = await measureIdle(pids)
+  const wish = { kind: KIND, amount: KIND === 'withdraw' ? 0.25 : 0.5 }
+  const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
+  const [memory, bundles] = [readMemory(pids), await readBundling(crowd, run.since)]
+  const twin = await runBeside(crowd, () => {
+    const ran = { db, facts, pids, since: run.since }
+    return runTwin(ran, { dumps, connections: CONNECTIONS })
+  })
+  report({ run, funding, bundles, twin, idle, memory })
+  const ids = run.posts.map(({ body }) => String(body.id))
+  console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
+  await dismiss(crowd)
+}
+
+/** What is ours takes nothing from the twin. */
+async function runBeside<T>(crowd: Crowd, work: () => Promise<T>): Promise<T> {
+  const ours = pidsIn(crowd, services)
+  for (const pid of ours) process.kill(pid, 'SIGSTOP')
+  return work().finally(() => {
+    for (const pid of ours) process.kill(pid, 'SIGCONT')
+  })
+}
+
+function pidsIn({ pids }: Crowd, names: string[]): number[] {
+  return names.map((name) => pids[name] ?? 0)
+}
+
+/** Prints where the time of a run went, when that was asked for. */
+async function profiled(crowd: Crowd, work: () => Promise<Run>): Promise<Run> {
+  if (!values.profile) return work()
+  const own = pidsIn(crowd, [...services, 'devnet'])
+  const before = own.map(readThreads)
+  await forgetStatements(crowd.db)
+  profiles.toggle(own)
+  const run = await work()
+  profiles.toggle(own)
+  await sleep(WRITING_MS)
+  const threads = own.map((pid, i) => spent(before[i] ?? {}, readThreads(pid)))
+  await reportStatements(crowd.db, WALLETS)
+  for (const [i, name] of [...services, 'devnet'].entries()) {
+    profiles.report({ name, pid: own[i] ?? 0 }, { threads: threads[i] ?? {}, intents: WALLETS })
+  }
+  return run
+}
+
+async function measureIdle(pids: Crowd['pids']): Promise<Cpu> {
+  const before = readCpu(pids)
+  await sleep(IDLE_MS)
+  const used = spent(before, readCpu(pids))
+  return Object.fromEntries(Object.entries(used).map(([name, s]) => [name, s / (IDLE_MS / 1_000)]))
+}
+
+/** Operations and transactions that carried them. */
+async function readBundling({ db }: Crowd, since: number) {
+  const { rows } = await db.raw<{ rows: { operations: number; bundles: number }[] }>(
+    `select count(*)::int as operations, count(distinct tx_id)::int as bundles
+     from operation where created_at >= ? and tx_id is not null`,
+    [new Date(since)],
+  )
+  return rows[0] ?? { operations: 0, bundles: 0 }
+}
+
+type Measured = {
+  run: Run
+  funding: Run
+  bundles: { operations: number; bundles: number }
+  twin: TwinResult
+  idle: Cpu
+  memory: Record<string, number>
+}
+
+function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
+  tell(`${KIND}s`, run)
+  const perIntent = (cpu: Cpu) =>
+    Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
+  const own = perIntent(run.cpu)
+  const rows = Object.keys(run.cpu).map((name) => [
+    name,
+    {
+      'CPU ms per intent': Number(own[name]?.toFixed(1)),
+      'share of a core, idle': Number(idle[name]?.toFixed(3)),
+      'MB at the end': Math.round(memory[name] ?? 0),
+    },
+  ])
+  console.table(Object.fromEntries(rows))
+  console.log('the twin, CPU ms per workflow:', perIntent(twin.cpu))
+  const figures = {
+    perSecond: WALLETS / run.seconds,
+    shareOfTwin: WALLETS / run.seconds / twin.perSecond,
+    postP99Ms: quantile(
+      run.posts.map(({ tookMs }) => tookMs),
+      0.99,
+    ),
+    operationsPerBundle: bundles.operations / bundles.bundles,
+    cpuMs: sum(
+      Object.keys(own)
+        .filter(isService)
+        .map((name) => own[name] ?? 0),
+    ),
+    fundingsPerSecond: WALLETS / funding.seconds,
+  }
+  console.log(
+    `${bundles.operations} operations in ${bundles.bundles} bundles; the twin: ${twin.perSecond.toFixed(1)} a second`,
+  )
+  console.table(
+    Object.fromEntries(
+      Object.entries(figures).map(([name, value]) => [
+        name,
+        { value: Number(value.toFixed(2)), goal: goals[name as keyof typeof goals] },
+      ]),
+    ),
+  )
+  console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
+  if (run.failed > 0 || (KIND === 'lend' && !isReached(figures))) process.exitCode = 1
+}
+
+function isReached(figures: typeof goals): boolean {
+  const most = ['postP99Ms', 'cpuMs'] as const
+  const least = ['perSecond', 'shareOfTwin', 'operationsPerBundle', 'fundingsPerSecond'] as const
+  return (
+    most.every((name) => figures[name] <= goals[name]) &&
+    least.every((name) => figures[name] >= goals[name])
+  )
+}

@@ -1,0 +1,198 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { TypedSearchAttributes } from '@temporalio/common'
+import { inTurns } from './callers.js'
+import { readCpu, spent, type Cpu } from './usage.js'
+import { chainFacts, pricing, type ChainName } from '../chains/registry.js'
+import { startAnvil, type Anvil } from '../devnet/anvil.js'
+import { devnetTerms } from '../devnet/chains.js'
+import { startFront, type Front } from '../devnet/rollup/front.js'
+import { callRpc } from '../devnet/rpc.js'
+import { searchAttributes } from '../temporal/searchAttributes.js'
+import type { Db } from '../db/connection/connect.js'
+import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
+import type { Facts } from '../test/e2e/stack.js'
+import type { TwinInput } from './twinWorkflow.js'
+
+const POLL_MS = 50
+const WARM_UP = 40
+/** Signed bytes of one chain in the order in which they were signed. */
+type Bundles = { chainId: number; raws: string[] }
+type Copy = { name: ChainName; url: string; node: Anvil; front: Front | undefined }
+
+export type TwinResult = { perSecond: number; seconds: number; bundles: number; cpu: Cpu }
+
+/** A run of the stack, with all its processes. */
+type Ran = { db: Db; facts: Facts; pids: Record<string, number>; since: number }
+
+/** What a chain was before anything of the run was sent. */
+export type Dump = { name: ChainName; state: string }
+
+export async function dumpChains(rpcUrls: Record<string, string>): Promise<Dump[]> {
+  const names = Object.keys(rpcUrls) as ChainName[]
+  return Promise.all(
+    names.map(async (name) => {
+      const state = await callRpc<string>(rpcUrls[name] ?? '', 'anvil_dumpState')
+      return { name, state }
+    }),
+  )
+}
+
+/**
+ * The same number of workflows that do nothing, on the same server, and the very bundles of the run, sent by a script to
+ * copies of the chains as they were before it: what is left when nothing is ours.
+ */
+export async function runTwin(
+  { db, facts, pids: known, since }: Ran,
+  { dumps, connections }: { dumps: Dump[]; connections: number },
+): Promise<TwinResult> {
+  const inputs = await readInputs(db, since)
+  const bundles = await readBundles(db, since)
+  const used = dumps.filter(({ name }) => bundlesOf(bundles, name))
+  const copies = await Promise.all(used.map(startCopy))
+  const taskQueue = `twin-${since}`
+  const worker = await startWorker(facts.temporalAddress, taskQueue)
+  const connection = await Connection.connect({ address: facts.temporalAddress })
+  const client = new Client({ connection })
+  const start = startTwins({ client, worker, connections, taskQueue })
+  try {
+    await start(inputs.slice(0, WARM_UP), `${taskQueue}-warm`)
+    const pids = {
+      ...known,
+      'twin worker': worker.pid ?? 0,
+      ...Object.fromEntries(copies.map(({ name, node }) => [`copy ${name}`, node.pid])),
+    }
+    const [before, begun] = [readCpu(pids), performance.now()]
+    await Promise.all([
+      start(inputs, taskQueue),
+      ...copies.map(({ name, url }) => sendAll(url, bundlesOf(bundles, name)?.raws ?? [])),
+    ])
+    const seconds = (performance.now() - begun) / 1_000
+    const count = bundles.reduce((total, { raws }) => total + raws.length, 0)
+    const cpu = spent(before, readCpu(pids))
+    return { perSecond: inputs.length / seconds, seconds, bundles: count, cpu }
+  } finally {
+    worker.kill('SIGTERM')
+    await once(worker, 'exit')
+    await connection.close()
+    for (const { node, front } of copies) {
+      await front?.stop()
+      await node.stop()
+    }
+  }
+}
+
+type Starting = { client: Client; worker: ChildProcess; connections: number; taskQueue: string }
+
+/** Starts workflows, under ids with a prefix, and waits until all have come to their end. */
+function startTwins({ client, worker, connections, taskQueue }: Starting) {
+  return async (twins: TwinInput[], prefix: string): Promise<void> => {
+    const ended = untilEnded(worker, twins.length)
+    await inTurns(twins, connections, ({ steps, intent }) =>
+      client.workflow.start('twin', {
+        ...{ taskQueue, workflowId: `${prefix}-${intent.intentId}` },
+        args: [{ steps, intent }],
+        priority: { priorityKey: 3, fairnessKey: intent.accountId },
+        memo: { requestId: intent.intentId },
+        staticSummary: `lend 0.5 USDC on ${intent.plan?.targetChain}`,
+        typedSearchAttributes: attributesOf(intent),
+      }),
+    )
+    await ended
+  }
+}
+
+function attributesOf({ intentId, accountId, walletId, plan }: ExecuteIntentInput) {
+  const chain = plan?.targetChain ?? ''
+  return new TypedSearchAttributes([
+    { key: searchAttributes.accountId, value: accountId },
+    { key: searchAttributes.walletId, value: walletId },
+    { key: searchAttributes.userId, value: walletId },
+    { key: searchAttributes.requestId, value: intentId },
+    { key: searchAttributes.intentAction, value: 'lend' },
+    { key: searchAttributes.sourceChain, value: chain },
+    { key: searchAttributes.targetChain, value: chain },
+  ])
+}
+
+const bundlesOf = (bundles: Bundles[], name: ChainName) =>
+  bundles.find(({ chainId }) => chainId === chainFacts[name].chainId)
+
+async function startWorker(address: string, taskQueue: string): Promise<ChildProcess> {
+  const file = fileURLToPath(new URL('twinWorker.ts', import.meta.url))
+  const worker = fork(file, [address, taskQueue], { execArgv: ['--import', 'tsx'] })
+  await once(worker, 'message')
+  return worker
+}
+
+function untilEnded(worker: ChildProcess, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let ended = 0
+    const hear = () => {
+      if (++ended < count) return
+      worker.off('message', hear)
+      resolve()
+    }
+    worker.on('message', hear)
+  })
+}
+
+async function startCopy({ name, state }: Dump): Promise<Copy> {
+  const { chainId } = chainFacts[name]
+  const { blockSeconds: blockTimeSeconds, baseFeeWei } = devnetTerms[name]
+  const options = { chainId, blockTimeSeconds, baseFeeWei, mining: 'tended' } as const
+  const node = await startAnvil(options)
+  await callRpc(node.url, 'anvil_loadState', [state])
+  const { rollup: kind } = pricing[name]
+  const front = kind && (await startFront({ kind, target: node.url }))
+  return { name, node, front, url: front?.url ?? node.url }
+}
+
+/** What the workflow of each intent was given, and the names of its activities. */
+async function readInputs(db: Db, since: number): Promise<TwinInput[]> {
+  const rows = await db('intent')
+    .where('created_at', '>=', new Date(since))
+    .select<
+      { id: string; account_id: string; wallet_id: string; plan: ExecuteIntentInput['plan'] }[]
+    >(['id', 'account_id', 'wallet_id', 'plan'])
+  return rows.map(({ id, account_id: accountId, wallet_id: walletId, plan }) => {
+    const steps = (plan?.steps ?? []).flatMap(({ type }) =>
+      type === 'bridge' ? ['bridge', 'awaitAttestation', 'mint'] : [type],
+    )
+    return { steps, intent: { intentId: id, accountId, walletId, ...(plan && { plan }) } }
+  })
+}
+
+async function readBundles(db: Db, since: number): Promise<Bundles[]> {
+  const rows = await db('chain_tx as t')
+    .join('chain_tx_send as s', (join) => {
+      join.on('s.tx_id', 't.id').andOn('s.n', 't.mined_send')
+    })
+    .where('t.created_at', '>=', new Date(since))
+    .orderBy('t.id')
+    .select<{ chain_id: bigint; raw: string }[]>('t.chain_id', 's.raw')
+  const ids = [...new Set(rows.map((row) => Number(row.chain_id)))]
+  return ids.map((chainId) => ({
+    chainId,
+    raws: rows.filter((row) => Number(row.chain_id) === chainId).map(({ raw }) => raw),
+  }))
+}
+
+/** Sends one after the other and waits until each is mined. */
+async function sendAll(url: string, raws: string[]): Promise<void> {
+  const hashes: string[] = []
+  for (const raw of raws) hashes.push(await callRpc<string>(url, 'eth_sendRawTransaction', [raw]))
+  for (const hash of hashes) {
+    for (;;) {
+      const receipt = await callRpc<{ status: string } | null>(url, 'eth_getTransactionReceipt', [
+        hash,
+      ])
+      if (receipt && receipt.status !== '0x1') throw new Error(`${hash} has failed on the copy.`)
+      if (receipt) break
+      await sleep(POLL_MS)
+    }
+  }
+}

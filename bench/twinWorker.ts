@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url'
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+
+/**
+ * A worker of workflows that do nothing, on the settings of `worker/main.ts`. A process of its own, started by IPC
+ * with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
+ */
+export type TwinActivities = {
+  finalize(input: { intentId: string }): Promise<{ status: string }>
+}
+
+const SLOTS = {
+  maxConcurrentWorkflowTaskExecutions: 40,
+  maxConcurrentActivityTaskExecutions: 5_000,
+  maxConcurrentLocalActivityExecutions: 100,
+}
+/** The activities of intents. */
+const names = ['deposit', 'withdraw', 'swap', 'bridge', 'awaitAttestation', 'mint']
+/** What a step tells its workflow. */
+const done = { txHash: `0x${'0'.repeat(64)}`, units: '1000000' }
+
+const activities: TwinActivities = {
+  finalize(input) {
+    process.send?.({ type: 'ended', id: input.intentId, at: Date.now() })
+    return Promise.resolve({ status: 'completed' })
+  },
+}
+const steps = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(done)]))
+
+const [address = '', taskQueue = ''] = process.argv.slice(2)
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: ['SIGTERM'] })
+const connection = await NativeConnection.connect({ address })
+const worker = await Worker.create({
+  ...{ connection, taskQueue, ...SLOTS },
+  activities: { ...activities, ...steps },
+  workflowsPath: fileURLToPath(new URL('twinWorkflow.ts', import.meta.url)),
+})
+process.send?.({ type: 'ready' })
+await worker.run()
+await connection.close()
+process.exit(0)

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Facts } from '../test/e2e/stack.js'
+
+/** Ticks of `/proc` in a second. @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+const TICKS_PER_SECOND = 100
+const KB_PER_MB = 1_024
+
+/** CPU seconds by the name of a process. */
+export type Cpu = Record<string, number>
+
+/**
+ * Every process that takes part in a stack, and this one, which asks. `devnet`: mining, fronts of rollups and the
+ * attestation service, which stand for what others run.
+ */
+export function pidsOf(pids: Facts['pids']): Record<string, number> {
+  const { anvil, ...services } = pids as Facts['pids'] & { anvil: Record<string, number | null> }
+  const nodes = Object.entries(anvil).flatMap(([name, pid]) =>
+    pid === null ? [] : [[`node ${name}`, pid] as const],
+  )
+  const devnet = parentOf(services.api)
+  return { ...services, ...Object.fromEntries(nodes), devnet, bench: process.pid }
+}
+
+type Stat = { parent: number; ownTicks: number; endedTicks: number }
+
+/**
+ * CPU seconds that processes have used since their start, all threads included, and with them those that they have
+ * started and that have no name of their own: a Postgres forks a process for each session.
+ *
+ * @param pids - The process to read by each name.
+ */
+export function readCpu(pids: Record<string, number>): Cpu {
+  const stats = readStats()
+  const named = new Set(Object.values(pids))
+  return mapValues(pids, (pid) => {
+    const ticks = treeOf(stats, { pid, named }).map((one) => {
+      const stat = stats.get(one)
+      return stat ? stat.ownTicks + stat.endedTicks : 0
+    })
+    return sum(ticks) / TICKS_PER_SECOND
+  })
+}
+
+/** Resident MB, of several that share memory each one's share. */
+export function readMemory(pids: Record<string, number>): Record<string, number> {
+  const stats = readStats()
+  const named = new Set(Object.values(pids))
+  return mapValues(pids, (pid) => {
+    const tree = treeOf(stats, { pid, named })
+    return tree.length === 1 ? readRss(pid) : sum(tree.map(readPss))
+  })
+}
+
+/** CPU seconds of a process's threads since their start, by the name that the system knows: some share one. */
+export function readThreads(pid: number): Cpu {
+  const threads: Cpu = {}
+  for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const name = readProc(pid, `task/${id}/comm`)?.trim()
+    const ticks = readStat(pid, `task/${id}/stat`)?.ownTicks
+    if (!name || ticks === undefined) continue
+    const key = Number(id) === pid ? 'main' : name
+    threads[key] = (threads[key] ?? 0) + ticks / TICKS_PER_SECOND
+  }
+  return threads
+}
+
+const parentOf = (pid: number): number => readStat(pid)?.parent ?? 0
+
+/** What was used between two readings. */
+export const spent = (before: Cpu, after: Cpu): Cpu =>
+  Object.fromEntries(Object.entries(after).map(([name, to]) => [name, to - (before[name] ?? 0)]))
+
+export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+
+const mapValues = (pids: Record<string, number>, read: (pid: number) => number) =>
+  Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, read(pid)]))
+
+type Root = { pid: number; named: Set<number> }
+
+function treeOf(stats: Map<number, Stat>, { pid: root, named }: Root): number[] {
+  const children = [...stats].flatMap(([pid, { parent }]) =>
+    parent === root && !named.has(pid) ? treeOf(stats, { pid, named }) : [],
+  )
+  return [root, ...children]
+}
+
+function readStats(): Map<number, Stat> {
+  const stats = new Map<number, Stat>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = readStat(Number(name))
+    if (stat) stats.set(Number(name), stat)
+  }
+  return stats
+}
+
+function readStat(pid: number, file = 'stat'): Stat | undefined {
+  const text = readProc(pid, file)
+  if (text === undefined) return undefined
+  // The name may hold spaces and brackets: fields count from its end on, the first one being the third.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const field = (n: number) => Number(fields[n - 3])
+  return {
+    parent: field(4),
+    ownTicks: field(14) + field(15),
+    endedTicks: field(16) + field(17),
+  }
+}
+
+const readRss = (pid: number) => readKb(pid, 'status', /^VmRSS:\s+(\d+)/m)
+const readPss = (pid: number) => readKb(pid, 'smaps_rollup', /^Pss:\s+(\d+)/m)
+
+function readKb(pid: number, file: string, field: RegExp): number {
+  const found = field.exec(readProc(pid, file) ?? '')
+  return Number(found?.[1] ?? 0) / KB_PER_MB
+}
+
+/** Undefined when the process has ended. */
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return undefined
+  }
+}
