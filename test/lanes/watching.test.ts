@@ -211,16 +211,18 @@ describe('a worker that begins', () => {
     const burnt = await order({ ...old, kind: 'bridge', state: 'confirmed', success: true })
     const burn = { operation_id: burnt.id, source_domain: 3, destination_block: 0 }
     await database.db('burn').insert(burn)
-    const { wakeStep, steps, until } = createWoken()
+    const { wakeStep, steps } = createWoken()
     watch(wakeStep)
     const idsOf = () => steps.map(({ workflowId }) => workflowId)
-    while (!idsOf().includes(done.intentId)) await sleep(20)
-    const before = steps.length
+    const untilWoken = async (id: string) => {
+      while (!idsOf().includes(id)) await sleep(20)
+    }
+    await untilWoken(done.intentId)
     expect(idsOf()).not.toContain(waiting.intentId)
     await set(young.id, rejected)
     await set(waiting.id, rejected)
     await database.db('burn').where({ operation_id: burnt.id }).update({ event_nonce: '0x02' })
-    await until(before + 2)
+    await Promise.all([untilWoken(waiting.intentId), untilWoken(burnt.intentId)])
     expect(steps).toContainEqual({ workflowId: waiting.intentId, activity: 'deposit' })
     expect(steps).toContainEqual({ workflowId: burnt.intentId, activity: 'awaitAttestation' })
     expect(idsOf()).not.toContain(young.intentId)
