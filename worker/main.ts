@@ -10,7 +10,6 @@ import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
-import { wakeStep } from '../temporal/wakeStep.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
 import { runSweepers } from './sweep.js'
@@ -48,10 +47,7 @@ onStop(() => client.connection.close())
 const temporal = watchTemporal(client, log, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const outcomes = watchOutcomes({
-  ...{ db, listener, stopping },
-  wakeStep: (step) => wakeStep(client, step),
-})
+const outcomes = watchOutcomes({ db, listener, stopping })
 const workflowBundle = await loadWorkflowBundle(temporalLog)
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,
