@@ -8,8 +8,10 @@ import { isExpired } from '../protocols/bridges/bridge.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
+import { orAfter } from '../lanes/operations.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { createTeller } from './holds.js'
+import { attemptMs, park, parkedPause } from './parking.js'
 import { finalizeIntent } from './status.js'
 import {
   failIfSimulated,
@@ -26,6 +28,8 @@ import type { BridgeStep } from '../domain/intent.js'
 /** Shortest and longest pause between two attempts to wait, and between two looks at a message that has expired. */
 const retries = [1_000, 15 * 60_000] as const
 const renewals = [250, 15_000] as const
+/** Far above what an attempt lasts, and below what Node's timers take. */
+const LONGEST_TIMER_MS = 24 * 3_600_000
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
 
@@ -95,15 +99,31 @@ export async function awaitAttestation(
       // What was told stays: it is not written again at each look.
       if (lateness !== told && lateness !== 'inTime') await tellDelay(tools, input, burning)
       if (lateness !== told && lateness === 'tooLate') await giveUp(tools, input, burning)
-      if (lateness !== 'inTime') await teller.tell(lateHold(input.step, burning, lateness))
+      const tellAgainMs =
+        lateness === 'inTime'
+          ? undefined
+          : await teller.tell(lateHold(input.step, burning, lateness))
       told = lateness
-      if (signal.aborted) {
-        throw stillWaiting('The burn waits to be attested.', within(ageOf(burning) / 4, retries))
+      const leastMs = tellAgainMs ?? laterIn(tools, input.step, burning)
+      if (!signal.aborted) {
+        await orAfter(change, leastMs)
+        continue
       }
-      await change
+      await parkWhileUnattested(tools, id, leastMs)
     }
   }
-  return whileBeating(tools, wait, beat)
+  const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs
+  return whileBeating({ ...tools, attemptMs: attemptMs(tools, waitedMs) }, wait, beat)
+}
+
+/** Gives back the slot of a step that waits on. Returns when the message came before anybody could notice. */
+async function parkWhileUnattested(tools: Tools, id: string, leastMs?: number): Promise<void> {
+  const isParked = await park(tools, id)
+  const burning = await readBurning(tools, id)
+  if (isParked && burning.burn.eventNonce) return
+  const ageMs = ageOf(burning)
+  const pauseMs = isParked ? parkedPause(ageMs, leastMs) : within(ageMs / 4, retries)
+  throw stillWaiting('The burn waits to be attested.', pauseMs)
 }
 
 /** What an operator is told of money that is late. */
@@ -138,6 +158,14 @@ function latenessOf(tools: Tools, step: BridgeStep, burning: Burning): Lateness 
   const ageMs = ageOf(burning)
   if (ageMs < mostSeconds * PATIENCE * 1_000) return 'inTime'
   return ageMs < tools.bridgeGiveUpMs ? 'late' : 'tooLate'
+}
+
+/** Milliseconds until it is later than now, late or too late; undefined when it cannot be. */
+function laterIn(tools: Tools, step: BridgeStep, burning: Burning): number | undefined {
+  const [, mostSeconds] = usualSeconds(tools, step)
+  const ageMs = ageOf(burning)
+  const next = [mostSeconds * PATIENCE * 1_000, tools.bridgeGiveUpMs].find((ms) => ageMs < ms)
+  return next === undefined ? undefined : Math.min(next - ageMs, LONGEST_TIMER_MS)
 }
 
 /** Says that the money is late, and where it is. */

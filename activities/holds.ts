@@ -13,12 +13,17 @@ type Told = { what: string; at: number; times: number }
 const SIGNAL_MS = 2_000
 /** Each telling writes a handful of events: the first ones go at once, then more and more rarely. */
 const [FREE_TELLINGS, LONGEST_PAUSE_MS] = [4, 3_600_000]
+/** After one that reached nobody. */
+const RETRY_MS = 1_000
 
 export type Teller = {
   /** Tells Temporal that the activity is alive. */
   beat(): void
-  /** Tells the workflow what holds its step up, if that is news. Never fails: it is for people to read. */
-  tell(hold: Hold): Promise<void>
+  /**
+   * Tells the workflow what holds its step up, if that is news. Never fails: it is for people to read. Returns after
+   * how many milliseconds it could be told that was not.
+   */
+  tell(hold: Hold): Promise<number | undefined>
 }
 
 /** A teller for the attempt that runs now. */
@@ -31,26 +36,31 @@ export function createTeller(): Teller {
       context.heartbeat(told)
     },
     async tell(hold) {
-      if (!isIntent || !isNews(hold, told)) return
+      if (!isIntent || !isNews(hold, told)) return undefined
+      const pauseMs = pauseBefore(told)
+      if (pauseMs > 0) return pauseMs
       try {
         await signal(context, hold)
       } catch {
-        // The next attempt tells it.
-        return
+        return RETRY_MS
       }
       told = { what: keyOf(hold), at: Date.now(), times: (told?.times ?? 0) + 1 }
       context.heartbeat(told)
+      return undefined
     },
   }
 }
 
 const keyOf = ({ code, failure }: Hold) => [code, failure].join(' ').trim()
 
-function isNews(hold: Hold, told: Told | undefined): boolean {
-  if (!told) return !hold.isUsual
+const isNews = (hold: Hold, told: Told | undefined): boolean =>
+  told ? told.what !== keyOf(hold) : !hold.isUsual
+
+/** Milliseconds until the next one may be told. */
+function pauseBefore(told: Told | undefined): number {
+  if (!told || told.times < FREE_TELLINGS) return 0
   const pauseMs = Math.min(1_000 * 2 ** (told.times - FREE_TELLINGS), LONGEST_PAUSE_MS)
-  const isFree = told.times < FREE_TELLINGS || Date.now() - told.at >= pauseMs
-  return told.what !== keyOf(hold) && isFree
+  return Math.max(told.at + pauseMs - Date.now(), 0)
 }
 
 /** Details that another version wrote say nothing. */

@@ -5,21 +5,23 @@ import {
   submitOperation,
   type OperationOrder,
   type MintOrder,
-  type Outcomes,
 } from '../lanes/operations.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
-import { readOperations, type Operation } from '../db/lanes/operations.js'
+import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
+import { unusualIn } from '../domain/hold.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { createTeller, findHold, isUnsent, reasonOf, stoppedBy, type Teller } from './holds.js'
+import { attemptMs, park, parkedPause } from './parking.js'
 import type { Chains } from '../chains/connect.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
+import type { Outcomes } from '../lanes/watching.js'
 import type { Step } from '../domain/intent.js'
 
 export type Tools = {
@@ -63,8 +65,6 @@ export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
  */
 export type StepResult = { txHash: string; units: string; url?: string }
 
-/** No slot is held longer than this: a long wait is many short attempts, which write no history. */
-const ATTEMPT_MS = 60_000
 const LONGEST_RETRY_MS = 60_000
 /** What is let go on is under way at once, and its activity hears of it soon. */
 const LONGEST_STOP_MS = 15_000
@@ -93,23 +93,25 @@ export async function runStep(
   const row = await submitOperation(tools.db, order, open)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
   const teller = createTeller()
-  await assertNotStopped(tools.db, row, teller)
+  await assertNotStopped(tools, row, teller)
   const latest = await wait(tools, row, teller)
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
-  await tellHold(tools.db, settled, teller)
+  const tellAgainMs = await tellHold(tools.db, settled, teller)
+  const last = await parkWhileWaiting(tools, settled, { deadlineMs, tellAgainMs })
   crashPoint('activity: before its result')
-  const result = toStepResult(settled, failureCodes[order.kind])
+  const result = toStepResult(last, failureCodes[order.kind])
   const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
   return url === undefined ? result : { ...result, url }
 }
 
 function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {
-  // Most are over by then, and nobody has to look what holds them up.
-  const isYoung = () => Date.now() - row.createdAt.getTime() < FIRST_LOOK_MS
-  const watch = (now: Operation) =>
-    isYoung() ? Promise.resolve() : tellHold(tools.db, now, teller)
+  const watch = (now: Operation) => {
+    // Most are over by then, and nobody has to look what holds them up.
+    const youngMs = FIRST_LOOK_MS - ageOf(row)
+    return youngMs > 0 ? Promise.resolve(youngMs) : tellHold(tools.db, now, teller)
+  }
   return whileBeating(
-    tools,
+    { ...tools, attemptMs: attemptMs(tools, ageOf(row)) },
     (signal) => awaitOperation({ ...tools, watch }, row, signal),
     () => {
       teller.beat()
@@ -117,18 +119,50 @@ function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> 
   )
 }
 
-async function tellHold(db: Db, row: Operation, teller: Teller): Promise<void> {
+const ageOf = ({ createdAt }: Operation) => Date.now() - createdAt.getTime()
+
+/** @returns After how many milliseconds there may be more to tell though nothing has changed. */
+async function tellHold(db: Db, row: Operation, teller: Teller): Promise<number | undefined> {
   const hold = await findHold(db, row)
-  if (hold) await teller.tell(hold)
+  if (!hold) return undefined
+  const againMs = await teller.tell(hold)
+  return againMs ?? unusualIn(hold)
 }
 
 /** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
-async function assertNotStopped(db: Db, row: Operation, teller: Teller): Promise<void> {
-  const stop = isUnsent(row) ? await findStop(db, row) : undefined
+async function assertNotStopped(tools: Tools, row: Operation, teller: Teller): Promise<void> {
+  const stop = isUnsent(row) ? await findStop(tools.db, row) : undefined
   if (!stop) return
   const hold = stoppedBy(stop)
   await teller.tell(hold)
-  throw stillWaiting(hold.message, Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS))
+  const isParked = await park(tools, row.id)
+  // It was let go on meanwhile.
+  if (isParked && !(await findStop(tools.db, row))) return
+  const pauseMs = isParked
+    ? parkedPause(ageOf(row))
+    : Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS)
+  throw stillWaiting(hold.message, pauseMs)
+}
+
+/**
+ * Gives back the slot of a step that waits on, until its row changes.
+ *
+ * @returns The row as it is, should it have changed before anybody was there to notice.
+ */
+async function parkWhileWaiting(
+  tools: Tools,
+  row: Operation,
+  { deadlineMs, tellAgainMs = Infinity }: { deadlineMs: number; tellAgainMs: number | undefined },
+): Promise<Operation> {
+  if (outcomeOf(row).kind !== 'waiting' || !(await park(tools, row.id))) return row
+  const latest = (await findOperation(tools.db, row.id)) ?? row
+  if (outcomeOf(latest).kind !== 'waiting') return latest
+  const toDeadlineMs =
+    isUnsent(latest) && Date.now() <= deadlineMs ? deadlineMs - Date.now() : Infinity
+  // An earlier step that a reorg has turned round is none of its rows.
+  const mostMs = isUnsent(latest) && latest.sequence > 1 ? LONGEST_RETRY_MS : Infinity
+  const leastMs = Math.min(tellAgainMs, toDeadlineMs, mostMs)
+  throw stillWaiting(reasonOf(latest), parkedPause(ageOf(latest), leastMs))
 }
 
 type StepRun = {
@@ -171,7 +205,7 @@ function failIfOver(row: Operation): void {
 
 /** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
 export async function whileBeating<T>(
-  tools: Pick<Tools, 'stopping'>,
+  { stopping, attemptMs }: Pick<Tools, 'stopping'> & { attemptMs: number },
   wait: (signal: AbortSignal) => Promise<T>,
   heartbeat: () => void = () => {
     Context.current().heartbeat()
@@ -180,9 +214,9 @@ export async function whileBeating<T>(
   const { cancellationSignal } = Context.current()
   const over = new AbortController()
   const end = () => over.abort()
-  const limit = setTimeout(end, ATTEMPT_MS)
+  const limit = setTimeout(end, attemptMs)
   // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
-  const sources = [cancellationSignal, tools.stopping]
+  const sources = [cancellationSignal, stopping]
   for (const source of sources) source.addEventListener('abort', end)
   if (sources.some(({ aborted }) => aborted)) end()
   const started = Date.now()
@@ -195,6 +229,8 @@ export async function whileBeating<T>(
     clearInterval(beat)
     clearTimeout(limit)
     for (const source of sources) source.removeEventListener('abort', end)
+    // Whoever waits for a change does so no longer.
+    end()
   }
 }
 
@@ -240,7 +276,6 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function retryDelay({ createdAt }: Operation, share: number): number {
-  const ageMs = Date.now() - createdAt.getTime()
-  return Math.min(Math.max(ageMs * share, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
+function retryDelay(row: Operation, share: number): number {
+  return Math.min(Math.max(ageOf(row) * share, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
 }

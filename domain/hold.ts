@@ -26,3 +26,10 @@ const USUAL_MS: Partial<Record<WaitingCode, number>> = {
 
 /** True while nothing is wrong with waiting for that. */
 export const isUsual = (code: WaitingCode, forMs: number): boolean => forMs < (USUAL_MS[code] ?? 0)
+
+/** Milliseconds after which a hold that is usual yet will not be; undefined when it is not, or nothing is wrong with it. */
+export function unusualIn({ code, since, isUsual: isYet }: Hold): number | undefined {
+  const usualMs = USUAL_MS[code]
+  if (!isYet || usualMs === undefined) return undefined
+  return Math.max(Date.parse(since) + usualMs - Date.now(), 0)
+}

@@ -1,15 +1,6 @@
-import { z } from 'zod'
 import { assetText, assetUnits } from './money.js'
 import type { FailureCode } from './failures.js'
 import type { OperationKind } from './operation.js'
-
-/** Text that Postgres and UTF-8 can hold: no NUL, no lone surrogates. */
-export const safeText = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    .refine((text) => !text.includes('\0') && text.isWellFormed(), 'has invalid characters')
 
 export const actions = ['lend', 'withdraw', 'bridge'] as const
 export type Action = (typeof actions)[number]

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lockIntent } from '../db/intents/intents.js'
 import { setExecuting } from '../db/intents/status.js'
 import {
@@ -13,11 +14,8 @@ import { chainKeyOf, operationId } from './operationId.js'
 import { outcomeOf } from './outcome.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Intent } from '../db/intents/intents.js'
-import type { Listener } from '../db/connection/listen.js'
 import type { OperationKind } from '../domain/operation.js'
-
-/** Announcements may be lost with their connection: this often a waiting reader looks by itself. */
-const POLL_MS = 1_000
+import type { Outcomes } from './watching.js'
 
 export type OperationOrder = {
   intentId: string
@@ -82,45 +80,14 @@ export async function giveUpOperation(db: Db, row: Operation): Promise<Operation
   return (await findOperation(db, row.id)) ?? row
 }
 
-/** Waits for changes of operations, however many wait. */
-export type Outcomes = {
-  /** Resolves when the row may have changed, at the latest after a second. */
-  nextChange(id: string, signal: AbortSignal): Promise<void>
-}
-
-export function watchOutcomes(listener: Listener): Outcomes {
-  const waiting = new Map<string, Set<() => void>>()
-  const wake = (id: string) => {
-    for (const resolve of waiting.get(id) ?? []) resolve()
-  }
-  listener.subscribe((change) => {
-    for (const id of change ? [change.id] : waiting.keys()) wake(id)
-  })
-  return {
-    nextChange(id, signal) {
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', done)
-          const others = waiting.get(id)
-          others?.delete(done)
-          if (others?.size === 0) waiting.delete(id)
-          resolve()
-        }
-        const timer = setTimeout(done, POLL_MS)
-        signal.addEventListener('abort', done)
-        if (signal.aborted) done()
-        else waiting.set(id, (waiting.get(id) ?? new Set()).add(done))
-      })
-    },
-  }
-}
-
 type Waiting = {
   db: Db
   outcomes: Outcomes
-  /** Is shown the row as long as its outcome is not known. */
-  watch?: (row: Operation) => Promise<void>
+  /**
+   * Is shown the row as long as its outcome is not known. Returns after how many milliseconds it wants to see it
+   * again though nothing has changed.
+   */
+  watch?: (row: Operation) => Promise<number | undefined>
 }
 
 /** Reads the row until its outcome is known or the signal aborts; then as it is. */
@@ -135,8 +102,16 @@ export async function awaitOperation(
     // Registered before reading: a change between the two wakes the wait.
     latest = (await findOperation(db, row.id)) ?? latest
     if (outcomeOf(latest).kind !== 'waiting') break
-    await watch?.(latest)
-    await change
+    await orAfter(change, await watch?.(latest))
   }
   return latest
+}
+
+/** Resolves with the change, or after the given milliseconds, where there are any. */
+export async function orAfter(change: Promise<void>, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return change
+  const over = new AbortController()
+  const { signal } = over
+  await Promise.race([change, sleep(ms, undefined, { signal }).catch(() => undefined)])
+  over.abort()
 }

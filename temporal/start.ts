@@ -121,10 +121,13 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
   return { ...shared, ...(plan && { plan }), ...(simulate && { simulate }) }
 }
 
+/** A funding that has its turn among those of all accounts as their intents do. */
+export type FundingStart = { funding: Funding; tier: Tier }
+
 /** Starts the workflow of a funding, whose id is the funding's. Already started counts as started. */
 export async function startFunding(
   { temporal, db }: Starter,
-  funding: Funding,
+  { funding, tier }: FundingStart,
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
@@ -136,6 +139,7 @@ export async function startFunding(
         workflowId: id,
         taskQueue: TASK_QUEUE,
         args: [{ fundingId: id }],
+        priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
         staticSummary: `fund ${walletId} with test money`,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: searchAttributes.accountId, value: accountId },

@@ -5,7 +5,7 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { watchOutcomes } from '../lanes/operations.js'
+import { watchOutcomes } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
@@ -47,7 +47,7 @@ onStop(() => client.connection.close())
 const temporal = watchTemporal(client, log, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const outcomes = watchOutcomes(listener)
+const outcomes = watchOutcomes({ db, listener, stopping })
 const workflowBundle = await loadWorkflowBundle(temporalLog)
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,

@@ -207,9 +207,9 @@ function startsOf({ client, db }: Tools, rows: Startable, options: StartOptions)
     facts: { intent: row.intent.id },
     run: () => startIntent({ temporal: client, db }, row, options),
   }))
-  const fundings = rows.fundings.map((funding) => ({
-    facts: { funding: funding.id },
-    run: () => startFunding({ temporal: client, db }, funding, options),
+  const fundings = rows.fundings.map((row) => ({
+    facts: { funding: row.funding.id },
+    run: () => startFunding({ temporal: client, db }, row, options),
   }))
   return [...intents, ...fundings]
 }

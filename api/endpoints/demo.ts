@@ -50,7 +50,7 @@ const fundWallet = writeRoute(
   },
   async (services, { caller, requestId, body }, commit) => {
     const { db, registry, temporal, log } = services
-    const { accountId } = caller
+    const { accountId, tier } = caller
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
     await assertNotFrozen(db, accountId, walletId)
@@ -64,7 +64,7 @@ const fundWallet = writeRoute(
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
     if (funding) {
-      await startFunding({ temporal, db }, funding).catch((error: unknown) => {
+      await startFunding({ temporal, db }, { funding, tier }).catch((error: unknown) => {
         log.warn({ err: error, funding: funding?.id, requestId }, 'workflow not started yet')
       })
     }

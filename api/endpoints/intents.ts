@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { getIntent, listIntents } from '../../db/intents/intents.js'
 import { isSettled } from '../../domain/events.js'
-import { isTerminal, safeText } from '../../domain/intent.js'
+import { isTerminal } from '../../domain/intent.js'
+import { safeText } from '../schemas/safeText.js'
 import { prices } from '../../domain/prices.js'
 import { bridgeRequest, lendRequest, withdrawRequest } from '../schemas/examples.js'
 import {

@@ -10,7 +10,7 @@ import {
 } from '../../db/tenants/wallets.js'
 import { findActiveKek } from '../../db/keys.js'
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from '../schemas/safeText.js'
 import { prices } from '../../domain/prices.js'
 import { metadata } from '../schemas/metadata.js'
 import { createWalletRequest, walletAnswer } from '../schemas/examples.js'

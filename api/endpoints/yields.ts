@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../chains/ask.js'
 import { tokensOf } from '../../chains/registry.js'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from '../schemas/safeText.js'
 import { prices } from '../../domain/prices.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../domain/yields.js'
 import { disabledMarket } from '../../protocols/lending/markets.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from '../schemas/safeText.js'
 import { invalidRequest } from '../../domain/errors.js'
 import type { Slice } from '../../db/connection/slice.js'
 

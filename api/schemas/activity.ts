@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from './safeText.js'
 
 /** What the dashboard asks and is told of requests, credits and an account as a whole. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { roles } from '../../domain/roles.js'
 import { tiers } from '../../domain/tiers.js'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from './safeText.js'
 
 /** What the dashboard sends and gets, besides what the endpoints with a key have as well. */
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../domain/errors.js'
-import { actions, safeText, type IntentRequest } from '../../domain/intent.js'
+import { actions, type IntentRequest } from '../../domain/intent.js'
+import { safeText } from './safeText.js'
 import { assetUnits } from '../../domain/money.js'
 import { intentMetadata } from './metadata.js'
 import type { Registry } from '../../chains/registry.js'

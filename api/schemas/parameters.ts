@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { safeText, statuses, type IntentStatus } from '../../domain/intent.js'
+import { statuses, type IntentStatus } from '../../domain/intent.js'
+import { safeText } from './safeText.js'
 import { fundingAnswer, walletAnswer } from './examples.js'
 import { plannedIntent } from './intentExamples.js'
 import { intentAction } from './intents.js'

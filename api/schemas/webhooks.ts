@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { safeText } from '../../domain/intent.js'
+import { safeText } from './safeText.js'
 import { eventTypes, toPublicType, type PublicEventType } from '../../domain/events.js'
 import { attemptErrors, disabledReasons } from '../../domain/webhooks.js'
 import { count, identifier, text, time } from './fields.js'

@@ -8,7 +8,10 @@ import type { Db } from '../connection/connect.js'
 type Owned = { tier: Tier; userId: string }
 
 /** Whose workflow is to be started. */
-export type Startable = { intents: ({ intent: Intent } & Owned)[]; fundings: Funding[] }
+export type Startable = {
+  intents: ({ intent: Intent } & Owned)[]
+  fundings: { funding: Funding; tier: Tier }[]
+}
 
 /** As many of each kind are started at the same time. */
 const BATCH = 10
@@ -86,8 +89,8 @@ function lingering(db: Db, olderThanMs: number): Record<Table, Rows> {
   }
 }
 
-/** Both parts are few, however many intents there are: found by index, not among all. */
-const UNFINISHED = `
+/** Intents that are not over. Both parts are few, however many intents there are: found by index, not among all. */
+export const UNFINISHED = `
   select id from intent where status not in ('completed', 'failed')
   union
   select b.intent_id from burn join operation b on b.id = burn.operation_id
@@ -106,11 +109,21 @@ async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
   const intentIds = await takeIds(db, 'intent', lost.intent)
   const fundingIds = await takeIds(db, 'funding', lost.funding)
   const rows = await readStartable(db, intentIds).select<(Intent & Owned)[]>()
+  const fundings = await readFundings(db, fundingIds)
   return {
     intents: rows.map(({ tier, userId, ...intent }) => ({ intent, tier, userId })),
-    fundings: await db('funding').whereIn('id', fundingIds).select<Funding[]>(fundingColumns),
+    fundings: fundings.map(({ tier, ...funding }) => ({ funding, tier })),
   }
 }
+
+const readFundings = (db: Db, ids: string[]) =>
+  db('funding as f')
+    .join('account as a', 'a.id', 'f.account_id')
+    .whereIn('f.id', ids)
+    .select<(Funding & { tier: Tier })[]>([
+      ...fundingColumns.map((column) => `f.${column}`),
+      'a.plan as tier',
+    ])
 
 const readStartable = (db: Db, ids: string[]) =>
   db('intent as i')

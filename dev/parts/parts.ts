@@ -39,12 +39,15 @@ const SERVICE_STOP_MS = 8_000
 const SERVER_STOP_MS = 8_000
 
 /**
- * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing.
+ * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing. What
+ * a backlog is served by is set as in a deployment: by priority, then account by account, over one partition.
  * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
  */
-const dynamicConfig = ['transfer', 'timer', 'visibility'].map(
-  (queue) => `history.${queue}ProcessorMaxPollRPS=2000`,
-)
+export const temporalSettings = [
+  ...['transfer', 'timer', 'visibility'].map((queue) => `history.${queue}ProcessorMaxPollRPS=2000`),
+  ...['useNewMatcher', 'enableFairness'].map((setting) => `matching.${setting}=true`),
+  ...['Read', 'Write'].map((way) => `matching.numTaskqueue${way}Partitions=1`),
+]
 
 /** A write-ahead log survives a killed server, and is as fast as no file at all. */
 const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL']
@@ -81,7 +84,7 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
     ['--ui-port', String(ports.ui)],
     ['--log-level', 'warn'],
     ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
-    ...dynamicConfig.map((value) => ['--dynamic-config-value', value]),
+    ...temporalSettings.map((value) => ['--dynamic-config-value', value]),
   ]
   // The port opens before the namespace is there; the UI asks for it at that port.
   const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`

@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { findBurn } from '../../db/lanes/burns.js'
-import { watchOutcomes, type Outcomes } from '../../lanes/operations.js'
+import { watchOutcomes, type Outcomes } from '../../lanes/watching.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 import {
   attest,
@@ -24,7 +24,10 @@ beforeAll(async () => {
   world = await createWorld({ lanes: 1 })
   listening = new AbortController()
   const url = world.database.urlAs('steward_worker')
-  outcomes = watchOutcomes(listenToOperations(url, listening.signal))
+  const stopping = listening.signal
+  outcomes = watchOutcomes({
+    ...{ db: world.workerDb, listener: listenToOperations(url, stopping), stopping },
+  })
 })
 afterAll(async () => {
   listening.abort()

@@ -158,7 +158,7 @@ describe('whileBeating', () => {
       setTimeout(() => stopping.abort())
       return once(signal, 'abort')
     }
-    const beating = () => whileBeating({ stopping: stopping.signal }, wait)
+    const beating = () => whileBeating({ stopping: stopping.signal, attemptMs: HOUR_MS }, wait)
     await new MockActivityEnvironment().run(beating)
     expect(listeners(stopping.signal)).toBe(0)
   })
@@ -166,7 +166,7 @@ describe('whileBeating', () => {
   test('a wait that is over leaves nothing behind at the signal by which the worker stops', async () => {
     const stopping = new AbortController().signal
     const during = () => Promise.resolve(listeners(stopping))
-    const beating = () => whileBeating({ stopping }, during)
+    const beating = () => whileBeating({ stopping, attemptMs: HOUR_MS }, during)
     expect(await new MockActivityEnvironment().run(beating)).toBe(1)
     expect(listeners(stopping)).toBe(0)
   })

@@ -3,7 +3,6 @@ import {
   isTerminal,
   laterStatus,
   resultsOf,
-  safeText,
   type Effect,
   type ExecutionPlan,
   type IntentStatus,
@@ -99,15 +98,5 @@ describe('laterStatus', () => {
 describe('isTerminal', () => {
   test('completed and failed only', () => {
     expect([...order, 'failed' as const].filter(isTerminal)).toEqual(['completed', 'failed'])
-  })
-})
-
-describe('safeText', () => {
-  test.each(['', 'a\0b', '\ud800', 'x\udc00', 'abcd'])('refuses %j', (text) => {
-    expect(safeText(3).safeParse(text).success).toBe(false)
-  })
-
-  test.each(['abc', ' ', 'ü', '😀', '\n'])('takes %j', (text) => {
-    expect(safeText(3).safeParse(text).success).toBe(true)
   })
 })

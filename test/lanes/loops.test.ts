@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { listenToOperations, type Listener } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
-import { awaitOperation, watchOutcomes } from '../../lanes/operations.js'
+import { awaitOperation } from '../../lanes/operations.js'
+import { watchOutcomes } from '../../lanes/watching.js'
 import { outcomeOf } from '../../lanes/outcome.js'
 import { findOperation } from '../../db/lanes/operations.js'
 import { watchQueue } from '../../db/lanes/queue.js'
@@ -40,7 +41,8 @@ describe('signer and driver as loops', () => {
     const { operationId } = await world.lend(wallet, usdcUnits)
     const row = await findOperation(world.workerDb, operationId)
     if (!row) throw new Error('No row.')
-    const outcomes = watchOutcomes(listener)
+    const watching = { db: world.workerDb, listener, stopping: stopping.signal }
+    const outcomes = watchOutcomes(watching)
     const limit = AbortSignal.timeout(10_000)
     const last = await awaitOperation({ db: world.workerDb, outcomes }, row, limit)
     return outcomeOf(last)

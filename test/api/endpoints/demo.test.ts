@@ -116,6 +116,8 @@ describe('POST /v1/demo/fund', () => {
           ...{ workflowId: body.id, taskQueue: 'intents', args: [{ fundingId: body.id }] },
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'USE_EXISTING',
+          // Among those of all accounts it has its turn as an intent has.
+          priority: { priorityKey: 3, fairnessKey: (await fundingsOf(walletId))[0]?.account_id },
         },
       },
     ])

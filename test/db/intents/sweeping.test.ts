@@ -23,7 +23,7 @@ const forget = (values = {}) =>
   insertTestIntent(database.db, wallet, 'planning', { created_at: new Date(0), ...values })
 const takenIds = async () => {
   const { intents, fundings } = await takeUndispatched(db, 5_000)
-  return [...intents.map(({ intent }) => intent.id), ...fundings.map(({ id }) => id)]
+  return [...intents.map(({ intent }) => intent.id), ...fundings.map(({ funding: { id } }) => id)]
 }
 
 describe('takeUndispatched', () => {

@@ -27,7 +27,7 @@ import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
 import { runAttester } from '../../../lanes/attester.js'
 import { submitOperation } from '../../../lanes/operations.js'
 import { operationId } from '../../../lanes/operationId.js'
-import { watchOutcomes } from '../../../lanes/operations.js'
+import { watchOutcomes } from '../../../lanes/watching.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
 import { connectAttestations } from '../../../protocols/bridges/bridges.js'
@@ -102,8 +102,9 @@ export async function createBridgeWorld(
 
   const stopping = new AbortController()
   const listener = listenToOperations(database.urlAs('steward_worker'), stopping.signal)
+  const watching = { db: workerDb, listener, stopping: stopping.signal }
   const tools: Tools = {
-    ...{ db: workerDb, chains, registry, outcomes: watchOutcomes(listener) },
+    ...{ db: workerDb, chains, registry, outcomes: watchOutcomes(watching) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
   }
   function startAttester(): () => Promise<void> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
+import { temporalSettings } from '../../../dev/parts/parts.js'
 import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
 import { findFreePorts } from '../../../dev/ports.js'
 
@@ -11,7 +12,7 @@ export type TemporalServer = { address: string; port: number; stop(): Promise<vo
 const ATTEMPTS = 3
 
 /**
- * A Temporal dev server of its own, which unlike the time-skipping one has lists and schedules. Without a file it
+ * A Temporal dev server of its own with the settings of the devnet's, which unlike the time-skipping one has lists and schedules. Without a file it
  * keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
  */
 export async function startTemporalServer(port?: number, dbFile?: string): Promise<TemporalServer> {
@@ -33,7 +34,8 @@ async function tryToStart(
   const [port = 0, http, metrics] = ports
   const address = `127.0.0.1:${port}`
   const flags = `--headless --ip 127.0.0.1 --port ${port} --http-port ${http} --metrics-port ${metrics}`
-  const args = ['server', 'start-dev', ...flags.split(' ')]
+  const settings = temporalSettings.flatMap((value) => ['--dynamic-config-value', value])
+  const args = ['server', 'start-dev', ...flags.split(' '), ...settings]
   if (dbFile) args.push('--db-filename', dbFile)
   const child = spawn(file, args, { stdio: 'ignore' })
   const kill = () => child.kill('SIGKILL')

@@ -1,0 +1,230 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { findOperation } from '../../db/lanes/operations.js'
+import { stopWork } from '../../db/lanes/stops.js'
+import { awaitOperation } from '../../lanes/operations.js'
+import { watchOutcomes, type Outcomes, type ParkedStep } from '../../lanes/watching.js'
+import {
+  insertTestFunding,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import type { Listener, OnChange } from '../../db/connection/listen.js'
+
+let database: TestDatabase
+let db: Db
+let wallet: TestWallet
+let ending: AbortController
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = connect(database.urlAs('steward_worker'), 5)
+})
+beforeEach(async () => {
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(async () => {
+  await db?.destroy()
+  await database?.drop()
+})
+beforeEach(() => {
+  ending = new AbortController()
+})
+afterEach(() => {
+  ending.abort()
+})
+
+/** Announces nothing but what the test says: what an activity hears when its connection is lost. */
+function createListener() {
+  const told = new Set<OnChange>()
+  const listener: Listener = {
+    subscribe(onChange) {
+      told.add(onChange)
+      return () => told.delete(onChange)
+    },
+  }
+  return {
+    listener,
+    announce: (id: string, state: string) => told.forEach((on) => on({ id, state })),
+  }
+}
+
+const watch = (wakeStep?: (step: ParkedStep) => Promise<void>, { listener } = createListener()) =>
+  watchOutcomes({ db, listener, stopping: ending.signal, ...(wakeStep && { wakeStep }) })
+
+async function order(values: Record<string, unknown> = {}) {
+  const intentId = await insertTestIntent(database.db, wallet, 'executing')
+  const id = await insertTestOperation(database.db, wallet, intentId, values)
+  return { id, intentId }
+}
+const set = (id: string, values: Record<string, unknown>) =>
+  database.db('operation').where({ id }).update(values)
+const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
+const old = { created_at: new Date(Date.now() - 60_000) }
+
+const awaitOutcome = async (outcomes: Outcomes, id: string) => {
+  const row = await findOperation(db, id)
+  if (!row) throw new Error('No row.')
+  return awaitOperation({ db, outcomes }, row, ending.signal)
+}
+
+/** Steps that were woken, in turn. */
+function createWoken(fails = 0) {
+  const steps: ParkedStep[] = []
+  let left = fails
+  const wakeStep = (step: ParkedStep) => {
+    steps.push(step)
+    return left-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve()
+  }
+  const until = async (count: number) => {
+    while (steps.length < count) await sleep(20)
+  }
+  return { steps, wakeStep, until }
+}
+
+describe('whoever waits for an operation', () => {
+  test('hears of its outcome though nothing is announced', async () => {
+    const { id } = await order()
+    const outcome = awaitOutcome(watch(), id)
+    await sleep(1_500)
+    await set(id, rejected)
+    expect(await outcome).toMatchObject({ state: 'rejected' })
+  })
+
+  test('hears of a stop by an operator, of a reason to wait, and of a burn that is attested', async () => {
+    const outcomes = watch()
+    const { id } = await order({ kind: 'bridge' })
+    await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
+    const changes = [
+      () => set(id, { waits_for: 'LANE_GAS' }),
+      () =>
+        stopWork(
+          database.db,
+          { scope: 'wallet', subject: wallet.id },
+          { by: 'alice', why: 'a test' },
+        ),
+      () => database.db('burn').where({ operation_id: id }).update({ event_nonce: '0x01' }),
+    ]
+    // The first look tells of what was before.
+    await outcomes.nextChange(id, ending.signal)
+    for (const change of changes) {
+      const told = outcomes.nextChange(id, ending.signal)
+      await change()
+      await told
+    }
+  })
+
+  test('costs no statement of his own: all share one at a time', async () => {
+    const outcomes = watch()
+    const ids = await Promise.all(Array.from({ length: 40 }, async () => (await order()).id))
+    const waiting = ids.map((id) => awaitOutcome(outcomes, id))
+    // Each has read its row, and once more after the first look.
+    await sleep(3_000)
+    const taken = jest.spyOn(db.client as { acquireConnection(): unknown }, 'acquireConnection')
+    await sleep(3_000)
+    const statements = taken.mock.calls.length
+    taken.mockRestore()
+    ending.abort()
+    await Promise.all(waiting)
+    expect(statements).toBeGreaterThanOrEqual(1)
+    expect(statements).toBeLessThan(ids.length / 4)
+  })
+})
+
+describe('a parked step', () => {
+  test('is woken when its row changes, once, and not before', async () => {
+    const { wakeStep, steps, until } = createWoken()
+    const outcomes = watch(wakeStep)
+    const { id, intentId } = await order()
+    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await sleep(2_500)
+    expect(steps).toEqual([])
+    await set(id, rejected)
+    await until(1)
+    await sleep(2_500)
+    expect(steps).toEqual([{ workflowId: intentId, activity: 'deposit' }])
+  })
+
+  test('is woken at once by an announcement', async () => {
+    const { wakeStep, until } = createWoken()
+    const { listener, announce } = createListener()
+    const outcomes = watch(wakeStep, { listener, announce })
+    const { id, intentId } = await order()
+    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await sleep(2_000)
+    announce(id, 'confirmed')
+    await until(1)
+  })
+
+  test('that changes while its attempt ends is woken after that', async () => {
+    const { wakeStep, until } = createWoken()
+    const { listener, announce } = createListener()
+    const outcomes = watch(wakeStep, { listener, announce })
+    const { id, intentId } = await order()
+    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    announce(id, 'confirmed')
+    await until(1)
+  })
+
+  test('is woken again until Temporal has heard of it', async () => {
+    const { wakeStep, until } = createWoken(2)
+    const outcomes = watch(wakeStep)
+    const { id, intentId } = await order()
+    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await set(id, rejected)
+    await until(3)
+  })
+
+  test('is not woken while an attempt runs', async () => {
+    const { wakeStep, steps } = createWoken()
+    const outcomes = watch(wakeStep)
+    const { id, intentId } = await order()
+    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    const outcome = awaitOutcome(outcomes, id)
+    await set(id, rejected)
+    await outcome
+    await sleep(2_500)
+    expect(steps).toEqual([])
+  })
+})
+
+describe('a worker that begins', () => {
+  test('wakes steps that were over before, and those that it finds waiting when they are', async () => {
+    const done = await order({ ...old, ...rejected })
+    const waiting = await order(old)
+    const young = await order()
+    const funding = await insertTestFunding(database.db, wallet)
+    await insertTestOperation(database.db, wallet, funding, { ...old, kind: 'fund' })
+    const burnt = await order({ ...old, kind: 'bridge', state: 'confirmed', success: true })
+    const burn = { operation_id: burnt.id, source_domain: 3, destination_block: 0 }
+    await database.db('burn').insert(burn)
+    const { wakeStep, steps } = createWoken()
+    watch(wakeStep)
+    const idsOf = () => steps.map(({ workflowId }) => workflowId)
+    const untilWoken = async (id: string) => {
+      while (!idsOf().includes(id)) await sleep(20)
+    }
+    await untilWoken(done.intentId)
+    expect(idsOf()).not.toContain(waiting.intentId)
+    await set(young.id, rejected)
+    await set(waiting.id, rejected)
+    await database.db('burn').where({ operation_id: burnt.id }).update({ event_nonce: '0x02' })
+    await Promise.all([untilWoken(waiting.intentId), untilWoken(burnt.intentId)])
+    expect(steps).toContainEqual({ workflowId: waiting.intentId, activity: 'deposit' })
+    expect(steps).toContainEqual({ workflowId: burnt.intentId, activity: 'awaitAttestation' })
+    expect(idsOf()).not.toContain(young.intentId)
+  })
+})
