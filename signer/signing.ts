@@ -1,6 +1,6 @@
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
-import { typedUserOperation } from '../protocols/userOperation.js'
+import { hashUserOperation } from '../protocols/userOperation.js'
 import {
   FUNDING_GAS,
   encodeCancellation,
@@ -48,8 +48,7 @@ async function signUserOperation(
     owner: secret.walletId,
     ...secret,
   })
-  const typed = typedUserOperation(chainId, draft)
-  const signature = await wallet.signTypedData(typed.domain, typed.types, typed.message)
+  const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chainId, draft))
   const userOperation = { ...draft, signature }
   if (!needsAuthorization) return { userOperation }
   // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.

@@ -3,7 +3,7 @@ import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { insertSignature } from '../db/lanes/signatures.js'
+import { insertSignatures } from '../db/lanes/signatures.js'
 import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
@@ -12,7 +12,7 @@ import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
-import { assertGenuine } from './genuine.js'
+import { assertBound, assertGenuine } from './genuine.js'
 import { signPrepared, treasuryContext } from './signing.js'
 import type { Signed } from './payload.js'
 import { assertFunded } from './treasury.js'
@@ -56,8 +56,12 @@ export async function signAndStore(
     const ours = kept.flatMap(({ operation }) => signed.get(operation) ?? [])
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
+    for (const one of ours) await assertBound(storing, round.client.chain, one)
     const stored = await storeTransaction(storing, round, ours)
-    for (const { operation, payload } of ours) await insertSignature(trx, operation.id, payload)
+    await insertSignatures(
+      trx,
+      ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
+    )
     return { stored, broken }
   })
 }
@@ -83,18 +87,19 @@ export async function storeAgain(
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
-    return ours && storeTransaction({ ...tools, db: trx }, round, [signed])
+    if (!ours) return undefined
+    const storing = { ...tools, db: trx }
+    await assertGenuine(storing, round.client.chain, signed)
+    return storeTransaction(storing, round, [signed])
   })
 }
 
-/** `db` is the transaction in which the operations are locked. */
+/** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
 async function storeTransaction(
   tools: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
-  const { chain } = round.client
-  for (const signed of carried) await assertGenuine(tools, chain, signed)
   const planned = planTransaction(round, carried)
   const gas = carried.map(({ payload }) => BigInt(payload.gas))
   assertAffordable(tools, round, { unsigned: planned.request, gas })
