@@ -72,7 +72,10 @@ async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): P
   const wallets = prepared.map(({ operation }) => operation.walletId)
   return {
     all: dailyUnits === undefined ? 0n : await readSignedToday(trx),
-    ofWallets: walletDailyUnits === undefined ? new Map() : await readSignedTodayOf(trx, wallets),
+    ofWallets:
+      walletDailyUnits === undefined
+        ? new Map<string, bigint>()
+        : await readSignedTodayOf(trx, wallets),
   }
 }
 

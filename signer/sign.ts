@@ -8,11 +8,12 @@ import {
   type Refusal,
 } from '../db/lanes/signing.js'
 import { setDry } from '../db/lanes/gas.js'
+import { readOrders } from '../db/lanes/orders.js'
 import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { reasonOf, type Held } from '../domain/waiting.js'
-import { prepare, type NotPrepared, type Prepared } from './prepare.js'
+import { prepare, type NotPrepared, type Ordered, type Prepared } from './prepare.js'
 import { keptRefusal, readRound, takenBy, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
 import { readSpentSince } from './spentSince.js'
@@ -112,9 +113,13 @@ async function signTaken(tools: TurnTools, round: Round, taken: Operation[]): Pr
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
   for (const operation of carriedAgain) await signAgain(tools, round, operation)
   const fresh = taken.filter(({ state }) => state === 'queued')
+  const orders = await readOrders(tools.db, fresh)
   await inWaves(
     fresh,
-    (operation) => prepareOrGiveBack(tools, round, operation),
+    (operation) => {
+      const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
+      return prepareOrGiveBack(tools, round, { operation, order })
+    },
     async (ready) => {
       for (const group of groupByTransaction(ready)) await signGroup(tools, round, group)
     },
@@ -183,10 +188,11 @@ async function signAgain(tools: TurnTools, round: Round, operation: Operation): 
 async function prepareOrGiveBack(
   tools: SignerTools,
   round: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<Prepared | undefined> {
+  const { operation } = ordered
   try {
-    return await prepareOne(tools, round, operation)
+    return await prepareOne(tools, round, ordered)
   } catch (error) {
     tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
     await giveBack(tools, operation, error).catch((failure: unknown) => {
@@ -199,8 +205,9 @@ async function prepareOrGiveBack(
 async function prepareOne(
   tools: SignerTools,
   round: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<Prepared | undefined> {
+  const { operation } = ordered
   if (operation.lostLeases >= LOST_LEASES) {
     const message = 'It was taken five times without a verdict.'
     const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
@@ -215,16 +222,16 @@ async function prepareOne(
   }
   const timer = new AbortController()
   const late = sleep(PREPARE_MS, undefined, { signal: timer.signal }).catch(() => undefined)
-  const result = await Promise.race([prepare(tools, round, operation), late]).finally(() => {
+  const result = await Promise.race([prepare(tools, round, ordered), late]).finally(() => {
     timer.abort()
   })
   if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
   if (result.kind !== 'spent' && result.kind !== 'refused') return result
-  await writeNotPrepared(tools, round, result)
+  await writeNotPrepared(tools, round, { ...result, order: ordered.order })
   return undefined
 }
 
-async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared) {
+async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared & Ordered) {
   const { operation } = result
   const { head } = round
   if (result.kind === 'spent' && operation.kind === 'mint') {
@@ -241,7 +248,7 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
   const mayEnd = again && operation.kind !== 'mint'
-  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, operation))
+  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, result))
   if (mayEnd && !isOver) {
     const facts = { chain: round.client.chain.name, operation: operation.id }
     tools.log.warn(facts, 'refused by one endpoint only, tried again')

@@ -37,8 +37,10 @@ export async function readSignedTodayOf(
   const rows = await signedToday(trx)
     .whereIn('wallet_id', walletIds)
     .groupBy('wallet_id')
-    .select<{ walletId: string; units: string }[]>('wallet_id as walletId')
-    .sum('units as units')
+    .select<{ walletId: string; units: string }[]>(
+      'wallet_id as walletId',
+      trx.raw('sum(units) as units'),
+    )
   return new Map(rows.map(({ walletId, units }) => [walletId, BigInt(units)]))
 }
 
