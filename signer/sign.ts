@@ -9,7 +9,13 @@ import {
 } from '../db/lanes/signing.js'
 import { setDry } from '../db/lanes/gas.js'
 import { readOrders } from '../db/lanes/orders.js'
-import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
+import {
+  BUNDLE_SIZE,
+  LEASES_IN_COMPANY,
+  hasWorkToSign,
+  takeOperations,
+  type Rotation,
+} from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { reasonOf, type Held } from '../domain/waiting.js'
@@ -50,9 +56,10 @@ export async function runSigner(
   stopping: AbortSignal,
 ): Promise<void> {
   const signChain = (client: ChainClient) => {
+    const turnTools = { ...tools, rotations: new Map<string, Rotation>() }
     const service: Service = {
       findLanes: () => findLanesToServe(tools, client),
-      begin: (lane, callOthers) => beginTurn({ ...tools, callOthers }, client, lane),
+      begin: (lane, callOthers) => beginTurn({ ...turnTools, callOthers }, client, lane),
       onFailure(error) {
         tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
       },
@@ -69,7 +76,11 @@ export async function runSigner(
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
-  const turnTools = { ...tools, callOthers: () => undefined }
+  const turnTools = {
+    ...tools,
+    rotations: new Map<string, Rotation>(),
+    callOthers: () => undefined,
+  }
   const lanes = await findLanesToServe(tools, client)
   const turns = await Promise.all(lanes.map((lane) => beginTurn(turnTools, client, lane)))
   await Promise.all(turns.map(({ over }) => over))
@@ -83,15 +94,21 @@ async function findLanesToServe({ db }: SignerTools, client: ChainClient): Promi
   return (await hasWorkToSign(db, chainId)) ? readLanes(db, chainId) : []
 }
 
-/** `callOthers`: there is something that another lane may take. */
-type TurnTools = SignerTools & { callOthers: () => void }
+/**
+ * `rotations`: which account's turn it is, for each lane. `callOthers`: there is something that another lane may
+ * take.
+ */
+type TurnTools = SignerTools & { rotations: Map<string, Rotation>; callOthers: () => void }
 
 async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Promise<Turn> {
   const { stepSeconds } = client.chain
-  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1] }
+  const rotation = tools.rotations.get(lane.sender) ?? { after: '' }
+  tools.rotations.set(lane.sender, rotation)
+  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1], rotation }
   const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
   const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
-  return { taken: taken.length, isAlone, over: serveTaken(tools, { client, lane }, taken) }
+  const isFull = taken.length === BUNDLE_SIZE
+  return { taken: taken.length, isFull, isAlone, over: serveTaken(tools, { client, lane }, taken) }
 }
 
 async function serveTaken(

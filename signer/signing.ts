@@ -1,3 +1,4 @@
+import type { Wallet } from 'ethers'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
 import { hashUserOperation } from '../protocols/userOperation.js'
@@ -11,14 +12,19 @@ import {
   type Signed,
   type Typed,
 } from './payload.js'
+import type { WalletSecret } from '../db/keys.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Keyring } from './round.js'
 
-/** Signs what was prepared; of a mint there is nothing to sign. */
+/**
+ * Signs what was prepared; of a mint there is nothing to sign.
+ *
+ * @param open - Opens the key of a wallet.
+ */
 export async function signPrepared(
-  keyring: Keyring,
+  { keyring, open }: { keyring: Keyring; open: OpenWallet },
   chain: Chain,
   prepared: Prepared,
 ): Promise<Signed> {
@@ -32,22 +38,30 @@ export async function signPrepared(
       return { operation, wallet: prepared.to, payload: { gas, call } }
     }
     case 'userOperation': {
-      const payload = await signUserOperation(keyring, chain, prepared)
+      const payload = signUserOperation(await open(prepared.secret), chain, prepared)
       return { operation, wallet: prepared.secret.address, payload: { gas, ...payload } }
     }
   }
 }
 
-async function signUserOperation(
-  keyring: Keyring,
+type OpenWallet = (secret: WalletSecret) => Promise<Wallet>
+
+/** Opens the key of each wallet once, however much it signs. To be dropped with what is signed together. */
+export function createOpener({ kek }: Keyring): OpenWallet {
+  const opened = new Map<string, Promise<Wallet>>()
+  return (secret) => {
+    const context = { purpose: 'wallet' as const, owner: secret.walletId, ...secret }
+    const known = opened.get(secret.walletId) ?? openAccount(kek, secret.sealed, context)
+    opened.set(secret.walletId, known)
+    return known
+  }
+}
+
+function signUserOperation(
+  wallet: Wallet,
   { chainId }: Chain,
-  { secret, draft, needsAuthorization }: Extract<Prepared, { kind: 'userOperation' }>,
-): Promise<Pick<Payload, 'userOperation' | 'authorization'>> {
-  const wallet = await openAccount(keyring.kek, secret.sealed, {
-    purpose: 'wallet',
-    owner: secret.walletId,
-    ...secret,
-  })
+  { draft, needsAuthorization }: Extract<Prepared, { kind: 'userOperation' }>,
+): Pick<Payload, 'userOperation' | 'authorization'> {
   const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chainId, draft))
   const userOperation = { ...draft, signature }
   if (!needsAuthorization) return { userOperation }

@@ -13,7 +13,7 @@ import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertBound, assertGenuine } from './genuine.js'
-import { signPrepared, treasuryContext } from './signing.js'
+import { createOpener, signPrepared, treasuryContext } from './signing.js'
 import type { Signed } from './payload.js'
 import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
@@ -69,9 +69,10 @@ export async function signAndStore(
 async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]) {
   const signed = new Map<Operation, Signed>()
   const broken: Broken[] = []
+  const signing = { keyring, open: createOpener(keyring) }
   for (const one of prepared) {
     try {
-      signed.set(one.operation, await signPrepared(keyring, client.chain, one))
+      signed.set(one.operation, await signPrepared(signing, client.chain, one))
     } catch (error) {
       broken.push({ operation: one.operation, error })
     }

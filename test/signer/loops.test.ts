@@ -19,7 +19,7 @@ function createGate() {
 }
 
 const turns = () => new Promise((resolve) => setTimeout(resolve, 20))
-const none: Turn = { taken: 0, isAlone: false, over: Promise.resolve() }
+const none: Turn = { taken: 0, isFull: false, isAlone: false, over: Promise.resolve() }
 
 describe('the lanes of a chain', () => {
   async function serve(
@@ -101,7 +101,7 @@ describe('the lanes of a chain', () => {
       const over = wait().then(() => {
         isOver = true
       })
-      return Promise.resolve({ taken: 1, isAlone: false, over })
+      return Promise.resolve({ taken: 1, isFull: false, isAlone: false, over })
     }
     const stopping = new AbortController()
     const next = createGate()
