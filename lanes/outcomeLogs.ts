@@ -7,6 +7,7 @@ import {
   isUserOperationEvent,
   ownLogs,
   readMoved,
+  readOutcome,
   type OutcomeLog,
 } from '../protocols/outcomes.js'
 import { explainRevert } from '../protocols/reverts.js'
@@ -29,8 +30,9 @@ export function toMined(
   { outcome: { log, success }, carrier, ethPriceE8 }: Mining,
 ): MinedOperation {
   const { receipt } = carrier
-  const gasUsed = gasOf(operation, carrier, log)
-  const costWei = gasUsed * receipt.gasPriceWei + l1FeeOf(operation, carrier, log)
+  const share = shareOf(chain, operation, { carrier, own: log })
+  const gasUsed = share.gasUsed
+  const costWei = gasUsed * receipt.gasPriceWei + share.l1FeeWei
   const moved = success ? readMoved(chain, operation, { own: log, all: receipt.logs }) : undefined
   return {
     id: operation.id,
@@ -57,36 +59,44 @@ function readRefusal(own: Log, { logs }: Receipt): string | undefined {
   return told && explainRevert(entryPoint.parseLog(told)?.args.revertReason)
 }
 
-/** What a stranger mints costs us nothing. */
-function gasOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
-  if (kind === 'fund') return receipt.gasUsed
-  if (kind !== 'mint') return gasShare(receipt, own)
-  return isOurs ? receipt.gasUsed : 0n
+/**
+ * An operation's share of what its transaction cost; what a stranger mints costs us nothing. Of user operations
+ * the EntryPoint tells what each has used; payments and mints, like the fee for L1, are of much the same size.
+ */
+function shareOf(
+  chain: Chain,
+  { kind }: WatchedOperation,
+  { carrier: { receipt, isOurs }, own }: { carrier: Carrier; own: Log },
+): { gasUsed: bigint; l1FeeWei: bigint } {
+  if (kind === 'mint' && !isOurs) return { gasUsed: 0n, l1FeeWei: 0n }
+  const isDirect = kind === 'mint' || kind === 'fund'
+  const isSibling = isDirect ? isDirectOutcome(chain) : isUserOperationEvent
+  const siblings = receipt.logs.filter(isSibling)
+  const index = siblings.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  const l1FeeWei = equalPart(receipt.l1FeeWei, siblings.length, index)
+  return isDirect
+    ? { gasUsed: equalPart(receipt.gasUsed, siblings.length, index), l1FeeWei }
+    : { gasUsed: gasShare(receipt.gasUsed, siblings, index), l1FeeWei }
+}
+
+const isDirectOutcome = (chain: Chain) => (log: Log) => {
+  const outcome = readOutcome(chain, log)
+  return outcome !== undefined && outcome.source !== 'userOperation'
 }
 
 /**
  * An operation's share of its bundle's gas: what the EntryPoint measured for it, and an equal part of
  * the rest. The first operation bears the remainder, so that the shares add up to the receipt.
  */
-function gasShare(receipt: Receipt, own: Log): bigint {
-  const events = receipt.logs.filter(isUserOperationEvent)
+function gasShare(gasUsed: bigint, events: Log[], index: number): bigint {
   const used = events.map((log) => entryPoint.parseLog(log)?.args.actualGasUsed as bigint)
-  const rest = receipt.gasUsed - used.reduce((sum, gas) => sum + gas, 0n)
-  const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  const rest = gasUsed - used.reduce((sum, gas) => sum + gas, 0n)
   return (used[index] ?? 0n) + equalPart(rest, events.length, index)
 }
 
-/** Part of a whole that so many bear alike; the first one bears the remainder too. */
+/** Part of a whole that so many bear alike; the first one bears the remainder too, and one alone all of it. */
 function equalPart(whole: bigint, count: number, index: number): bigint {
+  if (count <= 1) return whole
   const part = whole / BigInt(count)
   return index === 0 ? whole - part * BigInt(count - 1) : part
-}
-
-/** An operation's share of the fee for L1: the operations of a bundle are of much the same length. */
-function l1FeeOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
-  if (kind === 'fund') return receipt.l1FeeWei
-  if (kind === 'mint') return isOurs ? receipt.l1FeeWei : 0n
-  const events = receipt.logs.filter(isUserOperationEvent)
-  const index = events.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  return equalPart(receipt.l1FeeWei, events.length, index)
 }

@@ -192,9 +192,10 @@ const reasonOf = ({ details: { data, reason } }: ServiceError) =>
 
 async function prepareFunding(
   { db, keyring }: PrepareTools,
-  { client }: Round,
+  round: Round,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
+  const { client } = round
   const { chain } = client
   const treasury = keyring.treasury.address
   const wallet = assertOwn(operation, order.secret)
@@ -209,7 +210,7 @@ async function prepareFunding(
   }
   const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
-    readTreasuryFunds(db, client, treasury),
+    readTreasuryFunds(db, round, treasury),
     readsDomain(client, chain.usdc),
   ])
   if (isSpent) return { kind: 'spent', operation }

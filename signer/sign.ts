@@ -279,12 +279,20 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
   })
 }
 
-/** User operations share a transaction as far as its gas reaches; any other call has one of its own. */
+/** User operations share a transaction as far as its gas reaches, and so do payments and mints. */
 function groupByTransaction(prepared: Prepared[]): Prepared[][] {
-  const groups = prepared.filter(({ kind }) => kind !== 'userOperation').map((direct) => [direct])
+  const isDirect = ({ kind }: Prepared) => kind !== 'userOperation'
+  return [
+    ...groupByGas(prepared.filter(isDirect)),
+    ...groupByGas(prepared.filter((one) => !isDirect(one))),
+  ]
+}
+
+function groupByGas(prepared: Prepared[]): Prepared[][] {
+  const groups: Prepared[][] = []
   let bundle: Prepared[] | undefined
   let gas = 0n
-  for (const one of prepared.filter(({ kind }) => kind === 'userOperation')) {
+  for (const one of prepared) {
     if (!bundle || gas + one.gas > BUNDLE_GAS) {
       bundle = []
       groups.push(bundle)

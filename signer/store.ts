@@ -1,6 +1,7 @@
 import { Transaction, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
+import { encodeTogether } from '../chains/multicall.js'
 import { openAccount } from '../custody/open.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { insertSignatures } from '../db/lanes/signatures.js'
@@ -47,9 +48,8 @@ export async function signAndStore(
     const live = await lockTaken(trx, operations, keyring.taker)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, round, locked)
-    for (const one of admitted) {
-      if (one.kind === 'funding') await assertFunded(trx, round.client.chain.chainId, one.funds)
-    }
+    const payments = admitted.filter((one) => one.kind === 'funding')
+    await assertFunded(trx, round.client.chain.chainId, payments)
     const { signed, broken } = await signAll(keyring, round, admitted)
     const whole = admitted.filter(({ operation }) => signed.has(operation))
     const kept = await keepWithinDay(trx, tools, whole)
@@ -69,10 +69,10 @@ export async function signAndStore(
 async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]) {
   const signed = new Map<Operation, Signed>()
   const broken: Broken[] = []
-  const signing = { keyring, open: createOpener(keyring) }
+  const open = createOpener(keyring)
   for (const one of prepared) {
     try {
-      signed.set(one.operation, await signPrepared(signing, client.chain, one))
+      signed.set(one.operation, await signPrepared(open, client.chain, one))
     } catch (error) {
       broken.push({ operation: one.operation, error })
     }
@@ -178,10 +178,13 @@ function planTransaction(
   return { request, l1FeeWei: l1.feeWei }
 }
 
-/** User operations travel together through the EntryPoint, any other call goes where it leads, alone. */
+/**
+ * User operations travel together through the EntryPoint, payments and mints through Multicall3, where each may fail
+ * alone: whoever calls makes no difference to either. One alone goes where it leads.
+ */
 export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payload'>[]): Call {
-  const direct = carried[0]?.payload.call
-  if (direct) return direct
+  const [direct, ...others] = carried.flatMap(({ payload }) => payload.call ?? [])
+  if (direct) return others.length === 0 ? direct : encodeTogether([direct, ...others])
   const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
   return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }

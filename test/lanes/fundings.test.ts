@@ -57,7 +57,8 @@ describe('a treasury with money for 3 of 10 fundings', () => {
       expect(row?.message).toContain('the treasury cannot pay')
     }
     expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
-    expect((await world.transactions()).length - before).toBe(3)
+    // Each lane carries those of its wallets together.
+    expect((await world.transactions()).length - before).toBeLessThanOrEqual(3)
   })
 
   test('pays 3 and takes 7 back, when its money went after all were signed', async () => {
@@ -76,8 +77,10 @@ describe('a treasury with money for 3 of 10 fundings', () => {
     expect(failed).toHaveLength(7)
     expect(failed[0]?.message).toContain('the treasury could not pay')
     expect(await paidUnits(fundings)).toBe(3n * usdcUnits)
-    // Each was sent once and was reverted, and was taken back once.
-    expect((await world.transactions()).length - before).toBe(10 + 7)
+    // Each lane sent those of its wallets together, of which 7 were reverted alone and taken back alone, once.
+    const count = (await world.transactions()).length - before
+    expect(count).toBeGreaterThanOrEqual(1 + 7)
+    expect(count).toBeLessThanOrEqual(2 + 7)
 
     // Nobody makes a failed one paid after all, though its signature is known and there is money again.
     await world.mint(world.treasury, 10n * usdcUnits)
