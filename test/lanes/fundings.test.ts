@@ -40,6 +40,25 @@ async function untilOver(fundings: Lend[]): Promise<number> {
   throw new Error('Not all fundings have ended.')
 }
 
+describe('fundings that wait together', () => {
+  test('go in one transaction per lane, each is paid once, and shares add up to the receipts', async () => {
+    const before = (await world.sends()).length
+    const fundings = await fundMany(8)
+    await world.round()
+    const rows = await rowsOf(fundings)
+    for (const row of rows) expect(row).toMatchObject({ state: 'confirmed', units: '1000000' })
+    expect(await paidUnits(fundings)).toBe(8n * usdcUnits)
+    const sends = (await world.sends()).slice(before)
+    expect(sends.length).toBeLessThanOrEqual(world.senders.length)
+    for (const { hash, tx_id } of sends) {
+      const { gasUsed } = await world.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [hash])
+      const carried = rows.filter((row) => row?.tx_id === tx_id)
+      const sum = carried.reduce((total, row) => total + BigInt(row?.gas_used ?? 0), 0n)
+      expect(sum).toBe(BigInt(gasUsed))
+    }
+  })
+})
+
 describe('a treasury with money for 3 of 10 fundings', () => {
   test('signs for 3, which are paid, and refuses 7, which cost no gas', async () => {
     await leaveTreasury(world, 3n * usdcUnits)
