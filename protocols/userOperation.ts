@@ -45,10 +45,17 @@ const AUTHORIZATION_GAS = 25_000n
 
 const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 
-export const encodeBatch = (calls: Call[]) =>
-  delegate.encodeFunctionData('executeBatch', [
-    calls.map(({ to, data }) => ({ target: to, value: 0n, data })),
-  ])
+/** By the calls themselves: what is simulated is what is signed. */
+const batches = new WeakMap<Call[], string>()
+
+export function encodeBatch(calls: Call[]): string {
+  const known = batches.get(calls)
+  if (known !== undefined) return known
+  const targets = calls.map(({ to, data }) => ({ target: to, value: 0n, data }))
+  const batch = delegate.encodeFunctionData('executeBatch', [targets])
+  batches.set(calls, batch)
+  return batch
+}
 
 /** Calls of a wallet under one key, and the gas that they may use. */
 type Execution = { sender: string; key: string; calls: Call[]; callGas: bigint }

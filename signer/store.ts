@@ -1,4 +1,4 @@
-import { Transaction, type TransactionRequest } from 'ethers'
+import { keccak256, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { encodeTogether } from '../chains/multicall.js'
@@ -143,8 +143,7 @@ export async function storePlanned(
   }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
   const raw = await sender.signTransaction({ ...request, nonce: Number(nonce) })
-  const { hash } = Transaction.from(raw)
-  if (!hash) throw new Error('The transaction is not signed.')
+  const hash = keccak256(raw)
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
   const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried: operations })
   return { id, nonce, hash }

@@ -146,6 +146,7 @@ const isTaken = ({ id }: { id: string | null }) => id !== null
 /** `after`: the account that was served last; empty at first. */
 export type Rotation = { after: string }
 type Taking = Lane & { lateSeconds?: number; rotation?: Rotation }
+
 /** Those that wait of an intent that goes on, whose time and turn it is. */
 const whenReady = `left join intent i on i.id = op.intent_id
     where ${isTakable}
@@ -154,7 +155,7 @@ const whenReady = `left join intent i on i.id = op.intent_id
       and ${isNext}
       and ${isFree}`
 
-/** Rows of `source`, in the order of a column list, of which so many at most are looked at. */
+/** The first rows of a part of the queue, as far as it is looked through. */
 const firstOf = (where: string, order: string) => `(
       select op.* from operation op where op.chain_id = $1 and ${where}
       order by ${order} limit ${LOOKED_THROUGH}) op`
