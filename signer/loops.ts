@@ -13,9 +13,9 @@ const MOST_TURNS = 4
  * Bundles of a lane that are not full follow each other no faster than this, so that under load what comes meanwhile
  * travels together: each transaction has costs of its own, in gas and at every process that it passes.
  */
-const GATHER_MS = 800
-/** But so many may go at once: whoever is alone, or comes with one or two others, waits for nobody. */
-const PROMPT_BUNDLES = 2
+const GATHER_MS = 1_000
+/** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
+const PROMPT_BUNDLES = 3
 
 /**
  * One turn of a lane: how many operations it has taken, and whether there may be more than that. `over` never
