@@ -10,7 +10,7 @@ const RETRY_MS = 2_000
 const MOST_TURNS = 4
 
 /**
- * Bundles of a lane that are not full follow each other no faster than this, so that under load what comes meanwhile
+ * Bundles of a lane that are far from full follow each other no faster than this, so that under load what comes meanwhile
  * travels together: each transaction has costs of its own, in gas and at every process that it passes.
  */
 const GATHER_MS = 1_000
@@ -18,7 +18,7 @@ const GATHER_MS = 1_000
 const PROMPT_BUNDLES = 3
 
 /**
- * One turn of a lane: how many operations it has taken, and whether there may be more than that. `over` never
+ * One turn of a lane: how many operations it has taken, and whether that is a good part of what it may. `over` never
  * rejects.
  */
 export type Turn = { taken: number; isFull: boolean; isAlone: boolean; over: Promise<void> }

@@ -15,6 +15,9 @@ export const LEASES_IN_COMPANY = 2
 /** Of one account, or one pair of tokens, so many rows are looked through at most to find some that may be taken. */
 const LOOKED_THROUGH = 1_000
 
+/** For each place in a bundle so many rows of each plan are weighed: not all may be served by the lane that asks. */
+const CANDIDATES = 10
+
 // What makes an operation `op` one that may be signed now, of an intent `i` (none for a funding). Each says one thing.
 
 /** Nobody works on it. */
@@ -194,14 +197,15 @@ turns (priority, account_id, n, is_round) as (
   select (select op.resource from operation op
     where op.chain_id = $1 and ${isSwap} and op.resource > p.resource order by op.resource limit 1)
   from pairs p where p.resource is not null
-), share as (
-  select greatest(4, 2 * needed.n / greatest(1, (select count(*) from turns where n > 0))) as n from needed
+), served as (
+  select priority, account_id,
+    ${CANDIDATES} * (select n from needed) / count(*) over (partition by priority) as share
+  from turns where n > 0
 ), candidate as (
-  select op.* from turns t cross join lateral (
+  select op.* from served t cross join lateral (
     select op.* from ${firstOf(`${isWaiting} and op.priority = t.priority and op.account_id = t.account_id`, 'op.created_at')}
     ${whenReady}
-    order by op.created_at limit (select n from share)) op
-  where t.n > 0
+    order by op.created_at limit t.share) op
   union all
   select op.* from pairs p cross join lateral (
     select op.* from ${firstOf(`${isSwap} and op.resource = p.resource`, 'op.priority, op.created_at')}
@@ -237,10 +241,10 @@ turns (priority, account_id, n, is_round) as (
   from chosen where op.id = chosen.id
   returning op.*
 )
-select served.up_to as "servedUpTo",
+select reached.up_to as "servedUpTo",
   ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
 from (select coalesce((select t.account_id from turns t where t.n = (select n from needed)
-  order by t.priority limit 1), '') as up_to) served
+  order by t.priority limit 1), '') as up_to) reached
 left join (taken op join ready r on r.id = op.id) on true
 order by r.priority, r.turn, r.created_at`
 
