@@ -20,7 +20,7 @@ import type { Prepared } from './prepare.js'
 import type { Keyring } from './round.js'
 
 /** Opens keys, each once, however much it signs. To be dropped with what is signed together. */
-export type Opener = { treasury: Treasury; open(address: string, open: Open): Promise<Wallet> }
+type Opener = { treasury: Treasury; open(address: string, open: Open): Promise<Wallet> }
 type Open = (kek: PrivateKek) => Promise<Wallet>
 
 export function createOpener({ kek, treasury }: Keyring): Opener {
