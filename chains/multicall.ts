@@ -13,6 +13,12 @@ const multicall = new Interface([
     returns (tuple(bool success, bytes returnData)[] results)`,
 ])
 
+/** One call that makes several, each of which may fail alone. They see Multicall3 as their caller. */
+export function encodeTogether(calls: Call[]): Call {
+  const all = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
+  return { to: MULTICALL_ADDRESS, data: multicall.encodeFunctionData('aggregate3', [all]) }
+}
+
 /** Nodes bound the gas of one eth_call. */
 const MAX_CALLS = 100
 
@@ -73,9 +79,7 @@ async function aggregate(client: ChainClient, calls: Call[], block: unknown): Pr
   if (others.length === 0) {
     return [{ success: true, returnData: await client.send<string>('eth_call', [only, block]) }]
   }
-  const targets = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
-  const data = multicall.encodeFunctionData('aggregate3', [targets])
-  const returned = await client.send<string>('eth_call', [{ to: MULTICALL_ADDRESS, data }, block])
+  const returned = await client.send<string>('eth_call', [encodeTogether(calls), block])
   return decodeAnswers(client, returned)
 }
 

@@ -7,6 +7,7 @@ import {
   isUserOperationEvent,
   ownLogs,
   readMoved,
+  readOutcome,
   type OutcomeLog,
 } from '../protocols/outcomes.js'
 import { explainRevert } from '../protocols/reverts.js'
@@ -29,8 +30,9 @@ export function toMined(
   { outcome: { log, success }, carrier, ethPriceE8 }: Mining,
 ): MinedOperation {
   const { receipt } = carrier
-  const gasUsed = gasOf(operation, carrier, log)
-  const costWei = gasUsed * receipt.gasPriceWei + l1FeeOf(operation, carrier, log)
+  const share = shareOf(chain, operation, { carrier, own: log })
+  const gasUsed = share.gasUsed
+  const costWei = gasUsed * receipt.gasPriceWei + share.l1FeeWei
   const moved = success ? readMoved(chain, operation, { own: log, all: receipt.logs }) : undefined
   return {
     id: operation.id,
@@ -57,52 +59,75 @@ function readRefusal(own: Log, { logs }: Receipt): string | undefined {
   return told && explainRevert(entryPoint.parseLog(told)?.args.revertReason)
 }
 
-/** What a stranger mints costs us nothing. */
-function gasOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
-  if (kind === 'fund') return receipt.gasUsed
-  if (kind !== 'mint') return gasShare(receipt, own)
-  return isOurs ? receipt.gasUsed : 0n
-}
-
 /**
- * An operation's share of its bundle's gas: what the EntryPoint measured for it, and an equal part of
- * the rest. The first operation bears the remainder, so that the shares add up to the receipt.
+ * An operation's share of what its transaction cost; what a stranger mints costs us nothing. Of user operations
+ * the EntryPoint tells what each has used; payments and mints, like the fee for L1, are of much the same size.
  */
-function gasShare(receipt: Receipt, own: Log): bigint {
-  const bundled = readBundled(receipt)
-  const rest = receipt.gasUsed - bundled.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
-  const index = bundled.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  return (bundled[index]?.gasUsed ?? 0n) + equalPart(rest, bundled.length, index)
+function shareOf(
+  chain: Chain,
+  { kind }: WatchedOperation,
+  { carrier: { receipt, isOurs }, own }: { carrier: Carrier; own: Log },
+): { gasUsed: bigint; l1FeeWei: bigint } {
+  if (kind === 'mint' && !isOurs) return { gasUsed: 0n, l1FeeWei: 0n }
+  const siblings =
+    kind === 'mint' || kind === 'fund' ? directIn(chain, receipt) : bundledIn(receipt)
+  const index = siblings.shares.findIndex(({ logIndex }) => logIndex === own.logIndex)
+  const rest = equalPart(siblings.restGas, siblings.shares.length, index)
+  return {
+    gasUsed: (siblings.shares[index]?.gasUsed ?? 0n) + rest,
+    l1FeeWei: equalPart(receipt.l1FeeWei, siblings.shares.length, index),
+  }
 }
 
-/** Where an operation of a bundle was told, and the gas that the EntryPoint measured for it. */
-type Bundled = { logIndex: number; gasUsed: bigint }
+/** What one transaction carried: the gas that was measured for each, and what it used besides. */
+type Siblings = { shares: { logIndex: number; gasUsed: bigint }[]; restGas: bigint }
 
-/** Each operation of a bundle asks for all of them: they are read once. */
-const bundledIn = new WeakMap<Receipt, Bundled[]>()
+/** Each operation of a transaction asks for all of them: they are read once. */
+const bundled = new WeakMap<Receipt, Siblings>()
+const direct = new WeakMap<Receipt, Siblings>()
 
-function readBundled(receipt: Receipt): Bundled[] {
-  const known = bundledIn.get(receipt)
+function bundledIn(receipt: Receipt): Siblings {
+  return (
+    bundled.get(receipt) ??
+    keep(bundled, receipt, receipt.logs.filter(isUserOperationEvent).map(measuredGas))
+  )
+}
+
+function directIn(chain: Chain, receipt: Receipt): Siblings {
+  const known = direct.get(receipt)
   if (known) return known
-  const read = receipt.logs.filter(isUserOperationEvent).map((log) => ({
-    logIndex: log.logIndex,
-    gasUsed: entryPoint.parseLog(log)?.args.actualGasUsed as bigint,
-  }))
-  bundledIn.set(receipt, read)
-  return read
+  const own = receipt.logs.filter(isDirectOutcome(chain))
+  return keep(
+    direct,
+    receipt,
+    own.map(({ logIndex }) => ({ logIndex, gasUsed: 0n })),
+  )
 }
 
-/** Part of a whole that so many bear alike; the first one bears the remainder too. */
+function keep(
+  known: WeakMap<Receipt, Siblings>,
+  receipt: Receipt,
+  shares: Siblings['shares'],
+): Siblings {
+  const measured = shares.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
+  const siblings = { shares, restGas: receipt.gasUsed - measured }
+  known.set(receipt, siblings)
+  return siblings
+}
+
+const measuredGas = (log: Log) => ({
+  logIndex: log.logIndex,
+  gasUsed: entryPoint.parseLog(log)?.args.actualGasUsed as bigint,
+})
+
+const isDirectOutcome = (chain: Chain) => (log: Log) => {
+  const outcome = readOutcome(chain, log)
+  return outcome !== undefined && outcome.source !== 'userOperation'
+}
+
+/** Part of a whole that so many bear alike; the first one bears the remainder too, and one alone all of it. */
 function equalPart(whole: bigint, count: number, index: number): bigint {
+  if (count <= 1) return whole
   const part = whole / BigInt(count)
   return index === 0 ? whole - part * BigInt(count - 1) : part
-}
-
-/** An operation's share of the fee for L1: the operations of a bundle are of much the same length. */
-function l1FeeOf({ kind }: WatchedOperation, { receipt, isOurs }: Carrier, own: Log): bigint {
-  if (kind === 'fund') return receipt.l1FeeWei
-  if (kind === 'mint') return isOurs ? receipt.l1FeeWei : 0n
-  const bundled = readBundled(receipt)
-  const index = bundled.findIndex(({ logIndex }) => logIndex === own.logIndex)
-  return equalPart(receipt.l1FeeWei, bundled.length, index)
 }

@@ -1,4 +1,4 @@
-import { Interface, concat, getBytes, toBeHex, zeroPadValue } from 'ethers'
+import { Interface, TypedDataEncoder, concat, keccak256, toBeHex, zeroPadValue } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import type { Call } from '../domain/operation.js'
 
@@ -45,10 +45,17 @@ const AUTHORIZATION_GAS = 25_000n
 
 const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
 
-export const encodeBatch = (calls: Call[]) =>
-  delegate.encodeFunctionData('executeBatch', [
-    calls.map(({ to, data }) => ({ target: to, value: 0n, data })),
-  ])
+/** By the calls themselves: what is simulated is what is signed. */
+const batches = new WeakMap<Call[], string>()
+
+export function encodeBatch(calls: Call[]): string {
+  const known = batches.get(calls)
+  if (known !== undefined) return known
+  const targets = calls.map(({ to, data }) => ({ target: to, value: 0n, data }))
+  const batch = delegate.encodeFunctionData('executeBatch', [targets])
+  batches.set(calls, batch)
+  return batch
+}
 
 /** Calls of a wallet under one key, and the gas that they may use. */
 type Execution = { sender: string; key: string; calls: Call[]; callGas: bigint }
@@ -88,10 +95,29 @@ const typedFields = {
 /** EIP-712 data of a user operation. The signed hash names the delegate where the marker stands. */
 export function typedUserOperation(chainId: number, operation: Omit<UserOperation, 'signature'>) {
   return {
-    domain: { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS },
+    domain: domainOf(chainId),
     types: typedFields,
     message: { ...operation, initCode: DELEGATE_ADDRESS },
   }
+}
+
+const domainOf = (chainId: number) => {
+  return { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
+}
+
+/** Made once: of each user operation only its own fields are left to hash. */
+const typedEncoder = TypedDataEncoder.from(typedFields)
+const domainHashes = new Map<number, string>()
+
+/** What the wallet of a user operation signs: the hash of its EIP-712 data. */
+export function hashUserOperation(
+  chainId: number,
+  operation: Omit<UserOperation, 'signature'>,
+): string {
+  const domainHash = domainHashes.get(chainId) ?? TypedDataEncoder.hashDomain(domainOf(chainId))
+  domainHashes.set(chainId, domainHash)
+  const { message } = typedUserOperation(chainId, operation)
+  return keccak256(concat(['0x1901', domainHash, typedEncoder.hash(message)]))
 }
 
 export const encodeBundle = (operations: UserOperation[], beneficiary: string) =>
@@ -103,6 +129,13 @@ export const bundledGas = (callGas: bigint) =>
 
 /** Gas limit of a transaction: base, authorizations, calldata, execution. */
 export function gasLimitOf(data: string, authorizations: number, executionGas: bigint): bigint {
-  const calldata = getBytes(data).reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
-  return BASE_GAS + AUTHORIZATION_GAS * BigInt(authorizations) + calldata + executionGas
+  return BASE_GAS + AUTHORIZATION_GAS * BigInt(authorizations) + calldataGas(data) + executionGas
+}
+
+/** @see https://eips.ethereum.org/EIPS/eip-2028 */
+function calldataGas(data: string): bigint {
+  let gas = 0
+  // Read as text: bundles are long, and this is all that is asked of their bytes.
+  for (let i = 2; i < data.length; i += 2) gas += data[i] === '0' && data[i + 1] === '0' ? 4 : 16
+  return BigInt(gas)
 }

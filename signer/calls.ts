@@ -1,7 +1,6 @@
 import { assertAllowed, refusal, type Allowance } from '../custody/policy.js'
 import { readBalance } from '../chains/read.js'
 import { findPool, findToken, type Chain, type Token } from '../chains/registry.js'
-import { findPlanned } from '../db/intents/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, spendingChain } from '../domain/intent.js'
 import { defaultLimits, hasDrifted, type PriceLimits } from '../domain/limits.js'
@@ -11,17 +10,10 @@ import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import { readBrought } from './brought.js'
-import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
+import type { Order, Planned } from '../db/lanes/orders.js'
 import type { Held } from '../domain/waiting.js'
-import type {
-  BridgeStep,
-  DepositStep,
-  ExecutionPlan,
-  Step,
-  SwapStep,
-  WithdrawStep,
-} from '../domain/intent.js'
+import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
 import type { Round, SignerTools } from './round.js'
 
@@ -50,9 +42,9 @@ export type Rebuilt = { calls: Call[]; movedUnits: bigint }
 export async function rebuildCalls(
   { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
   { client, head }: Pick<Round, 'client' | 'head'>,
-  { operation, wallet }: { operation: Operation; wallet: string },
+  { operation, order, wallet }: { operation: Operation; order: Order; wallet: string },
 ): Promise<Rebuilt> {
-  const { plan, step, asked } = await getPlanned(db, operation)
+  const { plan, step, asked } = getPlanned(operation, order)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw refusal('the operation must be in the plan.')
   }
@@ -76,11 +68,7 @@ export async function rebuildCalls(
  *
  * @throws {ServiceError} INTERNAL when there is none.
  */
-export async function getPlanned(
-  db: Db,
-  { intentId, walletId, accountId, sequence }: Operation,
-): Promise<{ plan: ExecutionPlan; step: Step; asked: Asked }> {
-  const planned = await findPlanned(db, intentId, { walletId, accountId })
+export function getPlanned({ sequence }: Operation, { planned }: Order): Planned & { step: Step } {
   const step = planned?.plan.steps.find((candidate) => candidate.sequence === sequence)
   if (planned && step) return { ...planned, step }
   throw refusal('the operation must be in the plan.')

@@ -2,6 +2,7 @@ import { toQuantity } from 'ethers'
 import { isRevert } from '../chains/connect.js'
 import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { FAILURES_BEFORE_QUARANTINE, returnUncarried } from '../db/lanes/carrying.js'
+import { getWalletSecret } from '../db/keys.js'
 import { findSignature } from '../db/lanes/signatures.js'
 import { returnOperation } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
@@ -11,7 +12,7 @@ import { readSpentSince } from './spentSince.js'
 import { assertGenuine } from './genuine.js'
 import { signCancellation } from './signing.js'
 import type { Payload, Signed } from './payload.js'
-import { getOwnSecret } from './prepare.js'
+import { assertOwn } from './prepare.js'
 import { takenBy, type Round, type SignerTools } from './round.js'
 import { callOf, storeAgain } from './store.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -83,7 +84,8 @@ async function findGenuine(
   const { db, keyring, log } = tools
   const { chain } = round.client
   try {
-    const { address: wallet } = await getOwnSecret(db, operation)
+    const secret = await getWalletSecret(db, operation.walletId)
+    const { address: wallet } = assertOwn(operation, secret)
     const payload = ((await findSignature(db, operation.id)) ?? {}) as Payload
     const signed = { operation, wallet, payload }
     await assertGenuine({ db, keyring }, chain, signed)

@@ -2,10 +2,12 @@ import { refusal } from '../custody/policy.js'
 import {
   areOthersWaiting,
   findRoomAt,
-  insertSignedAmount,
+  insertSignedAmounts,
   lockSignedAmounts,
   readSignedToday,
+  readSignedTodayOf,
   type Counted,
+  type SignedAmount,
 } from '../db/lanes/signedAmounts.js'
 import { refuseOperation, type Refusal } from '../db/lanes/signing.js'
 import { assetText } from '../domain/money.js'
@@ -20,8 +22,11 @@ const SHORTEST_WAIT_MS = 1_000
 
 type LimitTools = Pick<SignerTools, 'keyring' | 'limits' | 'log'>
 
-/** A limit in base units of dollars, and what counts towards it. `name` begins a sentence. */
-type Limit = { name: string; units: bigint; counted: Counted }
+/** A limit in base units of dollars, what counts towards it, and how much does. `name` begins a sentence. */
+type Limit = { name: string; units: bigint; counted: Counted; signed: bigint }
+
+/** An operation for which there is no room under a limit, by so many units too few. */
+type TooMuch = { one: Prepared; units: bigint; full: Limit; excess: bigint }
 
 /**
  * Of operations that are about to be signed in the caller's transaction those for which there is room under the daily
@@ -34,19 +39,49 @@ export async function keepWithinDay(
   tools: LimitTools,
   prepared: Prepared[],
 ): Promise<Prepared[]> {
-  const { limits } = tools
-  if (limits?.dailyUnits !== undefined || limits?.walletDailyUnits !== undefined) {
-    await lockSignedAmounts(trx)
-  }
+  const day = await readDay(trx, tools, prepared)
   const within: Prepared[] = []
+  const amounts: SignedAmount[] = []
+  const tooMuch: TooMuch[] = []
   for (const one of prepared) {
     const units = movedBy(one)
-    const full = units > 0n ? await findFull(trx, limitsOf(tools, one), units) : undefined
-    if (full) await defer(trx, tools, { one, full, units })
-    else within.push(one)
-    if (!full && units > 0n) await insertSignedAmount(trx, one.operation, units)
+    const limits = units > 0n ? limitsOf(tools, day, one) : []
+    const full = limits.find((limit) => limit.signed + units > limit.units)
+    if (full) {
+      tooMuch.push({ one, units, full, excess: full.signed + units - full.units })
+      continue
+    }
+    within.push(one)
+    if (units === 0n) continue
+    amounts.push({ ...one.operation, units })
+    countIn(day, one, units)
   }
+  await insertSignedAmounts(trx, amounts)
+  for (const one of tooMuch) await defer(trx, tools, one)
   return within
+}
+
+/** What was signed in the last 24 hours as far as there is a limit for it, with what is about to be. */
+type Day = { all: bigint; ofWallets: Map<string, bigint> }
+
+/** Exact until the transaction ends, where there is a limit. */
+async function readDay(trx: Db, { limits }: LimitTools, prepared: Prepared[]): Promise<Day> {
+  const { dailyUnits, walletDailyUnits } = limits ?? {}
+  const isLimited = dailyUnits !== undefined || walletDailyUnits !== undefined
+  if (isLimited && prepared.length > 0) await lockSignedAmounts(trx)
+  const wallets = prepared.map(({ operation }) => operation.walletId)
+  return {
+    all: dailyUnits === undefined ? 0n : await readSignedToday(trx),
+    ofWallets:
+      walletDailyUnits === undefined
+        ? new Map<string, bigint>()
+        : await readSignedTodayOf(trx, wallets),
+  }
+}
+
+function countIn(day: Day, { operation: { walletId } }: Prepared, units: bigint): void {
+  day.all += units
+  day.ofWallets.set(walletId, (day.ofWallets.get(walletId) ?? 0n) + units)
 }
 
 /** Dollars that begin to move, in base units. A mint goes on with what a burn has moved. */
@@ -61,40 +96,27 @@ function movedBy(prepared: Prepared): bigint {
   }
 }
 
-function limitsOf({ limits }: LimitTools, { operation }: Prepared): Limit[] {
+function limitsOf({ limits }: LimitTools, day: Day, { operation }: Prepared): Limit[] {
   const { walletDailyUnits, dailyUnits } = limits ?? {}
   const { walletId } = operation
+  const ofWallet = { counted: { walletId }, signed: day.ofWallets.get(walletId) ?? 0n }
   return [
     ...(walletDailyUnits === undefined
       ? []
-      : [{ name: 'The wallet', units: walletDailyUnits, counted: { walletId } }]),
+      : [{ name: 'The wallet', units: walletDailyUnits, ...ofWallet }]),
     ...(dailyUnits === undefined
       ? []
-      : [{ name: 'The deployment', units: dailyUnits, counted: {} }]),
+      : [{ name: 'The deployment', units: dailyUnits, counted: {}, signed: day.all }]),
   ]
 }
 
-/** `roomAt`: absent when there will never be room. */
-type Full = Limit & { roomAt: Date | undefined }
-
-async function findFull(trx: Db, limits: Limit[], units: bigint): Promise<Full | undefined> {
-  for (const limit of limits) {
-    const excess = (await readSignedToday(trx, limit.counted)) + units - limit.units
-    if (excess <= 0n) continue
-    const isPossible = units <= limit.units
-    const roomAt = isPossible ? await findRoomAt(trx, limit.counted, excess) : undefined
-    return { ...limit, roomAt }
-  }
-  return undefined
-}
-
-async function defer(
-  trx: Db,
-  tools: LimitTools,
-  { one: { operation }, full, units }: { one: Prepared; full: Full; units: bigint },
-): Promise<void> {
+async function defer(trx: Db, tools: LimitTools, tooMuch: TooMuch): Promise<void> {
+  const { one, units, full, excess } = tooMuch
+  const { operation } = one
   const { id, walletId } = operation
-  const verdict = { ...refusalOf(full, units), ...keptRefusal(operation) }
+  const isPossible = units <= full.units
+  const roomAt = isPossible ? await findRoomAt(trx, full.counted, excess) : undefined
+  const verdict = { ...refusalOf({ ...full, roomAt }, units), ...keptRefusal(operation) }
   const isFirst = !(await areOthersWaiting(trx, id, full.counted))
   if (isFirst && operation.code !== DAILY_LIMIT) {
     const facts = { operation: id, wallet: walletId, limit: verdict.message }
@@ -102,6 +124,9 @@ async function defer(
   }
   await refuseOperation(trx, takenBy(tools, operation), verdict)
 }
+
+/** `roomAt`: absent when there will never be room. */
+type Full = Limit & { roomAt: Date | undefined }
 
 function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal {
   const of = `its daily limit of ${assetText(limit)} USD`

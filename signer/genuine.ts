@@ -1,4 +1,4 @@
-import { verifyAuthorization, verifyTypedData } from 'ethers'
+import { recoverAddress, verifyAuthorization, verifyTypedData } from 'ethers'
 import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
 import { refusal } from '../custody/policy.js'
 import { findBurn } from '../db/lanes/burns.js'
@@ -9,7 +9,7 @@ import {
   buildUserOperation,
   bundledGas,
   callGasOf,
-  typedUserOperation,
+  hashUserOperation,
 } from '../protocols/userOperation.js'
 import {
   FUNDING_GAS,
@@ -41,14 +41,33 @@ export function assertKey({ id, intentId, sequence, kind, chainKey }: Operation)
 }
 
 /**
- * Proves that what a lane is about to carry was signed by us for this operation: whose it is, under which
+ * Proves that what is stored as signed was signed by us for this operation: whose it is, under which
  * key, and by whom it is signed is computed anew. No row makes a lane carry anything else.
  *
  * @param db - The transaction in which the operation is locked.
  * @throws {ServiceError} INTERNAL that says what is required.
  */
 export async function assertGenuine(
-  { db, keyring }: { db: Db; keyring: Keyring },
+  tools: BindingTools,
+  chain: Chain,
+  signed: Signed,
+): Promise<void> {
+  await assertBound(tools, chain, signed)
+  if (signed.operation.kind === 'mint') return
+  if (signed.operation.kind === 'fund') assertPaidBy(chain, tools.keyring.treasury.address, signed)
+  else assertSignedByWallet(chain, signed)
+}
+
+type BindingTools = { db: Db; keyring: Keyring }
+
+/**
+ * The same but for who has signed it, which needs no proof of what this process has signed a moment ago: by the
+ * very key that it has opened for the wallet's address.
+ *
+ * @throws {ServiceError} INTERNAL that says what is required.
+ */
+export async function assertBound(
+  { db, keyring }: BindingTools,
   chain: Chain,
   signed: Signed,
 ): Promise<void> {
@@ -58,31 +77,40 @@ export async function assertGenuine(
   }
   switch (signed.operation.kind) {
     case 'fund':
-      assertFunding(chain, keyring.treasury.address, signed)
+      readPayment(chain, keyring.treasury.address, signed)
       return
     case 'mint':
       return assertMint(db, chain, signed)
     default:
-      assertUserOperation(chain, signed)
+      assertUserOperation(signed)
   }
 }
 
-function assertUserOperation(chain: Chain, { operation, wallet, payload }: Signed): void {
-  const { userOperation, call, authorization, gas } = payload
+function assertUserOperation({ operation, wallet, payload }: Signed): void {
+  const { userOperation, call, gas } = payload
   if (!userOperation || call) throw refusal('what is signed must be a user operation.')
   const callGas = callGasOf(userOperation)
   const shape = buildUserOperation({ sender: wallet, key: operation.chainKey, calls: [], callGas })
   // What is called was checked before it was signed, which the signature proves.
-  const expected = { ...shape, callData: userOperation.callData }
-  if (!isSame({ ...expected, signature: userOperation.signature }, userOperation)) {
+  const { callData, signature } = userOperation
+  if (!isSame({ ...shape, callData, signature }, userOperation)) {
     throw refusal('the user operation must be of its wallet and key.')
   }
   if (BigInt(gas) !== bundledGas(callGas) || BigInt(gas) > BUNDLE_GAS) {
     throw refusal('the gas must be that of the user operation, and within bounds.')
   }
-  const { domain, types, message } = typedUserOperation(chain.chainId, expected)
-  const { signature } = userOperation
-  const signer = recover(() => verifyTypedData(domain, types, message, signature))
+}
+
+function assertSignedByWallet(chain: Chain, { wallet, payload }: Signed): void {
+  const { userOperation, authorization } = payload
+  const signer =
+    userOperation &&
+    recover(() => {
+      return recoverAddress(
+        hashUserOperation(chain.chainId, userOperation),
+        userOperation.signature,
+      )
+    })
   if (signer !== wallet) throw refusal('the user operation must be signed by its wallet.')
   if (authorization) assertAuthorization(chain, wallet, authorization)
 }
@@ -94,7 +122,8 @@ function assertAuthorization({ chainId }: Chain, wallet: string, given: Authoriz
   if (!isOurs || signer !== wallet) throw refusal('the delegation must be that of the wallet.')
 }
 
-function assertFunding(chain: Chain, from: string, { operation, wallet, payload }: Signed): void {
+/** What the treasury has signed of a payment, or of taking it back, and its signature. */
+function readPayment(chain: Chain, from: string, { operation, wallet, payload }: Signed) {
   const { call, userOperation, authorization, gas } = payload
   const isAlone = call && !userOperation && !authorization && BigInt(gas) === FUNDING_GAS
   if (!isAlone) throw refusal('what is signed must be a payment of the treasury.')
@@ -107,6 +136,11 @@ function assertFunding(chain: Chain, from: string, { operation, wallet, payload 
   const signature = recover(() => signatureOf(call)) ?? ''
   const expected = recover(() => encode(chain, typed, signature))
   if (!isSame(expected, call)) throw refusal('the payment must be that of the funding.')
+  return { typed, signature }
+}
+
+function assertPaidBy(chain: Chain, from: string, signed: Signed): void {
+  const { typed, signature } = readPayment(chain, from, signed)
   const { domain, types, message } = typed
   if (recover(() => verifyTypedData(domain, types, message, signature)) !== from) {
     throw refusal('the payment must be signed by the treasury.')

@@ -9,8 +9,19 @@ const RETRY_MS = 2_000
 /** Turns of a lane that may be under way together: those that wait for a slow answer, and one more. */
 const MOST_TURNS = 4
 
-/** One turn of a lane: how many operations it has taken. `over` never rejects. */
-export type Turn = { taken: number; isAlone: boolean; over: Promise<void> }
+/**
+ * Bundles of a lane that are far from full follow each other no faster than this, so that under load what comes meanwhile
+ * travels together: each transaction has costs of its own, in gas and at every process that it passes.
+ */
+const GATHER_MS = 1_000
+/** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
+const PROMPT_BUNDLES = 3
+
+/**
+ * One turn of a lane: how many operations it has taken, and whether that is a good part of what it may. `over` never
+ * rejects.
+ */
+export type Turn = { taken: number; isFull: boolean; isAlone: boolean; over: Promise<void> }
 
 /** How the lanes of one chain are served. */
 export type Service = {
@@ -64,10 +75,12 @@ type LaneLoop = { service: Service; lane: Lane; bell: Bell; callAll: () => void 
 
 async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
   const underWay = new Set<Promise<void>>()
+  const pace = createPace()
   while (!stopping.aborted) {
     await loop.bell.heard()
     try {
-      while (!stopping.aborted && (await takeTurn(loop, underWay)));
+      do await pace.next(stopping)
+      while (!stopping.aborted && (await takeTurn(loop, underWay, pace)))
     } catch (error) {
       loop.service.onFailure(error)
       await pause(stopping)
@@ -81,15 +94,34 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
 async function takeTurn(
   { service, lane, callAll }: LaneLoop,
   underWay: Set<Promise<void>>,
+  pace: Pace,
 ): Promise<boolean> {
-  const { taken, isAlone, over } = await service.begin(lane, callAll)
+  const { taken, isFull, isAlone, over } = await service.begin(lane, callAll)
   if (taken === 0) return false
+  if (!isFull && !isAlone) pace.spend()
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
   else await atMost(over, LINGER_MS)
   if (underWay.size >= MOST_TURNS) await Promise.race(underWay)
   return true
+}
+
+/** Lets through as many as it has; one more comes each time that `GATHER_MS` have passed. */
+type Pace = ReturnType<typeof createPace>
+
+function createPace() {
+  /** When it has all of them again. */
+  let wholeAt = 0
+  return {
+    spend(): void {
+      wholeAt = Math.max(wholeAt, performance.now()) + GATHER_MS
+    },
+    async next(stopping: AbortSignal): Promise<void> {
+      const waitMs = wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS - performance.now()
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
+    },
+  }
 }
 
 /** A call that is heard once, also by who comes later. */

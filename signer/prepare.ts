@@ -22,8 +22,8 @@ import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
-import { getWalletSecret, type WalletSecret } from '../db/keys.js'
-import type { Db } from '../db/connection/connect.js'
+import type { WalletSecret } from '../db/keys.js'
+import type { Order } from '../db/lanes/orders.js'
 import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
@@ -69,6 +69,9 @@ export type NotPrepared =
   | { kind: 'spent'; operation: Operation }
   | { kind: 'refused'; operation: Operation; reason: string }
 
+/** An operation, and what it is built from. */
+export type Ordered = { operation: Operation; order: Order }
+
 type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 
 /**
@@ -81,25 +84,26 @@ type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 export async function prepare(
   tools: PrepareTools,
   round: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<Prepared | NotPrepared> {
-  assertKey(operation)
-  const { kind } = operation
-  if (kind === 'fund') return prepareFunding(tools, round, operation)
-  if (kind === 'mint') return prepareMint(tools, round, operation)
-  return prepareUserOperation(tools, round, operation)
+  assertKey(ordered.operation)
+  const { kind } = ordered.operation
+  if (kind === 'fund') return prepareFunding(tools, round, ordered)
+  if (kind === 'mint') return prepareMint(tools, round, ordered)
+  return prepareUserOperation(tools, round, ordered)
 }
 
 async function prepareUserOperation(
   tools: PrepareTools,
   round: Round,
-  operation: Operation,
+  { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
   const { client } = round
   const { chainKey: key } = operation
-  const secret = await getOwnSecret(tools.db, operation)
+  const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
-  const { calls, movedUnits } = await rebuildCalls(tools, round, { operation, wallet: sender })
+  const rebuilt = await rebuildCalls(tools, round, { operation, order, wallet: sender })
+  const { calls, movedUnits } = rebuilt
   const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: sender, treasury: null }),
     needsAuthorizationOf(client, sender),
@@ -129,11 +133,11 @@ async function prepareUserOperation(
  *
  * @throws {ServiceError} INTERNAL when the wallet is another account's.
  */
-export async function getOwnSecret(
-  db: Db,
+export function assertOwn(
   { walletId, accountId }: Pick<Operation, 'walletId' | 'accountId'>,
-): Promise<WalletSecret> {
-  const secret = await getWalletSecret(db, walletId)
+  secret: WalletSecret | undefined,
+): WalletSecret {
+  if (!secret) throw new Error(`Wallet ${walletId} has no key.`)
   if (secret.accountId === accountId) return secret
   throw refusal('the wallet must be of the same account.')
 }
@@ -188,15 +192,14 @@ const reasonOf = ({ details: { data, reason } }: ServiceError) =>
 
 async function prepareFunding(
   { db, keyring }: PrepareTools,
-  { client }: Round,
-  operation: Operation,
+  round: Round,
+  { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
+  const { client } = round
   const { chain } = client
   const treasury = keyring.treasury.address
-  const [funding, wallet] = await Promise.all([
-    findFunding(db, operation.intentId),
-    getOwnSecret(db, operation),
-  ])
+  const wallet = assertOwn(operation, order.secret)
+  const funding = await findFunding(db, operation.intentId)
   const { units, chain: fundedChain } = demoFunding
   if (!funding || BigInt(funding.units) !== units || chain.name !== fundedChain) {
     throw refusal('a funding must be exactly 1 USDC on arbitrum-sepolia.')
@@ -207,7 +210,7 @@ async function prepareFunding(
   }
   const [isSpent, funds, isReadable] = await Promise.all([
     isKeySpent(client, { ...operation, wallet: wallet.address, treasury }),
-    readTreasuryFunds(db, client, treasury),
+    readTreasuryFunds(db, round, treasury),
     readsDomain(client, chain.usdc),
   ])
   if (isSpent) return { kind: 'spent', operation }
@@ -228,15 +231,13 @@ async function prepareFunding(
 async function prepareMint(
   { db }: PrepareTools,
   { client, lane }: Round,
-  operation: Operation,
+  { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
   const { chain } = client
   const { intentId, sequence, chainKey } = operation
-  const [{ step }, burn, wallet] = await Promise.all([
-    getPlanned(db, operation),
-    findBurn(db, operationId(intentId, sequence, 'bridge')),
-    getOwnSecret(db, operation),
-  ])
+  const wallet = assertOwn(operation, order.secret)
+  const { step } = getPlanned(operation, order)
+  const burn = await findBurn(db, operationId(intentId, sequence, 'bridge'))
   if (step.type !== 'bridge' || step.to !== chain.name) {
     throw refusal('the operation must be in the plan.')
   }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { prepare } from './prepare.js'
+import { prepare, type Ordered } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'
-import type { Operation } from '../db/lanes/operations.js'
 
 /** Together with the first opinion less than a lease. */
 const OPINION_MS = 10_000
@@ -16,13 +15,14 @@ const REFUSALS = 2
 export async function isRefusedElsewhere(
   tools: SignerTools,
   { client, lane }: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<boolean> {
+  const { operation } = ordered
   if (client.endpoints.length < REFUSALS) return true
   const refuses = async (endpoint: ChainClient): Promise<boolean> => {
     const round = await readRound(endpoint, lane)
     const isLater = round.head > (operation.refusedBlock ?? 0n) && round.head >= operation.minBlock
-    return isLater && (await prepare(tools, round, operation)).kind === 'refused'
+    return isLater && (await prepare(tools, round, ordered)).kind === 'refused'
   }
   const timer = new AbortController()
   const late = sleep(OPINION_MS, false, { signal: timer.signal }).catch(() => false)

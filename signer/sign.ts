@@ -8,11 +8,18 @@ import {
   type Refusal,
 } from '../db/lanes/signing.js'
 import { setDry } from '../db/lanes/gas.js'
-import { LEASES_IN_COMPANY, hasWorkToSign, takeOperations } from '../db/lanes/taking.js'
+import { readOrders } from '../db/lanes/orders.js'
+import {
+  BUNDLE_SIZE,
+  LEASES_IN_COMPANY,
+  hasWorkToSign,
+  takeOperations,
+  type Rotation,
+} from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
 import { reasonOf, type Held } from '../domain/waiting.js'
-import { prepare, type NotPrepared, type Prepared } from './prepare.js'
+import { prepare, type NotPrepared, type Ordered, type Prepared } from './prepare.js'
 import { keptRefusal, readRound, takenBy, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
 import { readSpentSince } from './spentSince.js'
@@ -49,9 +56,10 @@ export async function runSigner(
   stopping: AbortSignal,
 ): Promise<void> {
   const signChain = (client: ChainClient) => {
+    const turnTools = { ...tools, rotations: new Map<string, Rotation>() }
     const service: Service = {
       findLanes: () => findLanesToServe(tools, client),
-      begin: (lane, callOthers) => beginTurn({ ...tools, callOthers }, client, lane),
+      begin: (lane, callOthers) => beginTurn({ ...turnTools, callOthers }, client, lane),
       onFailure(error) {
         tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
       },
@@ -68,7 +76,11 @@ export async function runSigner(
 
 /** Serves every lane of a chain that has something to sign once. True when anything was taken. */
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
-  const turnTools = { ...tools, callOthers: () => undefined }
+  const turnTools = {
+    ...tools,
+    rotations: new Map<string, Rotation>(),
+    callOthers: () => undefined,
+  }
   const lanes = await findLanesToServe(tools, client)
   const turns = await Promise.all(lanes.map((lane) => beginTurn(turnTools, client, lane)))
   await Promise.all(turns.map(({ over }) => over))
@@ -82,15 +94,21 @@ async function findLanesToServe({ db }: SignerTools, client: ChainClient): Promi
   return (await hasWorkToSign(db, chainId)) ? readLanes(db, chainId) : []
 }
 
-/** `callOthers`: there is something that another lane may take. */
-type TurnTools = SignerTools & { callOthers: () => void }
+/**
+ * `rotations`: which account's turn it is, for each lane. `callOthers`: there is something that another lane may
+ * take.
+ */
+type TurnTools = SignerTools & { rotations: Map<string, Rotation>; callOthers: () => void }
 
 async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Promise<Turn> {
   const { stepSeconds } = client.chain
-  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1] }
+  const rotation = tools.rotations.get(lane.sender) ?? { after: '' }
+  tools.rotations.set(lane.sender, rotation)
+  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1], rotation }
   const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
   const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
-  return { taken: taken.length, isAlone, over: serveTaken(tools, { client, lane }, taken) }
+  const isFull = taken.length >= BUNDLE_SIZE / 2
+  return { taken: taken.length, isFull, isAlone, over: serveTaken(tools, { client, lane }, taken) }
 }
 
 async function serveTaken(
@@ -112,9 +130,13 @@ async function signTaken(tools: TurnTools, round: Round, taken: Operation[]): Pr
   const carriedAgain = taken.filter(({ state }) => state === 'signed')
   for (const operation of carriedAgain) await signAgain(tools, round, operation)
   const fresh = taken.filter(({ state }) => state === 'queued')
+  const orders = await readOrders(tools.db, fresh)
   await inWaves(
     fresh,
-    (operation) => prepareOrGiveBack(tools, round, operation),
+    (operation) => {
+      const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
+      return prepareOrGiveBack(tools, round, { operation, order })
+    },
     async (ready) => {
       for (const group of groupByTransaction(ready)) await signGroup(tools, round, group)
     },
@@ -183,10 +205,11 @@ async function signAgain(tools: TurnTools, round: Round, operation: Operation): 
 async function prepareOrGiveBack(
   tools: SignerTools,
   round: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<Prepared | undefined> {
+  const { operation } = ordered
   try {
-    return await prepareOne(tools, round, operation)
+    return await prepareOne(tools, round, ordered)
   } catch (error) {
     tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
     await giveBack(tools, operation, error).catch((failure: unknown) => {
@@ -199,8 +222,9 @@ async function prepareOrGiveBack(
 async function prepareOne(
   tools: SignerTools,
   round: Round,
-  operation: Operation,
+  ordered: Ordered,
 ): Promise<Prepared | undefined> {
+  const { operation } = ordered
   if (operation.lostLeases >= LOST_LEASES) {
     const message = 'It was taken five times without a verdict.'
     const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
@@ -215,16 +239,16 @@ async function prepareOne(
   }
   const timer = new AbortController()
   const late = sleep(PREPARE_MS, undefined, { signal: timer.signal }).catch(() => undefined)
-  const result = await Promise.race([prepare(tools, round, operation), late]).finally(() => {
+  const result = await Promise.race([prepare(tools, round, ordered), late]).finally(() => {
     timer.abort()
   })
   if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
   if (result.kind !== 'spent' && result.kind !== 'refused') return result
-  await writeNotPrepared(tools, round, result)
+  await writeNotPrepared(tools, round, { ...result, order: ordered.order })
   return undefined
 }
 
-async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared) {
+async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared & Ordered) {
   const { operation } = result
   const { head } = round
   if (result.kind === 'spent' && operation.kind === 'mint') {
@@ -241,7 +265,7 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
   const mayEnd = again && operation.kind !== 'mint'
-  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, operation))
+  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, result))
   if (mayEnd && !isOver) {
     const facts = { chain: round.client.chain.name, operation: operation.id }
     tools.log.warn(facts, 'refused by one endpoint only, tried again')
@@ -255,12 +279,20 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
   })
 }
 
-/** User operations share a transaction as far as its gas reaches; any other call has one of its own. */
+/** User operations share a transaction as far as its gas reaches, and so do payments and mints. */
 function groupByTransaction(prepared: Prepared[]): Prepared[][] {
-  const groups = prepared.filter(({ kind }) => kind !== 'userOperation').map((direct) => [direct])
+  const isDirect = ({ kind }: Prepared) => kind !== 'userOperation'
+  return [
+    ...groupByGas(prepared.filter(isDirect)),
+    ...groupByGas(prepared.filter((one) => !isDirect(one))),
+  ]
+}
+
+function groupByGas(prepared: Prepared[]): Prepared[][] {
+  const groups: Prepared[][] = []
   let bundle: Prepared[] | undefined
   let gas = 0n
-  for (const one of prepared.filter(({ kind }) => kind === 'userOperation')) {
+  for (const one of prepared) {
     if (!bundle || gas + one.gas > BUNDLE_GAS) {
       bundle = []
       groups.push(bundle)

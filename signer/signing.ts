@@ -1,6 +1,7 @@
+import type { Wallet } from 'ethers'
 import { openAccount } from '../custody/open.js'
 import { DELEGATE_ADDRESS, type Chain } from '../chains/registry.js'
-import { typedUserOperation } from '../protocols/userOperation.js'
+import { hashUserOperation } from '../protocols/userOperation.js'
 import {
   FUNDING_GAS,
   encodeCancellation,
@@ -11,14 +12,32 @@ import {
   type Signed,
   type Typed,
 } from './payload.js'
+import type { PrivateKek } from '../custody/kek/file.js'
+import type { Treasury, WalletSecret } from '../db/keys.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Keyring } from './round.js'
 
+/** Opens keys, each once, however much it signs. To be dropped with what is signed together. */
+type Opener = { treasury: Treasury; open(address: string, open: Open): Promise<Wallet> }
+type Open = (kek: PrivateKek) => Promise<Wallet>
+
+export function createOpener({ kek, treasury }: Keyring): Opener {
+  const opened = new Map<string, Promise<Wallet>>()
+  return {
+    treasury,
+    open(address, open) {
+      const known = opened.get(address) ?? open(kek)
+      opened.set(address, known)
+      return known
+    },
+  }
+}
+
 /** Signs what was prepared; of a mint there is nothing to sign. */
 export async function signPrepared(
-  keyring: Keyring,
+  opener: Opener,
   chain: Chain,
   prepared: Prepared,
 ): Promise<Signed> {
@@ -28,28 +47,28 @@ export async function signPrepared(
     case 'mint':
       return { operation, wallet: prepared.wallet, payload: { gas, call: prepared.call } }
     case 'funding': {
-      const call = await signFunding(keyring, chain, prepared)
+      const call = await signFunding(opener, chain, prepared)
       return { operation, wallet: prepared.to, payload: { gas, call } }
     }
     case 'userOperation': {
-      const payload = await signUserOperation(keyring, chain, prepared)
+      const wallet = await openWallet(opener, prepared.secret)
+      const payload = signUserOperation(wallet, chain, prepared)
       return { operation, wallet: prepared.secret.address, payload: { gas, ...payload } }
     }
   }
 }
 
-async function signUserOperation(
-  keyring: Keyring,
+function openWallet({ open }: Opener, secret: WalletSecret): Promise<Wallet> {
+  const context = { purpose: 'wallet' as const, owner: secret.walletId, ...secret }
+  return open(secret.address, (kek) => openAccount(kek, secret.sealed, context))
+}
+
+function signUserOperation(
+  wallet: Wallet,
   { chainId }: Chain,
-  { secret, draft, needsAuthorization }: Extract<Prepared, { kind: 'userOperation' }>,
-): Promise<Pick<Payload, 'userOperation' | 'authorization'>> {
-  const wallet = await openAccount(keyring.kek, secret.sealed, {
-    purpose: 'wallet',
-    owner: secret.walletId,
-    ...secret,
-  })
-  const typed = typedUserOperation(chainId, draft)
-  const signature = await wallet.signTypedData(typed.domain, typed.types, typed.message)
+  { draft, needsAuthorization }: Extract<Prepared, { kind: 'userOperation' }>,
+): Pick<Payload, 'userOperation' | 'authorization'> {
+  const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chainId, draft))
   const userOperation = { ...draft, signature }
   if (!needsAuthorization) return { userOperation }
   // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.
@@ -68,13 +87,13 @@ async function signUserOperation(
 }
 
 async function signFunding(
-  keyring: Keyring,
+  opener: Opener,
   chain: Chain,
   { to, units, operation }: Extract<Prepared, { kind: 'funding' }>,
 ): Promise<Call> {
-  const { address: from } = keyring.treasury
+  const { address: from } = opener.treasury
   const typed = typedTransfer(chain, { from, to, value: units, nonce: operation.chainKey })
-  return encodeTransfer(chain, typed, await signAsTreasury(keyring, typed))
+  return encodeTransfer(chain, typed, await signAsTreasury(opener, typed))
 }
 
 /** The treasury takes back what it has signed for a funding, by the same key. */
@@ -84,12 +103,14 @@ export async function signCancellation(
   { chainKey: nonce }: Operation,
 ): Promise<Payload> {
   const typed = typedCancellation(chain, { authorizer: keyring.treasury.address, nonce })
-  const call = encodeCancellation(chain, typed, await signAsTreasury(keyring, typed))
+  const call = encodeCancellation(chain, typed, await signAsTreasury(createOpener(keyring), typed))
   return { gas: FUNDING_GAS.toString(), call }
 }
 
-async function signAsTreasury({ kek, treasury }: Keyring, typed: Typed): Promise<string> {
-  const account = await openAccount(kek, treasury.sealed, treasuryContext(treasury))
+async function signAsTreasury({ treasury, open }: Opener, typed: Typed): Promise<string> {
+  const account = await open(treasury.address, (kek) => {
+    return openAccount(kek, treasury.sealed, treasuryContext(treasury))
+  })
   return account.signTypedData(typed.domain, typed.types, typed.message)
 }
 

@@ -1,9 +1,10 @@
-import { Transaction, type TransactionRequest } from 'ethers'
+import { keccak256, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
+import { encodeTogether } from '../chains/multicall.js'
 import { openAccount } from '../custody/open.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { insertSignature } from '../db/lanes/signatures.js'
+import { insertSignatures } from '../db/lanes/signatures.js'
 import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
@@ -12,8 +13,8 @@ import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
-import { assertGenuine } from './genuine.js'
-import { signPrepared, treasuryContext } from './signing.js'
+import { assertBound, assertGenuine } from './genuine.js'
+import { createOpener, signPrepared, treasuryContext } from './signing.js'
 import type { Signed } from './payload.js'
 import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
@@ -47,17 +48,20 @@ export async function signAndStore(
     const live = await lockTaken(trx, operations, keyring.taker)
     const locked = prepared.filter(({ operation }) => live.includes(operation))
     const admitted = await admit({ db: trx, keyring }, round, locked)
-    for (const one of admitted) {
-      if (one.kind === 'funding') await assertFunded(trx, round.client.chain.chainId, one.funds)
-    }
+    const payments = admitted.filter((one) => one.kind === 'funding')
+    await assertFunded(trx, round.client.chain.chainId, payments)
     const { signed, broken } = await signAll(keyring, round, admitted)
     const whole = admitted.filter(({ operation }) => signed.has(operation))
     const kept = await keepWithinDay(trx, tools, whole)
     const ours = kept.flatMap(({ operation }) => signed.get(operation) ?? [])
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
+    for (const one of ours) await assertBound(storing, round.client.chain, one)
     const stored = await storeTransaction(storing, round, ours)
-    for (const { operation, payload } of ours) await insertSignature(trx, operation.id, payload)
+    await insertSignatures(
+      trx,
+      ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
+    )
     return { stored, broken }
   })
 }
@@ -65,9 +69,10 @@ export async function signAndStore(
 async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]) {
   const signed = new Map<Operation, Signed>()
   const broken: Broken[] = []
+  const open = createOpener(keyring)
   for (const one of prepared) {
     try {
-      signed.set(one.operation, await signPrepared(keyring, client.chain, one))
+      signed.set(one.operation, await signPrepared(open, client.chain, one))
     } catch (error) {
       broken.push({ operation: one.operation, error })
     }
@@ -83,18 +88,19 @@ export async function storeAgain(
 ): Promise<Stored | undefined> {
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
-    return ours && storeTransaction({ ...tools, db: trx }, round, [signed])
+    if (!ours) return undefined
+    const storing = { ...tools, db: trx }
+    await assertGenuine(storing, round.client.chain, signed)
+    return storeTransaction(storing, round, [signed])
   })
 }
 
-/** `db` is the transaction in which the operations are locked. */
+/** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
 async function storeTransaction(
   tools: StoringTools,
   round: Round,
   carried: Signed[],
 ): Promise<Stored> {
-  const { chain } = round.client
-  for (const signed of carried) await assertGenuine(tools, chain, signed)
   const planned = planTransaction(round, carried)
   const gas = carried.map(({ payload }) => BigInt(payload.gas))
   assertAffordable(tools, round, { unsigned: planned.request, gas })
@@ -137,8 +143,7 @@ export async function storePlanned(
   }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
   const raw = await sender.signTransaction({ ...request, nonce: Number(nonce) })
-  const { hash } = Transaction.from(raw)
-  if (!hash) throw new Error('The transaction is not signed.')
+  const hash = keccak256(raw)
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
   const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried: operations })
   return { id, nonce, hash }
@@ -172,10 +177,13 @@ function planTransaction(
   return { request, l1FeeWei: l1.feeWei }
 }
 
-/** User operations travel together through the EntryPoint, any other call goes where it leads, alone. */
+/**
+ * User operations travel together through the EntryPoint, payments and mints through Multicall3, where each may fail
+ * alone: whoever calls makes no difference to either. One alone goes where it leads.
+ */
 export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payload'>[]): Call {
-  const direct = carried[0]?.payload.call
-  if (direct) return direct
+  const [direct, ...others] = carried.flatMap(({ payload }) => payload.call ?? [])
+  if (direct) return others.length === 0 ? direct : encodeTogether([direct, ...others])
   const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
   return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }

@@ -13,7 +13,6 @@ import type {
   IntentStatus,
 } from '../../domain/intent.js'
 import type { Knex } from 'knex'
-import type { Asked } from '../../domain/spending.js'
 
 export type Intent = {
   id: string
@@ -264,28 +263,6 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
     .where({ id })
     .first<{ seen: SeenBlock[] | null }>('seen_blocks as seen')
   return row.seen ?? []
-}
-
-/**
- * The plan of a wallet's intent, and what was asked for. Undefined when the wallet has no such intent or it has no
- * plan yet.
- */
-export async function findPlanned(
-  db: Db,
-  id: string,
-  { walletId, accountId }: { walletId: string; accountId: string },
-): Promise<{ plan: ExecutionPlan; asked: Asked } | undefined> {
-  const row = await db('intent')
-    .where({ id, wallet_id: walletId, account_id: accountId })
-    .first<Pick<Intent, 'plan' | 'action' | 'units' | 'everything'> | undefined>(
-      'plan',
-      'action',
-      'units',
-      'everything',
-    )
-  if (!row?.plan) return undefined
-  const { plan, action, units, everything } = row
-  return { plan, asked: { action, units: BigInt(units), everything } }
 }
 
 function requestColumns(request: IntentRequest) {

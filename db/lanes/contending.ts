@@ -1,4 +1,3 @@
-import { priority } from './taking.js'
 import type { Db } from '../connection/connect.js'
 
 /** An operation that contends with others, in flight or turned away before. Base units. */
@@ -54,18 +53,27 @@ export async function readContenders(
 /** `ids`: the operations about which is decided. */
 type Contended = { chainId: number; resources: string[]; head: bigint; ids: string[] }
 
+/** What is known of a contender `op`, whatever it is. */
+const contender = (isOwn: boolean, isInFlight: boolean) => `
+  select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt", op.priority,
+    ${isOwn} as "isOwn", ${isInFlight} as "isInFlight"
+  from operation op`
+
+/** Each part by an index of its own: of all that waits for the same nothing is read. */
 const CONTENDERS = `
-select c.* from (
-  select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt",
-    op.id = any(:ids) as "isOwn",
-    ${priority} as priority,
-    (op.state = 'signed' and (op.tx_id is not null or op.kind not in ('swap', 'bridge'))
-      or op.state in ('mined', 'confirmed') and op.block_number > :head) as "isInFlight",
-    (op.state in ('queued', 'deferred') and op.refused_block is null
-      and op.code in ('DEPOSIT_FAILED', 'WITHDRAW_FAILED')
-      and op.retry_after > clock_timestamp() - interval '${WAITER_MINUTES} minutes') as waits
-  from operation op join account a on a.id = op.account_id
+${contender(true, false)} where op.id = any(:ids)
+union all
+${contender(false, true)}
+  where op.chain_id = :chain and op.resource = any(:resources) and not op.id = any(:ids)
+    and op.state = 'signed' and (op.tx_id is not null or op.kind not in ('swap', 'bridge'))
+union all
+${contender(false, true)}
   where op.chain_id = :chain and op.resource = any(:resources)
-    and op.state in ('queued', 'deferred', 'signed', 'mined', 'confirmed')
-) c where c."isInFlight" or c.waits or c."isOwn"
-order by c."createdAt"`
+    and op.state in ('mined', 'confirmed') and op.block_number > :head
+union all
+${contender(false, false)}
+  where op.chain_id = :chain and op.resource = any(:resources) and not op.id = any(:ids)
+    and op.state in ('queued', 'deferred') and op.code in ('DEPOSIT_FAILED', 'WITHDRAW_FAILED')
+    and op.refused_block is null
+    and op.retry_after > clock_timestamp() - interval '${WAITER_MINUTES} minutes'
+order by "createdAt"`

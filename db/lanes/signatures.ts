@@ -8,7 +8,14 @@ export async function findSignature(db: Db, operationId: string): Promise<unknow
   return row?.payload
 }
 
-/** Keeps what was signed for an operation, once. */
-export async function insertSignature(trx: Db, operationId: string, payload: object) {
-  await trx('signature').insert({ operation_id: operationId, payload: JSON.stringify(payload) })
+/** Keeps what was signed for operations, once for each. */
+export async function insertSignatures(
+  trx: Db,
+  signed: { operationId: string; payload: object }[],
+): Promise<void> {
+  await trx('signature').insert(
+    signed.map(({ operationId, payload }) => {
+      return { operation_id: operationId, payload: JSON.stringify(payload) }
+    }),
+  )
 }

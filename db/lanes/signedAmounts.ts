@@ -11,25 +11,41 @@ export async function lockSignedAmounts(trx: Db): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(${DAILY_LOCK})`)
 }
 
-/** Stores what begins to move by an operation that is signed in the same transaction; base units of dollars. */
-export async function insertSignedAmount(
-  trx: Db,
-  { id, walletId }: { id: string; walletId: string },
-  units: bigint,
-): Promise<void> {
-  const row = { operation_id: id, wallet_id: walletId, units: units.toString() }
-  await trx('signed_amount').insert(row)
+/** What begins to move by an operation that is signed in the same transaction; base units of dollars. */
+export type SignedAmount = { id: string; walletId: string; units: bigint }
+
+export async function insertSignedAmounts(trx: Db, amounts: SignedAmount[]): Promise<void> {
+  if (amounts.length === 0) return
+  await trx('signed_amount').insert(
+    amounts.map(({ id, walletId, units }) => {
+      return { operation_id: id, wallet_id: walletId, units: units.toString() }
+    }),
+  )
 }
 
-/** Base units of dollars that were signed in the last 24 hours. */
-export async function readSignedToday(trx: Db, { walletId }: Counted): Promise<bigint> {
-  const row = await trx('signed_amount')
-    .where(walletId === undefined ? {} : { wallet_id: walletId })
-    .whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
-    .sum<{ units: string | null }>('units as units')
-    .first()
+/** Base units of dollars that were signed in the last 24 hours, in all. */
+export async function readSignedToday(trx: Db): Promise<bigint> {
+  const row = await signedToday(trx).sum<{ units: string | null }>('units as units').first()
   return BigInt(row?.units ?? 0)
 }
+
+/** The same for each of some wallets; nothing of one that has signed none. */
+export async function readSignedTodayOf(
+  trx: Db,
+  walletIds: string[],
+): Promise<Map<string, bigint>> {
+  const rows = await signedToday(trx)
+    .whereIn('wallet_id', walletIds)
+    .groupBy('wallet_id')
+    .select<{ walletId: string; units: string }[]>(
+      'wallet_id as walletId',
+      trx.raw('sum(units) as units'),
+    )
+  return new Map(rows.map(({ walletId, units }) => [walletId, BigInt(units)]))
+}
+
+const signedToday = (trx: Db) =>
+  trx('signed_amount').whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
 
 /**
  * Deletes amounts that count towards no limit any more, because they were signed more than two days ago, at most
@@ -51,9 +67,8 @@ export async function findRoomAt(
   { walletId }: Counted,
   units: bigint,
 ): Promise<Date | undefined> {
-  const today = trx('signed_amount')
+  const today = signedToday(trx)
     .where(walletId === undefined ? {} : { wallet_id: walletId })
-    .whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
     .select('signed_at', trx.raw('sum(units) over (order by signed_at, operation_id) as gone'))
   const row = await trx
     .from(today.as('today'))

@@ -149,46 +149,42 @@ export type SignedTransaction = {
  * @returns The id of the transaction.
  */
 export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): Promise<bigint> {
-  const at = { chain_id: lane.chainId.toString(), sender: lane.sender }
-  const [row] = await trx('chain_tx')
-    .insert({
-      ...at,
+  const { rows } = await trx.raw<{ rows: { id: bigint; moved: number; carried: number }[] }>(
+    STORE,
+    {
+      chain: lane.chainId.toString(),
+      sender: lane.sender,
       nonce: tx.nonce.toString(),
-      gas_limit: tx.gasLimit.toString(),
-      l1_fee_wei: tx.l1FeeWei.toString(),
-      value_wei: tx.valueWei.toString(),
-    })
-    .returning<{ id: bigint }[]>('id')
+      gasLimit: tx.gasLimit.toString(),
+      l1Fee: tx.l1FeeWei.toString(),
+      value: tx.valueWei.toString(),
+      maxFee: tx.maxFeeWei.toString(),
+      ...{ hash: tx.hash, raw: tx.raw, ids: tx.carried },
+    },
+  )
+  const [row] = rows
   if (!row) throw new Error('The transaction was not stored.')
-  const txId = row.id.toString()
-  await trx('chain_tx_send').insert({
-    tx_id: txId,
-    n: 1,
-    hash: tx.hash,
-    raw: tx.raw,
-    max_fee: tx.maxFeeWei.toString(),
-  })
-  const moved = await trx('lane')
-    .where({ ...at, next_nonce: tx.nonce.toString() })
-    .update({ next_nonce: (tx.nonce + 1n).toString(), dry_since: null, dry_gas: null })
-  if (moved !== 1) throw new Error('The nonce of the lane has moved.')
-  for (const id of tx.carried) {
-    const changed = await trx('operation')
-      .where({ id, tx_id: null })
-      .whereIn('state', ['queued', 'signed'])
-      .update({
-        state: 'signed',
-        tx_id: txId,
-        code: null,
-        message: null,
-        retry_after: null,
-        taken_by: null,
-        taken_until: null,
-        spent_since: null,
-        waits_for: null,
-        waits_since: null,
-      })
-    if (changed !== 1) throw new Error(`Operation ${id} is carried already.`)
-  }
+  if (row.moved !== 1) throw new Error('The nonce of the lane has moved.')
+  if (row.carried !== tx.carried.length) throw new Error('An operation is carried already.')
   return row.id
 }
+
+const STORE = `
+with tx as (
+  insert into chain_tx (chain_id, sender, nonce, gas_limit, l1_fee_wei, value_wei)
+  values (:chain, :sender, :nonce, :gasLimit, :l1Fee, :value) returning id
+), send as (
+  insert into chain_tx_send (tx_id, n, hash, raw, max_fee) select id, 1, :hash, :raw, :maxFee from tx
+), moved as (
+  update lane set next_nonce = cast(:nonce as bigint) + 1, dry_since = null, dry_gas = null
+  where chain_id = :chain and sender = :sender and next_nonce = :nonce returning 1
+), carried as (
+  update operation op set state = 'signed', tx_id = tx.id, code = null, message = null,
+    retry_after = null, taken_by = null, taken_until = null, spent_since = null,
+    waits_for = null, waits_since = null
+  from tx
+  where op.id = any(cast(:ids as text[])) and op.tx_id is null and op.state in ('queued', 'signed')
+  returning 1
+)
+select tx.id, (select count(*) from moved)::int as moved, (select count(*) from carried)::int as carried
+from tx`

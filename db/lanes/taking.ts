@@ -1,4 +1,5 @@
 import { operationColumns, type Operation } from './operations.js'
+import { runPrepared } from '../connection/prepared.js'
 import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
@@ -6,13 +7,16 @@ import type { Lane } from './signing.js'
 /** A lane lets only this many of its transactions wait, so that few are stuck behind a slow one. */
 const OPEN_TRANSACTIONS = 12
 /** Operations taken at once: the most that one bundle carries. */
-const BUNDLE_SIZE = 20
+export const BUNDLE_SIZE = 20
 const LEASE_SECONDS = 30
 /** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
 export const LEASES_IN_COMPANY = 2
 
-/** How soon an operation of an account `a` is served, by its plan: a lower number first. */
-export const priority = `case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end`
+/** Of one account, or one pair of tokens, so many rows are looked through at most to find some that may be taken. */
+const LOOKED_THROUGH = 1_000
+
+/** For each place in a bundle so many rows of each plan are weighed: not all may be served by the lane that asks. */
+const CANDIDATES = 10
 
 // What makes an operation `op` one that may be signed now, of an intent `i` (none for a funding). Each says one thing.
 
@@ -36,11 +40,23 @@ const isClear = `(op.kind not in ('swap', 'bridge') or not exists (
       where other.chain_id = op.chain_id and other.resource = op.resource
         and other.state = 'signed' and other.tx_id is not null))`
 
+/** No operator has stopped it, and no other operation of its wallet is being worked on. */
+const isFree = `${isNotStopped}
+    and op.wallet_id not in (select wallet_id from leased)`
+
+// Where it waits, by index. A swap waits with those of its pair.
+const isAlone = `op.tx_id is null
+    and (op.state = 'signed' or op.state = 'queued' and op.lost_leases >= ${LEASES_IN_COMPANY})`
+const isSwap = `op.state = 'queued' and op.lost_leases < ${LEASES_IN_COMPANY}
+    and op.kind = 'swap' and op.resource is not null`
+const isWaiting = `op.state = 'queued' and op.lost_leases < ${LEASES_IN_COMPANY}
+    and (op.kind <> 'swap' or op.resource is null)`
+
 /** Of the same pair or wallet the first one comes first. */
 const place = `row_number() over (
       partition by case when op.kind in ('swap', 'bridge') then coalesce(op.resource, op.id) else op.id end,
         op.state
-      order by ${priority}, op.created_at)`
+      order by op.priority, op.created_at)`
 
 /**
  * The lanes of the chain as they are: `dry` ones cannot pay, `full` ones have as many open transactions as a lane
@@ -48,11 +64,11 @@ const place = `row_number() over (
  */
 const standing = `select l.sender, l.dry_since is not null as dry,
     coalesce(w.open >= ${OPEN_TRANSACTIONS}, false) as full_up,
-    coalesce(w.since < clock_timestamp() - :lateSeconds * interval '1 second', false) as late
+    coalesce(w.since < clock_timestamp() - cast($4 as double precision) * interval '1 second', false) as late
   from lane l left join (
     select t.sender, count(*) as open, (array_agg(t.opened_at order by t.nonce))[1] as since
-    from chain_tx t where t.chain_id = :chain and t.state = 'open' group by t.sender) w using (sender)
-  where l.chain_id = :chain and l.purpose = 'operations'`
+    from chain_tx t where t.chain_id = $1 and t.state = 'open' group by t.sender) w using (sender)
+  where l.chain_id = $1 and l.purpose = 'operations'`
 
 /**
  * How well each can serve. A late one serves where none is prompt: its next nonces may be mined with its lowest
@@ -73,24 +89,24 @@ const serving = `select sender, row_number() over (order by sender) - 1 as n, co
 const laneOf = `coalesce(
       (select last.sender from (
          select t.sender from operation w join chain_tx t on t.id = w.tx_id
-         where w.wallet_id = op.wallet_id and w.chain_id = op.chain_id
+         where w.wallet_id = op.wallet_id and w.chain_id = $1
            and w.state in ('signed', 'mined', 'confirmed')
          order by t.id desc limit 1) last join serving using (sender)),
       (select sender from serving where n = mod(abs(hashtext(op.wallet_id)::bigint), total)))`
 
-/** Nobody works on an operation of its wallet: what was taken first is not overtaken. */
-const isInTurn = `op.wallet_id not in (select wallet_id from leased)`
+/** Wallets that somebody works for: what was taken first is not overtaken. */
 const leased = `select wallet_id from operation
-  where chain_id = :chain and state = 'queued' and taken_by is not null and taken_until > clock_timestamp()`
+  where chain_id = $1 and state = 'queued' and taken_by is not null and taken_until > clock_timestamp()`
 
 /** True when something of the chain waits for the signer. */
 export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
-  const row = await db('operation as op')
-    .where({ chain_id: chainId })
-    .whereRaw(isTakable)
-    .whereRaw(isNotStopped)
-    .first<{ id: string } | undefined>('id')
-  return row !== undefined
+  const anyOf = (where: string) => `exists (
+    select from operation op where op.chain_id = :chain and ${where} and ${isTakable} and ${isNotStopped})`
+  const { rows } = await db.raw<{ rows: { hasWork: boolean }[] }>(
+    `select ${[isWaiting, isSwap, isAlone].map(anyOf).join(' or ')} as "hasWork"`,
+    { chain: chainId },
+  )
+  return rows[0]?.hasWork === true
 }
 
 /** A lane's lowest open nonce counts as late after so long, unless its chain's own time is told. */
@@ -108,41 +124,106 @@ const LATE_SECONDS = 60
  * intents in two lanes a reorg may leave the later one to be mined first. What it spends and the earlier one
  * brings is not there then: its call fails on chain, nothing is moved, and it is told as failed.
  *
- * @param lane - `lateSeconds`: how long a lowest open nonce of this chain may be open.
+ * Its cost does not hang on how much waits: of each account some are looked at, and of more accounts than a bundle
+ * of each lane can serve the next ones in turn.
+ *
+ * @param lane - `lateSeconds`: how long a lowest open nonce of this chain may be open. `rotation`: whose turn it is
+ *   where more accounts wait, moved on by the call.
  * @returns The operations in the order in which they shall be carried.
  */
 export async function takeOperations(
   db: Db,
-  { chainId, sender, lateSeconds = LATE_SECONDS }: Lane & { lateSeconds?: number },
+  { chainId, sender, lateSeconds = LATE_SECONDS, rotation = { after: '' } }: Taking,
   taker: string,
 ): Promise<Operation[]> {
-  const chain = chainId.toString()
-  const { rows } = await db.raw<{ rows: Operation[] }>(TAKE, { chain, sender, taker, lateSeconds })
-  return rows
+  const values = [chainId.toString(), sender, taker, lateSeconds, rotation.after]
+  const rows = await runPrepared<TakenRow>(db, { name: 'take', text: TAKE }, values)
+  rotation.after = rows[0]?.servedUpTo ?? ''
+  return rows.filter(isTaken)
 }
 
+/** There is one row when nothing was taken, too. */
+type TakenRow = Operation & { servedUpTo: string }
+const isTaken = ({ id }: { id: string | null }) => id !== null
+
+/** `after`: the account that was served last; empty at first. */
+export type Rotation = { after: string }
+type Taking = Lane & { lateSeconds?: number; rotation?: Rotation }
+
+/** Those that wait of an intent that goes on, whose time and turn it is. */
+const whenReady = `left join intent i on i.id = op.intent_id
+    where ${isTakable}
+      and (op.state = 'signed' or ${isLive})
+      and (op.state = 'signed' or ${isClear})
+      and ${isNext}
+      and ${isFree}`
+
+/** The first rows of a part of the queue, as far as it is looked through. */
+const firstOf = (where: string, order: string) => `(
+      select op.* from operation op where op.chain_id = $1 and ${where}
+      order by ${order} limit ${LOOKED_THROUGH}) op`
+
+/**
+ * `turns` walks from account to account, plan by plan, and round to the first one again, as far as is needed for
+ * a bundle of each lane; `pairs` from pair to pair. Each step is one look into an index.
+ */
 const TAKE = `
-with standing as (${standing}),
+with recursive standing as (${standing}),
 ranked as (${ranked}),
 serving as (${serving}),
 leased as (${leased}),
-ready as (
-  select op.id, op.created_at,
+needed as (select ${BUNDLE_SIZE} * coalesce(max(total), 1) as n from serving),
+turns (priority, account_id, n, is_round) as (
+  select plan.priority, cast($5 as text), 0, false from (values (2), (3), (4)) plan (priority)
+  union all
+  select t.priority, coalesce(next.account_id, first.account_id), t.n + 1,
+    t.is_round or next.account_id is null
+  from turns t
+  left join lateral (
+    select op.account_id from operation op
+    where op.chain_id = $1 and ${isWaiting} and op.priority = t.priority
+      and op.account_id > t.account_id and (not t.is_round or op.account_id <= $5)
+    order by op.account_id limit 1) next on true
+  left join lateral (
+    select op.account_id from operation op
+    where op.chain_id = $1 and ${isWaiting} and op.priority = t.priority
+      and next.account_id is null and not t.is_round and op.account_id <= $5
+    order by op.account_id limit 1) first on true
+  where t.n < (select n from needed) and coalesce(next.account_id, first.account_id) is not null
+), pairs (resource) as (
+  (select op.resource from operation op where op.chain_id = $1 and ${isSwap}
+   order by op.resource limit 1)
+  union all
+  select (select op.resource from operation op
+    where op.chain_id = $1 and ${isSwap} and op.resource > p.resource order by op.resource limit 1)
+  from pairs p where p.resource is not null
+), served as (
+  select priority, account_id,
+    ${CANDIDATES} * (select n from needed) / count(*) over (partition by priority) as share
+  from turns where n > 0
+), candidate as (
+  select op.* from served t cross join lateral (
+    select op.* from ${firstOf(`${isWaiting} and op.priority = t.priority and op.account_id = t.account_id`, 'op.created_at')}
+    ${whenReady}
+    order by op.created_at limit t.share) op
+  union all
+  select op.* from pairs p cross join lateral (
+    select op.* from ${firstOf(`${isSwap} and op.resource = p.resource`, 'op.priority, op.created_at')}
+    ${whenReady}
+    order by op.priority, op.created_at limit (select n from needed)) op
+  where p.resource is not null
+  union all
+  (select op.* from operation op ${whenReady} and op.chain_id = $1 and ${isAlone}
+   order by op.created_at limit ${LOOKED_THROUGH})
+), belonging as (
+  select op.wallet_id, ${laneOf} as sender from (select distinct wallet_id from candidate) op
+), ready as (
+  select op.id, op.created_at, op.priority,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
-    ${priority} as priority,
     row_number() over (partition by op.account_id order by op.created_at) as turn,
     ${place} as place
-  from operation op
-  join account a on a.id = op.account_id
-  left join intent i on i.id = op.intent_id
-  where op.chain_id = :chain
-    and ${isTakable}
-    and (op.state = 'signed' or ${isLive})
-    and (op.state = 'signed' or ${isClear})
-    and ${isNext}
-    and ${isNotStopped}
-    and ${isInTurn}
-    and ${laneOf} = :sender
+  from candidate op join belonging using (wallet_id)
+  where belonging.sender = $2
 ), chosen as (
   select op.id from operation op join ready r on r.id = op.id
   where ${isTakable} and (not r.alone or r.id = (
@@ -154,14 +235,17 @@ ready as (
   for update of op skip locked
 ), taken as (
   update operation op set
-    taken_by = :taker,
+    taken_by = $3,
     taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
     lost_leases = op.lost_leases + (op.taken_by is not null)::int
   from chosen where op.id = chosen.id
   returning op.*
 )
-select ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
-from taken op join ready r on r.id = op.id
+select reached.up_to as "servedUpTo",
+  ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
+from (select coalesce((select t.account_id from turns t where t.n = (select n from needed)
+  order by t.priority limit 1), '') as up_to) reached
+left join (taken op join ready r on r.id = op.id) on true
 order by r.priority, r.turn, r.created_at`
 
 /**

@@ -12,6 +12,7 @@ import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { liveEvents } from './0024_live_events.js'
 import { pruning } from './0023_pruning.js'
+import { queue } from './0036_queue.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
@@ -66,5 +67,6 @@ export const migrations = [
   { name: '0031_webhooks', sql: webhooks },
   { name: '0032_accounts_of_users', sql: accountsOfUsers },
   { name: '0034_expiry', sql: expiry },
+  { name: '0036_queue', sql: queue },
   { name: '0040_told', sql: told },
 ]

@@ -19,7 +19,7 @@ function createGate() {
 }
 
 const turns = () => new Promise((resolve) => setTimeout(resolve, 20))
-const none: Turn = { taken: 0, isAlone: false, over: Promise.resolve() }
+const none: Turn = { taken: 0, isFull: false, isAlone: false, over: Promise.resolve() }
 
 describe('the lanes of a chain', () => {
   async function serve(
@@ -101,7 +101,7 @@ describe('the lanes of a chain', () => {
       const over = wait().then(() => {
         isOver = true
       })
-      return Promise.resolve({ taken: 1, isAlone: false, over })
+      return Promise.resolve({ taken: 1, isFull: false, isAlone: false, over })
     }
     const stopping = new AbortController()
     const next = createGate()
@@ -119,6 +119,49 @@ describe('the lanes of a chain', () => {
     open()
     await running
     expect(isOver).toBe(true)
+  })
+})
+
+describe('a lane', () => {
+  /** How many operations each of its turns took, of so many that come one after the other. */
+  async function turnsOf(count: number, size: number): Promise<number[]> {
+    const stopping = new AbortController()
+    const { wait, open } = createGate()
+    let waiting = 0
+    const taken: number[] = []
+    const begin = (): Promise<Turn> => {
+      const now = Math.min(waiting, size)
+      waiting -= now
+      if (now > 0) taken.push(now)
+      return Promise.resolve({ ...none, taken: now, isFull: now === size })
+    }
+    const service: Service = {
+      findLanes: () => Promise.resolve([laneOf('a')]),
+      begin,
+      onFailure: () => undefined,
+    }
+    const running = serveLanes(service, wait, stopping.signal)
+    for (let i = 0; i < count; i++) {
+      waiting += 1
+      open()
+      await turns()
+    }
+    while (taken.reduce((sum, one) => sum + one, 0) < count) await turns()
+    stopping.abort()
+    open()
+    await running
+    return taken
+  }
+
+  test('serves whoever comes alone at once, and a crowd together', async () => {
+    const taken = await turnsOf(30, 100)
+    expect(taken.slice(0, 2)).toEqual([1, 1])
+    expect(taken.length).toBeLessThanOrEqual(10)
+  })
+
+  test('waits for nobody once its bundles are full', async () => {
+    const taken = await turnsOf(12, 1)
+    expect(taken).toEqual(Array(12).fill(1))
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { insertSignature } from '../../db/lanes/signatures.js'
+import { insertSignatures } from '../../db/lanes/signatures.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import { changeUnbound } from '../lanes/world/unbound.js'
 
@@ -101,7 +101,7 @@ describe('the signer never signs', () => {
   test('a call of the lane that a row made up', async () => {
     const lend = await createLend()
     const payload = { gas: '100000', call: { to: owner, data: '0x' } }
-    await insertSignature(world.db, lend.operationId, payload)
+    await insertSignatures(world.db, [{ operationId: lend.operationId, payload }])
     await change(lend, { state: 'signed' })
     await world.sign()
     expect(await world.transactions()).toHaveLength(0)

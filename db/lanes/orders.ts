@@ -1,0 +1,48 @@
+import type { Db } from '../connection/connect.js'
+import type { WalletSecret } from '../keys.js'
+import type { ExecutionPlan } from '../../domain/intent.js'
+import type { Asked } from '../../domain/spending.js'
+import type { Operation } from './operations.js'
+
+/** The plan of an operation's intent, and what the caller of that has asked for. */
+export type Planned = { plan: ExecutionPlan; asked: Asked }
+
+/**
+ * What an operation is built from besides its row: the key of its wallet, and what was planned. `planned`: undefined
+ * where there is no such intent of the same wallet and account, or no plan.
+ */
+export type Order = { secret: WalletSecret | undefined; planned: Planned | undefined }
+
+type OrderRow = { id: string } & {
+  [Column in keyof WalletSecret]: WalletSecret[Column] | null
+} & { plan: ExecutionPlan | null; action: Asked['action']; units: string; everything: boolean }
+
+/** Reads what operations are built from, by their ids, in one statement. */
+export async function readOrders(db: Db, operations: Operation[]): Promise<Map<string, Order>> {
+  const { rows } = await db.raw<{ rows: OrderRow[] }>(ORDERS, {
+    ids: operations.map(({ id }) => id),
+    intents: operations.map(({ intentId }) => intentId),
+    wallets: operations.map(({ walletId }) => walletId),
+    accounts: operations.map(({ accountId }) => accountId),
+  })
+  return new Map(rows.map((row) => [row.id, toOrder(row)]))
+}
+
+function toOrder(row: OrderRow): Order {
+  const { walletId, accountId, address, kekId, sealed, plan, action, units, everything } = row
+  const secret = { walletId, accountId, address, kekId, sealed }
+  return {
+    secret: sealed === null ? undefined : (secret as WalletSecret),
+    planned:
+      plan === null ? undefined : { plan, asked: { action, units: BigInt(units), everything } },
+  }
+}
+
+const ORDERS = `
+select o.id, w.id as "walletId", w.account_id as "accountId", w.address, s.kek_id as "kekId", s.sealed,
+  i.plan, i.action, i.units, i.everything
+from unnest(cast(:ids as text[]), cast(:intents as text[]), cast(:wallets as text[]),
+  cast(:accounts as text[])) as o(id, intent_id, wallet_id, account_id)
+left join wallet w on w.id = o.wallet_id
+left join wallet_secret s on s.wallet_id = w.id
+left join intent i on i.id = o.intent_id and i.wallet_id = o.wallet_id and i.account_id = o.account_id`

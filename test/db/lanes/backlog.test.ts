@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readContenders } from '../../../db/lanes/contending.js'
+import { hasWorkToSign, takeOperations, type Rotation } from '../../../db/lanes/taking.js'
+import { newId } from '../../../db/connection/ids.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import type { Db } from '../../../db/connection/connect.js'
+import type { Lane } from '../../../db/lanes/signing.js'
+
+const FEW = 200
+const MANY = 4_000
+/** The most that one take takes. */
+const BUNDLE = 20
+
+let database: TestDatabase
+let chains = 5_000
+
+beforeAll(async () => {
+  database = await createDatabase()
+  await database.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
+})
+afterAll(() => database?.drop())
+
+/** The only lane of a chain of its own. */
+async function createLane(): Promise<Lane> {
+  const lane = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
+  const { sender, kekId: kek_id, sealedKey: sealed_key } = lane
+  await database.db('lane').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
+  return { ...lane, chainId: BigInt(chains), purpose: 'operations' }
+}
+
+/** What differs from row `n` to row `n`, in SQL. */
+type Rows = { account?: string; wallet?: string; kind?: string; resource?: string; state?: string }
+
+/** Rows of nothing but themselves: neither keys nor triggers are asked. */
+async function insertMany(db: Db, { chainId }: Lane, count: number, rows: Rows): Promise<void> {
+  const { account = `'acc'`, wallet = `'wallet' || n`, kind = 'deposit', resource = 'null' } = rows
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica')
+    await trx.raw(
+      `insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input,
+         min_block, state, priority, resource, created_at)
+       select ? || n, ? || n, 1, ?, ${account}, ${wallet}, ?, ? || n, '{"units":"1"}', 0, ?, 3, ${resource},
+         clock_timestamp() + n * interval '1 millisecond'
+       from generate_series(1, cast(? as int)) n`,
+      [
+        newId('op_'),
+        newId('i_'),
+        kind,
+        chainId.toString(),
+        newId('k_'),
+        rows.state ?? 'queued',
+        count,
+      ],
+    )
+  })
+  await db.raw('analyze operation')
+}
+
+/** Rows of operations that a statement reads. */
+async function countRead(ask: (trx: Db) => Promise<unknown>): Promise<number> {
+  const trx = await database.db.transaction()
+  const read = async () => {
+    const row = await trx('pg_stat_xact_user_tables')
+      .where({ relname: 'operation' })
+      .first<{ rows: string }>(trx.raw('seq_tup_read + idx_tup_fetch as rows'))
+    return Number(row.rows)
+  }
+  const before = await read()
+  await ask(trx)
+  const after = await read()
+  await trx.rollback()
+  return after - before
+}
+
+const backlogs: [string, Rows][] = [
+  ['one account', {}],
+  ['one wallet', { wallet: `'wallet'` }],
+  ['as many accounts', { account: `'acc' || n` }],
+  ['swaps of one pair', { kind: 'swap', resource: `'swap:A/B'` }],
+  ['burns of as many wallets', { kind: 'bridge', resource: `'burn:' || n` }],
+]
+
+describe('the rows that are read of a long queue are as many as of a short one', () => {
+  async function readOf(rows: Rows, ask: (trx: Db, lane: Lane) => Promise<unknown>) {
+    const counts: number[] = []
+    for (const count of [FEW, MANY]) {
+      const lane = await createLane()
+      await insertMany(database.db, lane, count, rows)
+      counts.push(await countRead((trx) => ask(trx, lane)))
+    }
+    return counts as [few: number, many: number]
+  }
+
+  test.each(backlogs)('by a take: %s', async (_title, rows) => {
+    const [few, many] = await readOf(rows, (trx, lane) => takeOperations(trx, lane, 'signer'))
+    expect(few).toBeGreaterThan(0)
+    expect(many).toBeLessThan(2 * few)
+  })
+
+  test.each(backlogs)('by the look for work: %s', async (_title, rows) => {
+    const [few, many] = await readOf(rows, (trx, { chainId }) =>
+      hasWorkToSign(trx, Number(chainId)),
+    )
+    expect(many).toBeLessThanOrEqual(2 * few)
+  })
+
+  test('by the question who contends for the same', async () => {
+    const resources = ['deposit:0x01']
+    const [few, many] = await readOf({ resource: `'deposit:0x01'` }, (trx, { chainId }) =>
+      readContenders(trx, { chainId: Number(chainId), resources, head: 1n, ids: [] }),
+    )
+    expect(many).toBeLessThanOrEqual(few)
+  })
+})
+
+describe('more accounts than a bundle has room for', () => {
+  test('are served in turn: each has its first when some have their second', async () => {
+    const accounts = 3 * BUNDLE + 7
+    const lane = await createLane()
+    await insertMany(database.db, lane, 3 * accounts, { account: `'acc' || n % ${accounts}` })
+    const rotation: Rotation = { after: '' }
+    const served: string[] = []
+    const distinct: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const taken = await takeOperations(database.db, { ...lane, rotation }, 'signer')
+      served.push(...taken.map(({ accountId }) => accountId))
+      distinct.push(new Set(served).size)
+    }
+    expect(distinct).toEqual([BUNDLE, 2 * BUNDLE, 3 * BUNDLE, accounts])
+  })
+
+  test('a flood of one account is no more than its turn', async () => {
+    const lane = await createLane()
+    await insertMany(database.db, lane, 500, {})
+    await insertMany(database.db, lane, 10, { account: `'other' || n`, wallet: `'other' || n` })
+    const taken = await takeOperations(database.db, lane, 'signer')
+    const others = taken.filter(({ accountId }) => accountId.startsWith('other'))
+    expect([taken.length, others.length]).toEqual([BUNDLE, 10])
+  })
+})
