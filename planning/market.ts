@@ -1,4 +1,4 @@
-import { readBalance, readBlock, type BlockRef } from '../chains/read.js'
+import { readBlock } from '../chains/read.js'
 import {
   isStillBooked,
   readBookedBlocks,
@@ -6,17 +6,12 @@ import {
   readReserved,
   readReservedAhead,
   type BookedBlock,
+  type KnownBlock,
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { planIntent } from '../domain/plan/planIntent.js'
-import {
-  assetOf,
-  disabledMarket,
-  isThere,
-  lendingProtocol,
-  readRates,
-} from '../protocols/lending/markets.js'
+import { assetOf, readRates } from '../protocols/lending/markets.js'
 import {
   allDisabled,
   assertEnabled,
@@ -26,12 +21,14 @@ import {
 } from './disabled.js'
 import { readGasUsd } from './gasCosts.js'
 import { tellHeld } from './held.js'
+import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
 import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
-import { findToken, type Market } from '../chains/registry.js'
+import { findToken } from '../chains/registry.js'
+import type { Place } from '../chains/prices.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
@@ -44,9 +41,6 @@ import type {
   SwapQuote,
 } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
-
-/** What a wallet has in a market, and what the market could pay out. Units of the underlying. */
-type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
 
 /** What one chain said: the wallet's money at the block whose outcomes the database knows. */
 export type ChainSnapshot = {
@@ -78,7 +72,8 @@ export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
- * money that an operation has just moved would count twice or not at all.
+ * money that an operation has just moved would count twice or not at all. What is the same for everybody is read
+ * there too, once for all who plan at it.
  */
 export async function readMarket(
   { db, chains, limits = defaultLimits }: MarketTools,
@@ -90,14 +85,15 @@ export async function readMarket(
     withPauses(db, chains),
   ])
   const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
+  const views = enabled.flatMap((client) => viewOf(client, booked) ?? [])
   const [answers, paused, known] = await Promise.all([
     Promise.all(
       enabled.map(async (client) => {
-        const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
-        if (!at) return client.chain.name
+        const view = views.find((one) => one.client === client)
+        if (!view) return client.chain.name
         // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-        const question = { wallet, request, others: enabled }
-        return readSnapshot(client, at, question).catch(() => client.chain.name)
+        const question = { wallet, request, others: views }
+        return readSnapshot(view, question).catch(() => client.chain.name)
       }),
     ),
     readPaused(idle, booked, { wallet, request }),
@@ -113,65 +109,37 @@ export async function readMarket(
   }
 }
 
-/** A wallet as it was at a block. */
-type Holder = { wallet: string; block: BlockRef }
+/** A chain, and the block at which it is asked for what does not hang on what is booked. */
+type View = Place & { booked: BookedBlock }
+
+/** Undefined where nothing was ever booked. While booking is held up prices and rates are those of the head. */
+function viewOf(client: ChainClient, known: KnownBlock[]): View | undefined {
+  const booked = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+  return (
+    booked && { client, booked, block: booked.isRecent ? { blockHash: booked.hash } : 'latest' }
+  )
+}
 
 /** `others`: chains that may tell what a coin is worth. */
-type Question = { wallet: string; request: IntentRequest; others: ChainClient[] }
+type Question = { wallet: string; request: IntentRequest; others: View[] }
 
 async function readSnapshot(
-  client: ChainClient,
-  booked: BookedBlock,
+  view: View,
   { wallet, request, others }: Question,
 ): Promise<ChainSnapshot> {
-  const holder = { wallet, block: { blockHash: booked.hash } }
+  const { client, booked, block } = view
+  const holder = { wallet, block: { blockHash: booked.hash }, offered: block }
   const readSwaps = async () => {
     const holdings = request.action === 'withdraw' ? await readMarketHoldings(client, holder) : []
-    return { holdings, swaps: await readQuotes(client, request, holdings) }
+    return { holdings, swaps: await readQuotes(view, request, holdings) }
   }
   const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
     readAsset(client, request.asset, holder),
     readSwaps(),
-    request.action === 'bridge' ? [] : readRates(client),
-    readGasUsd(client, others),
+    request.action === 'bridge' ? [] : readRates(client, block),
+    readGasUsd(view, others),
   ])
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
-}
-
-/** What the wallet holds of the asset; nothing where the chain does not list it. */
-async function readAsset(
-  client: ChainClient,
-  asset: string,
-  { wallet, block }: Holder,
-): Promise<bigint> {
-  const token = findToken(client.chain, asset)?.address
-  return token ? readBalance(client, { token, owner: wallet, block }) : 0n
-}
-
-/** Also of markets to which nothing may be lent: what is in them comes out if they say what that is. */
-async function readMarketHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
-  const markets = client.chain.markets.filter((market) => isThere(client, market))
-  const holdings = await Promise.all(
-    markets.map(async (market) => {
-      const holding = readHolding(client, market, holder)
-      if (disabledMarket(client, market) === undefined) return holding
-      return holding.catch(() => undefined)
-    }),
-  )
-  return holdings.filter((holding) => holding !== undefined)
-}
-
-async function readHolding(
-  client: ChainClient,
-  market: Market,
-  holder: Holder,
-): Promise<MarketHolding> {
-  const protocol = lendingProtocol(market)
-  const [units, liquidityUnits] = await Promise.all([
-    protocol.readPosition(client, market, holder),
-    protocol.readLiquidity(client, market, holder.wallet),
-  ])
-  return { market, units, liquidityUnits }
 }
 
 /** Reads the wallet's money again, at the head of the chain. Undefined when the head is booked. */
@@ -183,7 +151,8 @@ export async function readAhead(
   const { client, booked } = snapshot
   const head = await readBlock(client, 'latest')
   if (!head || head.number <= booked.number) return undefined
-  const holder = { wallet, block: { blockHash: head.hash } }
+  const block = { blockHash: head.hash }
+  const holder = { wallet, block, offered: block }
   const [balanceUnits, holdings] = await Promise.all([
     readAsset(client, request.asset, holder),
     request.action === 'withdraw' ? readMarketHoldings(client, holder) : [],

@@ -4,11 +4,15 @@ import type { Db } from '../connection/connect.js'
 /** The last block of a chain whose outcomes are in the database. */
 export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 
-export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
-  return db('chain').select<BookedBlock[]>(
+/** `isRecent`: it was booked within the last minute. */
+export type KnownBlock = BookedBlock & { isRecent: boolean }
+
+export async function readBookedBlocks(db: Db): Promise<KnownBlock[]> {
+  return db('chain').select<KnownBlock[]>(
     'id as chainId',
     'booked_block as number',
     'booked_hash as hash',
+    db.raw(`booked_at > clock_timestamp() - interval '1 minute' as "isRecent"`),
   )
 }
 

@@ -25,9 +25,14 @@ const comet = new Interface([
 
 /** Lending of the base token of a Comet. */
 export const compoundV3: LendingProtocol = {
-  async readApy(client, { address: to }) {
-    const utilization = await readContract(client, { to, abi: comet, name: 'getUtilization' })
-    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
+  async readApy(client, { address: to }, block = 'latest') {
+    const utilization = await readContract(client, {
+      to,
+      abi: comet,
+      name: 'getUtilization',
+      block,
+    })
+    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization], block }
     const [rate] = await readContract(client, call)
     return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
   },
@@ -47,8 +52,8 @@ export const compoundV3: LendingProtocol = {
     return readBalance(client, { token, owner: wallet, block })
   },
 
-  readLiquidity(client, market) {
-    return readCash(client, market, 'latest')
+  readLiquidity(client, market, { block }) {
+    return readCash(client, market, block)
   },
 
   encodeDeposit({ address, underlying }, _wallet, units) {

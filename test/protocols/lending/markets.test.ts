@@ -197,10 +197,12 @@ describe('readRoom', () => {
 })
 
 describe('readLiquidity', () => {
+  const at = (holder: string) => ({ wallet: holder, block: 'latest' }) as const
+
   test('aave-v3: what nobody has borrowed, less than a lender may have', async () => {
     const { client, market, protocol } = find('base-sepolia', 'aave-v3')
     const cash = await held(client, market.underlying, market.receiptToken)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
     const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThan(cash)
   })
@@ -209,20 +211,20 @@ describe('readLiquidity', () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
     const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThanOrEqual(100_000n * dollar)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(position)
-    expect(await protocol.readLiquidity(client, market, stranger)).toBe(0n)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(position)
+    expect(await protocol.readLiquidity(client, market, at(stranger))).toBe(0n)
   })
 
   test('compound-v3: what is there, and nothing while it is paused', async () => {
     const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
     const cash = await held(client, market.underlying, market.address)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
     const pause = (isPaused: boolean) => {
       const data = comet.encodeFunctionData('pause', [isPaused, false, isPaused, false, false])
       return sendFrom(client, owner, { to: market.address, data })
     }
     await pause(true)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(0n)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(0n)
     const [call] = protocol.encodeWithdraw(market, owner, { units: 1n })
     expect(await refusal(client, owner, { ...call })).toContain('revert')
     await pause(false)
