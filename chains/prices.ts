@@ -51,14 +51,10 @@ export const readTip = share(
   { ttlMs: TIP_TTL_MS },
 )
 
-/** The time of a block of Ethereum, in which its base fee changes by an eighth at most. */
-const GAS_PRICE_TTL_MS = 12_000
+/** What is estimated is spent a while later, over a bridge a quarter of an hour. */
+const GAS_PRICE_TTL_MS = 30_000
 
-/**
- * Wei per unit of gas, tip included, at most 12 seconds old: for estimates. Who signs asks for what holds now.
- *
- * @see https://eips.ethereum.org/EIPS/eip-1559
- */
+/** Wei per unit of gas, tip included, at most half a minute old: for estimates. Who signs asks for what holds now. */
 export const readGasPrice = share(
   async (client: ChainClient): Promise<bigint> => {
     const [head, tipWei] = await Promise.all([readBlock(client, 'latest'), readTip(client)])

@@ -1,10 +1,8 @@
 import { readBlock } from '../chains/read.js'
 import {
-  isStillBooked,
+  listStillBooked,
   readBookedBlocks,
   readMarketUse,
-  readReserved,
-  readReservedAhead,
   type BookedBlock,
   type KnownBlock,
 } from '../db/lanes/reservations.js'
@@ -24,6 +22,7 @@ import { tellHeld } from './held.js'
 import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
+import { readReservedOf, type Reserved } from './reserved.js'
 import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
@@ -36,7 +35,6 @@ import type {
   ChainState,
   GasKind,
   MarketState,
-  PausedChain,
   PositionState,
   SwapQuote,
 } from '../domain/plan/market.js'
@@ -209,16 +207,14 @@ export async function planFrom(
     throw missing.length > 0 ? noAnswer(missing) : allDisabled(request, market.clients)
   }
   if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
-  const chains: ChainState[] = []
+  const { asset } = request
+  const reserved = await readReservedOf(trx, walletId, pursesOf(market, asset))
+  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, reserved))
   const positions: PositionState[] = []
   for (const snapshot of snapshots) {
-    chains.push(await toChainState(trx, snapshot, { walletId, asset: request.asset }))
-    positions.push(...(await toPositions(trx, walletId, snapshot)))
+    positions.push(...(await toPositions(trx, snapshot, { walletId, reserved })))
   }
-  const paused: PausedChain[] = []
-  for (const holding of market.paused) {
-    paused.push(await toPausedChain(trx, holding, { walletId, asset: request.asset }))
-  }
+  const paused = market.paused.map((holding) => toPausedChain(holding, asset, reserved))
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
@@ -244,32 +240,45 @@ function planOrExplain(
   }
 }
 
-async function toChainState(
-  trx: Db,
-  { client, booked, balanceUnits, gasUsd, isAhead }: ChainSnapshot,
-  { walletId, asset }: { walletId: string; asset: string },
-): Promise<ChainState> {
-  const { name, stepSeconds } = client.chain
-  const token = findToken(client.chain, asset)
-  const read = isAhead ? readReservedAhead : readReserved
-  const reserved = token ? await read(trx, { walletId, token: token.address }, booked) : 0n
-  return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
+/** Whatever money of the wallet was read. */
+function pursesOf(
+  { snapshots, paused }: Pick<MarketSnapshot, 'snapshots' | 'paused'>,
+  asset: string,
+) {
+  const tokens = ({ chain }: ChainClient) => findToken(chain, asset)?.address ?? []
+  return [
+    ...snapshots.map((snapshot) => {
+      const receipts = snapshot.holdings.map(({ market }) => market.receiptToken)
+      return { ...snapshot, tokens: [tokens(snapshot.client), receipts].flat() }
+    }),
+    ...paused.flatMap(({ client, booked }) => {
+      return booked ? { client, booked, tokens: [tokens(client)].flat() } : []
+    }),
+  ]
+}
+
+function toChainState(
+  { client: { chain }, balanceUnits, gasUsd }: ChainSnapshot,
+  asset: string,
+  reserved: Reserved,
+): ChainState {
+  const { name, stepSeconds } = chain
+  const token = findToken(chain, asset)?.address
+  const availableUnits = less(balanceUnits, token ? reserved(chain, token) : 0n)
+  return { chain: name, availableUnits, gasUsd, stepSeconds }
 }
 
 async function toPositions(
   trx: Db,
-  walletId: string,
-  { client, booked, holdings, isAhead }: ChainSnapshot,
+  { client: { chain }, holdings }: ChainSnapshot,
+  { walletId, reserved }: { walletId: string; reserved: Reserved },
 ): Promise<PositionState[]> {
-  const read = isAhead ? readReservedAhead : readReserved
-  const { chain } = client
   const positions: PositionState[] = []
   for (const { market, units, liquidityUnits } of holdings) {
     if (units === 0n) continue
     const { address, receiptToken, protocol } = market
     const at = { walletId, chainId: chain.chainId, market: address }
     const { open } = await readMarketUse(trx, at)
-    const reserved = await read(trx, { walletId, token: receiptToken }, booked)
     const asset = assetOf(chain, market)
     positions.push({
       chain: chain.name,
@@ -277,14 +286,14 @@ async function toPositions(
       market: address,
       asset,
       liquidityUnits,
-      availableUnits: less(units, reserved),
+      availableUnits: less(units, reserved(chain, receiptToken)),
       isBusy: open,
     })
   }
   return positions
 }
 
-const less = (units: bigint, reserved: bigint) => (units > reserved ? units - reserved : 0n)
+const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
 /** Where everything is being taken out, a step of another intent would be taken out with it. */
 async function assertNotBusy(
@@ -308,13 +317,13 @@ async function dropReorganised(
   trx: Db,
   { snapshots, silent }: MarketSnapshot,
 ): Promise<Pick<MarketSnapshot, 'snapshots' | 'silent'>> {
-  const kept: ChainSnapshot[] = []
-  const gone: string[] = []
-  for (const snapshot of snapshots) {
-    if (await isStillBooked(trx, snapshot.booked)) kept.push(snapshot)
-    else gone.push(snapshot.client.chain.name)
-  }
-  return { snapshots: kept, silent: [...silent, ...gone] }
+  const known = await listStillBooked(
+    trx,
+    snapshots.map(({ booked }) => booked),
+  )
+  const isKept = ({ booked }: ChainSnapshot) => known.includes(booked.chainId)
+  const gone = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
+  return { snapshots: snapshots.filter(isKept), silent: [...silent, ...gone] }
 }
 
 function noAnswer(silent: string[]): ServiceError {

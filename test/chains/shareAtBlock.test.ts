@@ -16,13 +16,13 @@ let fails: boolean
 /** Tells the how many-th question it was. */
 const create = () =>
   shareAtBlock(
-    async (_client, _at: { block: BlockRef; key: string }): Promise<number> => {
+    async (): Promise<number> => {
       times += 1
       await Promise.resolve()
       if (fails) throw new Error('no answer')
       return times
     },
-    ({ key }) => key,
+    ({ key }: { block: BlockRef; key: string }) => key,
   )
 let ask: ReturnType<typeof create>
 beforeEach(() => {

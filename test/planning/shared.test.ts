@@ -63,8 +63,7 @@ describe('what a plan asks', () => {
     const at = asked.calls(name, 'eth_call').map(({ params: [, block] }) => block)
     const blockHash = snapshots.find(({ client }) => client.chain.name === name)?.booked.hash
     expect(new Set(at)).toEqual(new Set([{ blockHash, requireCanonical: true }]))
-    // The rate of a Comet hangs on how much of it is used.
-    expect(at).toHaveLength(name === 'ethereum-sepolia' ? 2 : 1)
+    expect(at).toHaveLength(1)
     expect(asked.calls(name, 'eth_getBlockByNumber')).toHaveLength(1)
     expect(asked.calls(name).length - at.length).toBeLessThanOrEqual(2)
   })

@@ -4,6 +4,7 @@ import { type ChainClient } from '../../../chains/connect.js'
 import { readBalance, readContract } from '../../../chains/read.js'
 import { type ChainName, type Market } from '../../../chains/registry.js'
 import { devnetTerms } from '../../../devnet/chains.js'
+import { apyPercent } from '../../../protocols/lending/apy.js'
 import { lendingProtocol } from '../../../protocols/lending/markets.js'
 import { explainRevert } from '../../../protocols/reverts.js'
 import { refusal } from '../../devnet/bridge.js'
@@ -21,6 +22,9 @@ const yearSeconds = 365 * 86_400
 const token = new Interface(['function mint(address to, uint256 units)'])
 const comet = new Interface([
   'function pause(bool supply, bool transfer, bool withdraw, bool absorb, bool buy)',
+  'function borrowForAll(uint256 amount)',
+  'function getUtilization() view returns (uint256)',
+  'function getSupplyRate(uint256 utilization) view returns (uint64)',
 ])
 
 /**
@@ -245,6 +249,22 @@ describe('compound-v3', () => {
       if (!call) throw new Error('A withdrawal is one call.')
       expect(explainRevert(await refusalOf(client, wallet, call))).toContain(error)
     }
+  })
+
+  test.each([
+    ['below', 0n],
+    ['above', 300_000n],
+  ])('tells the rate that the market tells of itself, %s its kink', async (side, dollars) => {
+    const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
+    const { address: to } = market
+    const data = comet.encodeFunctionData('borrowForAll', [dollars * dollar])
+    await sendFrom(client, owner, { to, data })
+    const utilization = await readContract(client, { to, abi: comet, name: 'getUtilization' })
+    expect((utilization[0] as bigint) > 8n * 10n ** 17n).toBe(side === 'above')
+    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
+    const [rate] = await readContract(client, call)
+    const told = apyPercent(Number(rate as bigint) / 1e18)
+    expect((await protocol.readApy(client, market)) / told).toBeCloseTo(1, 4)
   })
 })
 
