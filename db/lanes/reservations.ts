@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { readTogether } from '../connection/gather.js'
 import type { Db } from '../connection/connect.js'
 
 /** The last block of a chain whose outcomes are in the database. */
@@ -7,14 +8,14 @@ export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 /** `isRecent`: it was booked within the last minute. */
 export type KnownBlock = BookedBlock & { isRecent: boolean }
 
-export async function readBookedBlocks(db: Db): Promise<KnownBlock[]> {
-  return db('chain').select<KnownBlock[]>(
+export const readBookedBlocks = readTogether((db) =>
+  db('chain').select<KnownBlock[]>(
     'id as chainId',
     'booked_block as number',
     'booked_hash as hash',
     db.raw(`booked_at > clock_timestamp() - interval '1 minute' as "isRecent"`),
-  )
-}
+  ),
+)
 
 /**
  * The ids of the chains of which a block, one for each, is still canonical as far as this database knows. Balances
