@@ -63,7 +63,7 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
 }
 
 /** A token of a wallet, and the block at which its balance is read. */
-export type PurseAt = { token: string; at: BookedBlock }
+type PurseAt = { token: string; at: BookedBlock }
 
 /** Base units that are spoken for in each of a wallet's purses when balances are read at their blocks. */
 export async function readReserved(

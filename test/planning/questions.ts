@@ -11,7 +11,7 @@ import {
 import type { TestChains } from './chains.js'
 
 /** What a contract is asked, alone or with others in one call to the node; `block` as JSON-RPC has it. */
-export type Question = { chain: ChainName; to: string; data: string; block: unknown }
+type Question = { chain: ChainName; to: string; data: string; block: unknown }
 
 /** Chains as a process that has just started sees them, and what it asks them. */
 export type Asked = {
