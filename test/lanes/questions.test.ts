@@ -28,6 +28,7 @@ test('a lend alone is signed, sent and booked with few questions to the node', a
     await world.mine()
     await world.book()
   })
+  expect(watching).not.toHaveProperty('eth_getLogs')
   const lend = await world.lend(wallet, usdcUnits)
   const signing = await askedBy(() => world.sign())
   expect(signing).toMatchObject({ eth_estimateGas: 1, eth_getTransactionCount: 1 })
@@ -38,5 +39,7 @@ test('a lend alone is signed, sent and booked with few questions to the node', a
   const booking = await askedBy(() => world.book())
   expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed' })
   const own = { eth_getLogs: 1, eth_getTransactionReceipt: 1 }
-  expect(booking).toEqual({ ...watching, ...own })
+  expect(booking).toMatchObject({ ...watching, ...own })
+  // The price of ETH, once a minute.
+  expect(sumOf(booking)).toBeLessThanOrEqual(sumOf(watching) + sumOf(own) + 1)
 })
