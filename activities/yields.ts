@@ -16,7 +16,7 @@ export async function recordYields(
   { db, chains }: { db: Db; chains: Chains },
   { takenAt }: RecordYieldsInput,
 ): Promise<{ recorded: number; unavailable: string[] }> {
-  const { answers, unavailable } = await askChains(chains.list, readRates)
+  const { answers, unavailable } = await askChains(chains.list, (client) => readRates(client))
   const rates = answers.flat()
   await insertYields(db, rates, new Date(takenAt))
   return { recorded: rates.length, unavailable }

@@ -1,7 +1,8 @@
 import { Interface, dataLength } from 'ethers'
 import { divideUp } from '../domain/money.js'
 import { share } from '../share.js'
-import { readContract } from './read.js'
+import { readContract, type BlockRef } from './read.js'
+import { shareAtBlock } from './shareAtBlock.js'
 import type { ChainClient } from './connect.js'
 import type { Chain } from './registry.js'
 
@@ -30,26 +31,30 @@ const GAS_PER_BYTE = 16n
 /** Of so many bytes the bound is told; what it adds to each transaction counts for little there. */
 const MEASURED_BYTES = 10_000n
 
-/** The price of data on L1, at most 5 seconds old. Asked together with other contracts. */
-export const readL1Price = share(
-  async (client: ChainClient): Promise<L1Price> => {
-    switch (client.chain.rollup) {
-      case 'nitro': {
-        const call = { to: ARB_GAS_INFO_ADDRESS, abi: gasInfo, name: 'getL1BaseFeeEstimate' }
-        const [weiPerGas] = await readContract(client, call)
-        return { weiPerByte: (weiPerGas as bigint) * GAS_PER_BYTE }
-      }
-      case 'op-stack': {
-        const call = { to: GAS_PRICE_ORACLE_ADDRESS, abi: oracle, name: 'getL1FeeUpperBound' }
-        const [wei] = await readContract(client, { ...call, args: [MEASURED_BYTES] })
-        return { weiPerByte: divideUp(wei as bigint, MEASURED_BYTES) }
-      }
-      default:
-        return { weiPerByte: 0n }
+async function askL1Price(client: ChainClient, { block }: { block: BlockRef }): Promise<L1Price> {
+  switch (client.chain.rollup) {
+    case 'nitro': {
+      const call = { to: ARB_GAS_INFO_ADDRESS, abi: gasInfo, name: 'getL1BaseFeeEstimate', block }
+      const [weiPerGas] = await readContract(client, call)
+      return { weiPerByte: (weiPerGas as bigint) * GAS_PER_BYTE }
     }
-  },
-  { ttlMs: PRICE_TTL_MS },
-)
+    case 'op-stack': {
+      const call = { to: GAS_PRICE_ORACLE_ADDRESS, abi: oracle, name: 'getL1FeeUpperBound', block }
+      const [wei] = await readContract(client, { ...call, args: [MEASURED_BYTES] })
+      return { weiPerByte: divideUp(wei as bigint, MEASURED_BYTES) }
+    }
+    default:
+      return { weiPerByte: 0n }
+  }
+}
+
+/** The price of data on L1, at most 5 seconds old. Asked together with other contracts. */
+export const readL1Price = share((client: ChainClient) => askL1Price(client, { block: 'latest' }), {
+  ttlMs: PRICE_TTL_MS,
+})
+
+/** The same as the chain has it at a block. */
+export const readL1PriceAt = shareAtBlock(askL1Price)
 
 /** Signature, nonce, fees, addresses, and what a rollup counts for each transaction. */
 const ENVELOPE_BYTES = 250n

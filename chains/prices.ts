@@ -2,7 +2,8 @@ import { Interface } from 'ethers'
 import { largest, smallest } from '../domain/money.js'
 import { share } from '../share.js'
 import { didAnswer, disabledBecause, type ChainClient } from './connect.js'
-import { readContract } from './read.js'
+import { readBlock, readContract, type BlockRef } from './read.js'
+import { shareAtBlock } from './shareAtBlock.js'
 
 /** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
 const PRICE_TTL_MS = 60_000
@@ -13,15 +14,22 @@ export const priceFeed = new Interface([
   'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
 ])
 
+/** A chain at a block. */
+export type Place = { client: ChainClient; block: BlockRef }
+
+async function askEthPrice(client: ChainClient, { block }: Omit<Place, 'client'>): Promise<bigint> {
+  const call = { to: client.chain.ethUsdFeed, abi: priceFeed, name: 'latestRoundData', block }
+  const round = await readContract(client, call)
+  return round[1] as bigint
+}
+
 /** USD per ETH with 8 decimals, from the chain's Chainlink feed, at most a minute old. */
 export const readEthPrice = share(
-  async (client: ChainClient): Promise<bigint> => {
-    const call = { to: client.chain.ethUsdFeed, abi: priceFeed, name: 'latestRoundData' }
-    const round = await readContract(client, call)
-    return round[1] as bigint
-  },
+  (client: ChainClient) => askEthPrice(client, { block: 'latest' }),
   { ttlMs: PRICE_TTL_MS },
 )
+
+const readEthPriceAt = shareAtBlock(askEthPrice)
 
 /** What blocks were filled with changes slower. */
 const TIP_TTL_MS = 5_000
@@ -43,8 +51,20 @@ export const readTip = share(
   { ttlMs: TIP_TTL_MS },
 )
 
+/** What is estimated is spent a while later, over a bridge a quarter of an hour. */
+const GAS_PRICE_TTL_MS = 30_000
+
+/** Wei per unit of gas, tip included, at most half a minute old: for estimates. Who signs asks for what holds now. */
+export const readGasPrice = share(
+  async (client: ChainClient): Promise<bigint> => {
+    const [head, tipWei] = await Promise.all([readBlock(client, 'latest'), readTip(client)])
+    return (head?.baseFeeWei ?? 0n) + tipWei
+  },
+  { ttlMs: GAS_PRICE_TTL_MS },
+)
+
 /** USD per ETH as a chain's own feed has it, or where that is broken another chain's: it is the same coin. */
-export function readAnyEthPrice(client: ChainClient, others: ChainClient[]): Promise<bigint> {
-  const sound = [client, ...others].find((one) => !disabledBecause(one, 'prices'))
-  return readEthPrice(sound ?? client)
+export function readAnyEthPrice(place: Place, others: Place[]): Promise<bigint> {
+  const sound = [place, ...others].find(({ client }) => !disabledBecause(client, 'prices')) ?? place
+  return readEthPriceAt(sound.client, sound)
 }

@@ -36,7 +36,8 @@ export type Receipt = {
 
 export const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
 
-const blockParameter = (block: BlockRef) => {
+/** A block as JSON-RPC takes it. */
+export const blockParameter = (block: BlockRef) => {
   if (typeof block === 'string') return block
   if ('blockNumber' in block) return toQuantity(block.blockNumber)
   return { blockHash: block.blockHash, requireCanonical: true }

@@ -40,11 +40,13 @@ export async function readOutcomeLogs(
 async function readBlockLogs(
   { client, seen: { emptyReads } }: DriverTools,
   through: ChainClient,
-  { hash, logsBloom }: Block,
+  block: Block,
 ): Promise<Log[] | undefined> {
-  const { chain } = client
+  const { hash, logsBloom } = block
+  const isSpokenOf = outcomeFilters(client.chain).some((one) => mayHold(logsBloom, one))
+  if (!isSpokenOf && tellsOfLogs(block)) return []
   const logs = await readLogsAt(through, hash)
-  if (logs.length > 0 || !outcomeFilters(chain).some((one) => mayHold(logsBloom, one))) return logs
+  if (logs.length > 0 || !isSpokenOf) return logs
   // A node may know a block before it has filed its logs.
   const other = client.endpoints.find((endpoint) => endpoint !== through)
   const elsewhere = other && (await readLogsAt(other, hash).catch(() => undefined))
@@ -53,6 +55,10 @@ async function readBlockLogs(
   emptyReads.set(hash, reads)
   return reads < EMPTY_READS ? undefined : []
 }
+
+/** False where a header may leave out what it should say of logs: a blank bloom beside transactions is not believed. */
+const tellsOfLogs = ({ logsBloom, transactions }: Block): boolean =>
+  transactions.length === 0 || /[1-9a-f]/i.test(logsBloom.slice(2))
 
 async function readLogsAt(client: ChainClient, blockHash: string): Promise<Log[]> {
   const logs = await readLogs(client, { blockHash }, outcomeFilter(client.chain))

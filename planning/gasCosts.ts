@@ -1,8 +1,6 @@
-import { readBlock } from '../chains/read.js'
-import { readL1Price } from '../chains/l1Costs.js'
-import { readAnyEthPrice, readTip } from '../chains/prices.js'
+import { readL1PriceAt } from '../chains/l1Costs.js'
+import { readAnyEthPrice, readGasPrice, type Place } from '../chains/prices.js'
 import { gasCostUsd } from '../domain/money.js'
-import type { ChainClient } from '../chains/connect.js'
 import type { GasKind } from '../domain/plan/market.js'
 
 /**
@@ -17,18 +15,13 @@ const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
   mint: { gas: 133_637n, bytes: 450n },
 }
 
-/** What the signer would pay now for an operation of each kind, USD, with what a rollup takes for posting on L1. */
-export async function readGasUsd(
-  client: ChainClient,
-  others: ChainClient[],
-): Promise<Record<GasKind, number>> {
-  const [head, tipWei, { weiPerByte }, ethPrice] = await Promise.all([
-    readBlock(client, 'latest'),
-    readTip(client),
-    readL1Price(client),
-    readAnyEthPrice(client, others),
+/** About what the signer would pay for an operation of each kind, USD, with what a rollup takes for posting on L1. */
+export async function readGasUsd(place: Place, others: Place[]): Promise<Record<GasKind, number>> {
+  const [weiPerGas, { weiPerByte }, ethPrice] = await Promise.all([
+    readGasPrice(place.client),
+    readL1PriceAt(place.client, place),
+    readAnyEthPrice(place, others),
   ])
-  const weiPerGas = (head?.baseFeeWei ?? 0n) + tipWei
   const costs = Object.entries(usual).map(([kind, { gas, bytes }]) => [
     kind,
     gasCostUsd(gas * weiPerGas + bytes * weiPerByte, ethPrice),

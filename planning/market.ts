@@ -1,22 +1,15 @@
-import { readBalance, readBlock, type BlockRef } from '../chains/read.js'
+import { readBlock } from '../chains/read.js'
 import {
-  isStillBooked,
+  listStillBooked,
   readBookedBlocks,
   readMarketUse,
-  readReserved,
-  readReservedAhead,
   type BookedBlock,
+  type KnownBlock,
 } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { planIntent } from '../domain/plan/planIntent.js'
-import {
-  assetOf,
-  disabledMarket,
-  isThere,
-  lendingProtocol,
-  readRates,
-} from '../protocols/lending/markets.js'
+import { assetOf, readRates } from '../protocols/lending/markets.js'
 import {
   allDisabled,
   assertEnabled,
@@ -26,12 +19,15 @@ import {
 } from './disabled.js'
 import { readGasUsd } from './gasCosts.js'
 import { tellHeld } from './held.js'
+import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
+import { readReservedOf, type Reserved } from './reserved.js'
 import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
-import { findToken, type Market } from '../chains/registry.js'
+import { findToken } from '../chains/registry.js'
+import type { Place } from '../chains/prices.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
@@ -39,14 +35,10 @@ import type {
   ChainState,
   GasKind,
   MarketState,
-  PausedChain,
   PositionState,
   SwapQuote,
 } from '../domain/plan/market.js'
 import type { Rate } from '../domain/yields.js'
-
-/** What a wallet has in a market, and what the market could pay out. Units of the underlying. */
-type MarketHolding = { market: Market; units: bigint; liquidityUnits: bigint }
 
 /** What one chain said: the wallet's money at the block whose outcomes the database knows. */
 export type ChainSnapshot = {
@@ -78,7 +70,8 @@ export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
 
 /**
  * Asks all chains for what planning needs. Balances are read at the booked block: at any other one,
- * money that an operation has just moved would count twice or not at all.
+ * money that an operation has just moved would count twice or not at all. What is the same for everybody is read
+ * there too, once for all who plan at it.
  */
 export async function readMarket(
   { db, chains, limits = defaultLimits }: MarketTools,
@@ -90,14 +83,15 @@ export async function readMarket(
     withPauses(db, chains),
   ])
   const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
+  const views = enabled.flatMap((client) => viewOf(client, booked) ?? [])
   const [answers, paused, known] = await Promise.all([
     Promise.all(
       enabled.map(async (client) => {
-        const at = booked.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
-        if (!at) return client.chain.name
+        const view = views.find((one) => one.client === client)
+        if (!view) return client.chain.name
         // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
-        const question = { wallet, request, others: enabled }
-        return readSnapshot(client, at, question).catch(() => client.chain.name)
+        const question = { wallet, request, others: views }
+        return readSnapshot(view, question).catch(() => client.chain.name)
       }),
     ),
     readPaused(idle, booked, { wallet, request }),
@@ -113,65 +107,37 @@ export async function readMarket(
   }
 }
 
-/** A wallet as it was at a block. */
-type Holder = { wallet: string; block: BlockRef }
+/** A chain, and the block at which it is asked for what does not hang on what is booked. */
+type View = Place & { booked: BookedBlock }
+
+/** Undefined where nothing was ever booked. While booking is held up prices and rates are those of the head. */
+function viewOf(client: ChainClient, known: KnownBlock[]): View | undefined {
+  const booked = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
+  return (
+    booked && { client, booked, block: booked.isRecent ? { blockHash: booked.hash } : 'latest' }
+  )
+}
 
 /** `others`: chains that may tell what a coin is worth. */
-type Question = { wallet: string; request: IntentRequest; others: ChainClient[] }
+type Question = { wallet: string; request: IntentRequest; others: View[] }
 
 async function readSnapshot(
-  client: ChainClient,
-  booked: BookedBlock,
+  view: View,
   { wallet, request, others }: Question,
 ): Promise<ChainSnapshot> {
-  const holder = { wallet, block: { blockHash: booked.hash } }
+  const { client, booked, block } = view
+  const holder = { wallet, block: { blockHash: booked.hash }, offered: block }
   const readSwaps = async () => {
     const holdings = request.action === 'withdraw' ? await readMarketHoldings(client, holder) : []
-    return { holdings, swaps: await readQuotes(client, request, holdings) }
+    return { holdings, swaps: await readQuotes(view, request, holdings) }
   }
   const [balanceUnits, { holdings, swaps }, rates, gasUsd] = await Promise.all([
     readAsset(client, request.asset, holder),
     readSwaps(),
-    request.action === 'bridge' ? [] : readRates(client),
-    readGasUsd(client, others),
+    request.action === 'bridge' ? [] : readRates(client, block),
+    readGasUsd(view, others),
   ])
   return { client, booked, balanceUnits, holdings, rates, gasUsd, swaps }
-}
-
-/** What the wallet holds of the asset; nothing where the chain does not list it. */
-async function readAsset(
-  client: ChainClient,
-  asset: string,
-  { wallet, block }: Holder,
-): Promise<bigint> {
-  const token = findToken(client.chain, asset)?.address
-  return token ? readBalance(client, { token, owner: wallet, block }) : 0n
-}
-
-/** Also of markets to which nothing may be lent: what is in them comes out if they say what that is. */
-async function readMarketHoldings(client: ChainClient, holder: Holder): Promise<MarketHolding[]> {
-  const markets = client.chain.markets.filter((market) => isThere(client, market))
-  const holdings = await Promise.all(
-    markets.map(async (market) => {
-      const holding = readHolding(client, market, holder)
-      if (disabledMarket(client, market) === undefined) return holding
-      return holding.catch(() => undefined)
-    }),
-  )
-  return holdings.filter((holding) => holding !== undefined)
-}
-
-async function readHolding(
-  client: ChainClient,
-  market: Market,
-  holder: Holder,
-): Promise<MarketHolding> {
-  const protocol = lendingProtocol(market)
-  const [units, liquidityUnits] = await Promise.all([
-    protocol.readPosition(client, market, holder),
-    protocol.readLiquidity(client, market, holder.wallet),
-  ])
-  return { market, units, liquidityUnits }
 }
 
 /** Reads the wallet's money again, at the head of the chain. Undefined when the head is booked. */
@@ -183,7 +149,8 @@ export async function readAhead(
   const { client, booked } = snapshot
   const head = await readBlock(client, 'latest')
   if (!head || head.number <= booked.number) return undefined
-  const holder = { wallet, block: { blockHash: head.hash } }
+  const block = { blockHash: head.hash }
+  const holder = { wallet, block, offered: block }
   const [balanceUnits, holdings] = await Promise.all([
     readAsset(client, request.asset, holder),
     request.action === 'withdraw' ? readMarketHoldings(client, holder) : [],
@@ -240,16 +207,14 @@ export async function planFrom(
     throw missing.length > 0 ? noAnswer(missing) : allDisabled(request, market.clients)
   }
   if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
-  const chains: ChainState[] = []
+  const { asset } = request
+  const reserved = await readReservedOf(trx, walletId, pursesOf(market, asset))
+  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, reserved))
   const positions: PositionState[] = []
   for (const snapshot of snapshots) {
-    chains.push(await toChainState(trx, snapshot, { walletId, asset: request.asset }))
-    positions.push(...(await toPositions(trx, walletId, snapshot)))
+    positions.push(...(await toPositions(trx, snapshot, { walletId, reserved })))
   }
-  const paused: PausedChain[] = []
-  for (const holding of market.paused) {
-    paused.push(await toPausedChain(trx, holding, { walletId, asset: request.asset }))
-  }
+  const paused = market.paused.map((holding) => toPausedChain(holding, asset, reserved))
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
@@ -275,32 +240,45 @@ function planOrExplain(
   }
 }
 
-async function toChainState(
-  trx: Db,
-  { client, booked, balanceUnits, gasUsd, isAhead }: ChainSnapshot,
-  { walletId, asset }: { walletId: string; asset: string },
-): Promise<ChainState> {
-  const { name, stepSeconds } = client.chain
-  const token = findToken(client.chain, asset)
-  const read = isAhead ? readReservedAhead : readReserved
-  const reserved = token ? await read(trx, { walletId, token: token.address }, booked) : 0n
-  return { chain: name, availableUnits: less(balanceUnits, reserved), gasUsd, stepSeconds }
+/** Whatever money of the wallet was read. */
+function pursesOf(
+  { snapshots, paused }: Pick<MarketSnapshot, 'snapshots' | 'paused'>,
+  asset: string,
+) {
+  const tokens = ({ chain }: ChainClient) => findToken(chain, asset)?.address ?? []
+  return [
+    ...snapshots.map((snapshot) => {
+      const receipts = snapshot.holdings.map(({ market }) => market.receiptToken)
+      return { ...snapshot, tokens: [tokens(snapshot.client), receipts].flat() }
+    }),
+    ...paused.flatMap(({ client, booked }) => {
+      return booked ? { client, booked, tokens: [tokens(client)].flat() } : []
+    }),
+  ]
+}
+
+function toChainState(
+  { client: { chain }, balanceUnits, gasUsd }: ChainSnapshot,
+  asset: string,
+  reserved: Reserved,
+): ChainState {
+  const { name, stepSeconds } = chain
+  const token = findToken(chain, asset)?.address
+  const availableUnits = less(balanceUnits, token ? reserved(chain, token) : 0n)
+  return { chain: name, availableUnits, gasUsd, stepSeconds }
 }
 
 async function toPositions(
   trx: Db,
-  walletId: string,
-  { client, booked, holdings, isAhead }: ChainSnapshot,
+  { client: { chain }, holdings }: ChainSnapshot,
+  { walletId, reserved }: { walletId: string; reserved: Reserved },
 ): Promise<PositionState[]> {
-  const read = isAhead ? readReservedAhead : readReserved
-  const { chain } = client
   const positions: PositionState[] = []
   for (const { market, units, liquidityUnits } of holdings) {
     if (units === 0n) continue
     const { address, receiptToken, protocol } = market
     const at = { walletId, chainId: chain.chainId, market: address }
     const { open } = await readMarketUse(trx, at)
-    const reserved = await read(trx, { walletId, token: receiptToken }, booked)
     const asset = assetOf(chain, market)
     positions.push({
       chain: chain.name,
@@ -308,14 +286,14 @@ async function toPositions(
       market: address,
       asset,
       liquidityUnits,
-      availableUnits: less(units, reserved),
+      availableUnits: less(units, reserved(chain, receiptToken)),
       isBusy: open,
     })
   }
   return positions
 }
 
-const less = (units: bigint, reserved: bigint) => (units > reserved ? units - reserved : 0n)
+const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
 /** Where everything is being taken out, a step of another intent would be taken out with it. */
 async function assertNotBusy(
@@ -339,13 +317,13 @@ async function dropReorganised(
   trx: Db,
   { snapshots, silent }: MarketSnapshot,
 ): Promise<Pick<MarketSnapshot, 'snapshots' | 'silent'>> {
-  const kept: ChainSnapshot[] = []
-  const gone: string[] = []
-  for (const snapshot of snapshots) {
-    if (await isStillBooked(trx, snapshot.booked)) kept.push(snapshot)
-    else gone.push(snapshot.client.chain.name)
-  }
-  return { snapshots: kept, silent: [...silent, ...gone] }
+  const known = await listStillBooked(
+    trx,
+    snapshots.map(({ booked }) => booked),
+  )
+  const isKept = ({ booked }: ChainSnapshot) => known.includes(booked.chainId)
+  const gone = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
+  return { snapshots: snapshots.filter(isKept), silent: [...silent, ...gone] }
 }
 
 function noAnswer(silent: string[]): ServiceError {

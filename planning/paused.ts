@@ -1,11 +1,12 @@
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { readBalance } from '../chains/read.js'
 import { findToken } from '../chains/registry.js'
-import { readReserved, type BookedBlock } from '../db/lanes/reservations.js'
 import { readPauses, whyPaused } from '../db/lanes/stops.js'
 import type { Db } from '../db/connection/connect.js'
+import type { BookedBlock } from '../db/lanes/reservations.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { PausedChain } from '../domain/plan/market.js'
+import type { Reserved } from './reserved.js'
 
 /** `idle`: those of the clients that only an operator keeps from being used. */
 export type PauseView = { clients: ChainClient[]; idle: ChainClient[] }
@@ -54,16 +55,16 @@ export async function readPaused(
 }
 
 /** The same, less what other intents hold. */
-export async function toPausedChain(
-  trx: Db,
+export function toPausedChain(
   { client, booked, balanceUnits }: PausedHolding,
-  { walletId, asset }: { walletId: string; asset: string },
-): Promise<PausedChain> {
+  asset: string,
+  reserved: Reserved,
+): PausedChain {
   const { chain } = client
   const why = disabledBecause(client, 'chain') ?? ''
   const token = findToken(chain, asset)?.address
   if (!booked || balanceUnits === undefined) return { chain: chain.name, why }
-  const reserved = token ? await readReserved(trx, { walletId, token }, booked) : 0n
-  const availableUnits = balanceUnits > reserved ? balanceUnits - reserved : 0n
+  const heldUnits = token ? reserved(chain, token) : 0n
+  const availableUnits = balanceUnits > heldUnits ? balanceUnits - heldUnits : 0n
   return { chain: chain.name, why, availableUnits }
 }

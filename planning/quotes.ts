@@ -1,17 +1,18 @@
 import { readQuote, SWAP_PROTOCOL } from '../protocols/swaps/uniswapV3.js'
 import { findToken, tokensOf, type Market, type Token } from '../chains/registry.js'
 import type { ChainClient } from '../chains/connect.js'
+import type { Place } from '../chains/prices.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { SwapQuote } from '../domain/plan/market.js'
 
 /**
- * What swaps between the asset of a request and the assets of other markets would bring now. Where no pool
+ * What swaps between the asset of a request and the assets of other markets would bring at a block. Where no pool
  * gives the amount there is no quote.
  *
  * @param holdings - What a withdrawal may take out, in base units.
  */
 export async function readQuotes(
-  client: ChainClient,
+  { client, block }: Place,
   request: IntentRequest,
   holdings: { market: Market; units: bigint }[],
 ): Promise<SwapQuote[]> {
@@ -27,7 +28,7 @@ export async function readQuotes(
     wanted
       .filter(({ unitsIn }) => unitsIn > 0n)
       .map(async ({ from, to, unitsIn }) => {
-        const quote = await readQuote(client, { from, to, unitsIn })
+        const quote = await readQuote(client, { from, to, unitsIn }, block)
         if (!quote) return undefined
         const { unitsOut, averageUnitsOut } = quote
         const average = averageUnitsOut === undefined ? {} : { averageUnitsOut }

@@ -87,3 +87,17 @@ export function perPool<Made>(make: (db: Db) => Made): (db: Db) => Made {
     return fresh
   }
 }
+
+/**
+ * Reads what is the same for everybody: those who ask while a statement is under way share the next one, so that
+ * nobody is told what was so before he asked. What comes back is shared, and nobody may change it.
+ */
+export function readTogether<Answer>(read: (db: Db) => PromiseLike<Answer>) {
+  const lineOf = perPool((db) =>
+    gather(async (calls: object[]) => {
+      const answer = await read(db)
+      return calls.map(() => answer)
+    }),
+  )
+  return (db: Db): Promise<Answer> => lineOf(db)({})
+}

@@ -1,26 +1,38 @@
 import type { Knex } from 'knex'
+import { readTogether } from '../connection/gather.js'
 import type { Db } from '../connection/connect.js'
 
 /** The last block of a chain whose outcomes are in the database. */
 export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 
-export async function readBookedBlocks(db: Db): Promise<BookedBlock[]> {
-  return db('chain').select<BookedBlock[]>(
+/** `isRecent`: it was booked within the last minute. */
+export type KnownBlock = BookedBlock & { isRecent: boolean }
+
+export const readBookedBlocks = readTogether((db) =>
+  db('chain').select<KnownBlock[]>(
     'id as chainId',
     'booked_block as number',
     'booked_hash as hash',
-  )
-}
+    db.raw(`booked_at > clock_timestamp() - interval '1 minute' as "isRecent"`),
+  ),
+)
 
 /**
- * True when a block that was booked is still canonical as far as this database knows. Balances that were
- * read at a block which has gone since say nothing.
+ * The ids of the chains of which a block, one for each, is still canonical as far as this database knows. Balances
+ * that were read at a block which has gone since say nothing.
  */
-export async function isStillBooked(trx: Db, at: BookedBlock): Promise<boolean> {
-  const headers = await trx('block_header')
-    .where({ chain_id: at.chainId.toString(), number: at.number.toString(), hash: at.hash })
-    .select<{ hash: string }[]>('hash')
-  return headers.length > 0
+export async function listStillBooked(trx: Db, blocks: BookedBlock[]): Promise<bigint[]> {
+  const { rows } = await trx.raw<{ rows: { chainId: bigint }[] }>(
+    `select h.chain_id as "chainId" from block_header h
+     join unnest(?::bigint[], ?::bigint[], ?::text[]) as q (chain, number, hash)
+       on h.chain_id = q.chain and h.number = q.number and h.hash = q.hash`,
+    [
+      blocks.map(({ chainId }) => chainId.toString()),
+      blocks.map(({ number }) => number.toString()),
+      blocks.map(({ hash }) => hash),
+    ],
+  )
+  return rows.map(({ chainId }) => BigInt(chainId))
 }
 
 /**
@@ -50,9 +62,31 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
     )
 }
 
-/** Base units of a token that are spoken for when balances are read at block `at`. */
-export async function readReserved(trx: Db, purse: Purse, at: BookedBlock): Promise<bigint> {
-  return sumUnits(reservedAt(trx, purse, at))
+/** A token of a wallet, and the block at which its balance is read. */
+type PurseAt = { token: string; at: BookedBlock }
+
+/** Base units that are spoken for in each of a wallet's purses when balances are read at their blocks. */
+export async function readReserved(
+  trx: Db,
+  walletId: string,
+  purses: PurseAt[],
+): Promise<bigint[]> {
+  if (purses.length === 0) return []
+  const { rows } = await trx.raw<{ rows: { units: string }[] }>(
+    `select coalesce(sum(r.units), 0)::text as units
+     from unnest(?::bigint[], ?::text[], ?::bigint[]) with ordinality as q (chain, token, block, at)
+     left join reservation r on r.wallet_id = ? and r.chain_id = q.chain and r.token = q.token
+       and r.from_block <= q.block
+       and case when r.spent_block is null then r.released_at is null else r.spent_block > q.block end
+     group by q.at order by q.at`,
+    [
+      purses.map(({ at }) => at.chainId.toString()),
+      purses.map(({ token }) => normal(token)),
+      purses.map(({ at }) => at.number.toString()),
+      walletId,
+    ],
+  )
+  return rows.map(({ units }) => BigInt(units))
 }
 
 /**

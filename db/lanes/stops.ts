@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import { recordAct, type Order } from '../auditEvents.js'
+import { readTogether } from '../connection/gather.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Operation } from './operations.js'
@@ -101,13 +102,13 @@ async function assertThere(db: Db, { scope, subject }: StopTarget): Promise<void
 export type Stop = StopTarget & { since: Date }
 
 /** What concerns everybody: stops of chains and of the deployment. */
-export async function readPauses(db: Db): Promise<Stop[]> {
-  return db('stop')
+export const readPauses = readTogether((db) =>
+  db('stop')
     .whereNull('until')
     .whereIn('scope', ['chain', 'deployment'])
     .orderBy('since')
-    .select<Stop[]>('scope', 'subject', 'since')
-}
+    .select<Stop[]>('scope', 'subject', 'since'),
+)
 
 /** A stop of a chain or of the deployment, in a clause. Who did so and why is for operators. */
 export const describePause = ({ scope, since }: Stop) =>

@@ -16,8 +16,11 @@ contract DevComet {
 
     address public immutable governor = msg.sender;
     address public immutable baseToken;
-    /// Interest per second at full utilization, of 1e18.
+    /// Interest per second of 1e18: what it grows by with utilization up to the kink, and above it.
     uint256 public immutable supplyPerSecondInterestRateSlopeLow;
+    uint256 public immutable supplyPerSecondInterestRateSlopeHigh;
+    uint256 public constant supplyPerSecondInterestRateBase = 0;
+    uint256 public constant supplyKink = 0.8e18;
 
     uint256 public totalBorrow;
     bool public isSupplyPaused;
@@ -52,6 +55,7 @@ contract DevComet {
     constructor(address baseToken_, uint256 slope) {
         baseToken = baseToken_;
         supplyPerSecondInterestRateSlopeLow = slope;
+        supplyPerSecondInterestRateSlopeHigh = 20 * slope;
     }
 
     function supply(address asset, uint256 amount) external onlyBase(asset) {
@@ -104,7 +108,10 @@ contract DevComet {
     }
 
     function getSupplyRate(uint256 utilization) public view returns (uint64) {
-        return uint64(supplyPerSecondInterestRateSlopeLow * utilization / FACTOR_SCALE);
+        uint256 below = utilization < supplyKink ? utilization : supplyKink;
+        uint256 low = supplyPerSecondInterestRateSlopeLow * below / FACTOR_SCALE;
+        uint256 high = supplyPerSecondInterestRateSlopeHigh * (utilization - below) / FACTOR_SCALE;
+        return uint64(supplyPerSecondInterestRateBase + low + high);
     }
 
     function _transferOut(uint256 amount) private {

@@ -50,9 +50,9 @@ const isActive = ({ configuration }: Reserve) =>
 const isFrozen = ({ configuration }: Reserve) => (configuration & FROZEN) !== 0n
 
 export const aaveV3: LendingProtocol = {
-  async readApy(client, { address, underlying }) {
+  async readApy(client, { address, underlying }, block) {
     const place = { pool: address, asset: underlying }
-    return checkedApy(client, await readSupplyRate(client, place))
+    return checkedApy(client, await readSupplyRate(client, place, block))
   },
 
   readRoom(client, market, block) {
@@ -72,8 +72,8 @@ export const aaveV3: LendingProtocol = {
     return readBalance(client, { token: receiptToken, owner: wallet, block })
   },
 
-  readLiquidity(client, market) {
-    return readPoolCash(client, placeOf(market), 'latest')
+  readLiquidity(client, market, { block }) {
+    return readPoolCash(client, placeOf(market), block)
   },
 
   encodeDeposit(market, wallet, units) {
@@ -140,8 +140,12 @@ async function readVirtualBalance(
 }
 
 /** What a pool pays on an asset per second, as a fraction. */
-export async function readSupplyRate(client: ChainClient, place: Place): Promise<number> {
-  const { currentLiquidityRate } = await readReserve(client, place)
+export async function readSupplyRate(
+  client: ChainClient,
+  place: Place,
+  block?: BlockRef,
+): Promise<number> {
+  const { currentLiquidityRate } = await readReserve(client, place, block)
   return Number(currentLiquidityRate) / Number(RAY) / SECONDS_PER_YEAR
 }
 

@@ -1,5 +1,6 @@
 import { Interface, MaxUint256 } from 'ethers'
 import { readBalance, readContract } from '../../chains/read.js'
+import { smallest } from '../../domain/money.js'
 import { checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
@@ -8,15 +9,18 @@ import type { BlockRef } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
 import type { Direction, LendingProtocol } from './lending.js'
 
-/** Of rates per second. */
-const FACTOR_SCALE = 1e18
+/** Of rates per second, and of utilization. */
+const FACTOR_SCALE = 10n ** 18n
 
 /** @see https://docs.compound.finance/interest-rates/ */
 const comet = new Interface([
   'function supply(address asset, uint256 amount)',
   'function withdraw(address asset, uint256 amount)',
   'function getUtilization() view returns (uint256)',
-  'function getSupplyRate(uint256 utilization) view returns (uint64)',
+  'function supplyKink() view returns (uint256)',
+  'function supplyPerSecondInterestRateBase() view returns (uint256)',
+  'function supplyPerSecondInterestRateSlopeLow() view returns (uint256)',
+  'function supplyPerSecondInterestRateSlopeHigh() view returns (uint256)',
   'function isSupplyPaused() view returns (bool)',
   'function isWithdrawPaused() view returns (bool)',
   'event Supply(address indexed from, address indexed dst, uint256 amount)',
@@ -25,11 +29,11 @@ const comet = new Interface([
 
 /** Lending of the base token of a Comet. */
 export const compoundV3: LendingProtocol = {
-  async readApy(client, { address: to }) {
-    const utilization = await readContract(client, { to, abi: comet, name: 'getUtilization' })
-    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
-    const [rate] = await readContract(client, call)
-    return checkedApy(client, Number(rate as bigint) / FACTOR_SCALE)
+  async readApy(client, market, block = 'latest') {
+    return checkedApy(
+      client,
+      Number(await readSupplyRate(client, market, block)) / Number(FACTOR_SCALE),
+    )
   },
 
   async readRoom(client, { address: to }, block = 'latest') {
@@ -47,8 +51,8 @@ export const compoundV3: LendingProtocol = {
     return readBalance(client, { token, owner: wallet, block })
   },
 
-  readLiquidity(client, market) {
-    return readCash(client, market, 'latest')
+  readLiquidity(client, market, { block }) {
+    return readCash(client, market, block)
   },
 
   encodeDeposit({ address, underlying }, _wallet, units) {
@@ -73,6 +77,32 @@ export const compoundV3: LendingProtocol = {
     const where = { src: wallet, to: wallet }
     return sumEvents(comet, logs, { name: 'Withdraw', emitter: address, where, unitsIn: 'amount' })
   },
+}
+
+/**
+ * What a Comet pays per second, of `FACTOR_SCALE`: what its `getSupplyRate` tells of its utilization, which could only be
+ * asked after that.
+ *
+ * @see https://github.com/compound-finance/comet/blob/main/contracts/Comet.sol
+ */
+async function readSupplyRate(
+  client: ChainClient,
+  { address: to }: Market,
+  block: BlockRef,
+): Promise<bigint> {
+  const ask = async (name: string) =>
+    (await readContract(client, { to, abi: comet, name, block }))[0] as bigint
+  const [utilization, kink, base, slopeLow, slopeHigh] = await Promise.all([
+    ask('getUtilization'),
+    ask('supplyKink'),
+    ask('supplyPerSecondInterestRateBase'),
+    ask('supplyPerSecondInterestRateSlopeLow'),
+    ask('supplyPerSecondInterestRateSlopeHigh'),
+  ])
+  const below = smallest(utilization, kink)
+  const low = (slopeLow * below) / FACTOR_SCALE
+  const high = (slopeHigh * (utilization - below)) / FACTOR_SCALE
+  return base + low + high
 }
 
 async function readCash(

@@ -6,6 +6,7 @@ import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
 import { NOBODY, firstThatSucceeds, withUsdc } from './simulated.js'
 import type { ChainClient } from '../../chains/connect.js'
+import type { BlockRef } from '../../chains/read.js'
 import type { Market } from '../../chains/registry.js'
 import type { LendingProtocol } from './lending.js'
 
@@ -34,11 +35,14 @@ const TRIED_HALVES = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n]
  *
  * @see https://github.com/morpho-org/vault-v2 VaultV2.sol, the functions called max
  */
-function simulateDeposits(client: ChainClient, market: Market): Promise<bigint> {
-  const { address: to, underlying } = market
+function simulateDeposits(
+  client: ChainClient,
+  { address: to, underlying }: Market,
+  block: BlockRef,
+): Promise<bigint> {
   return firstThatSucceeds(client, TRIED_DEPOSITS, (units) => {
     const data = vault.encodeFunctionData('deposit', [units, NOBODY])
-    return { from: NOBODY, call: { to, data }, overrides: withUsdc(underlying, to, units) }
+    return { from: NOBODY, call: { to, data }, block, overrides: withUsdc(underlying, to, units) }
   })
 }
 
@@ -46,13 +50,13 @@ function simulateDeposits(client: ChainClient, market: Market): Promise<bigint> 
 async function simulateWithdrawals(
   client: ChainClient,
   market: Market,
-  wallet: string,
+  { wallet, block }: { wallet: string; block: BlockRef },
 ): Promise<bigint> {
-  const position = await erc4626.readPosition(client, market, { wallet, block: 'latest' })
+  const position = await erc4626.readPosition(client, market, { wallet, block })
   const parts = TRIED_HALVES.map((halves) => position >> halves).filter((units) => units > 0n)
   return firstThatSucceeds(client, parts, (units) => {
     const data = vault.encodeFunctionData('withdraw', [units, wallet, wallet])
-    return { from: wallet, call: { to: market.address, data } }
+    return { from: wallet, call: { to: market.address, data }, block }
   })
 }
 
@@ -63,12 +67,12 @@ export const erc4626: LendingProtocol = {
    * and says what was; this is what the vault earns now: Aave's rate on the part of it that is
    * lent.
    */
-  async readApy(client, { address, underlying, lendsTo }) {
+  async readApy(client, { address, underlying, lendsTo }, block = 'latest') {
     if (!lendsTo) throw new Error(`Where the vault ${address} lends is not known.`)
     const [rate, lent, [total]] = await Promise.all([
-      readSupplyRate(client, { pool: lendsTo.pool, asset: underlying }),
-      readBalance(client, { token: lendsTo.aToken, owner: address }),
-      readContract(client, { to: address, abi: vault, name: 'totalAssets' }),
+      readSupplyRate(client, { pool: lendsTo.pool, asset: underlying }, block),
+      readBalance(client, { token: lendsTo.aToken, owner: address, block }),
+      readContract(client, { to: address, abi: vault, name: 'totalAssets', block }),
     ])
     const totalUnits = Number(total as bigint)
     const lentPart = totalUnits === 0 ? 1 : Number(lent) / totalUnits
@@ -82,7 +86,7 @@ export const erc4626: LendingProtocol = {
       readContract(client, { to, abi: vault, name: 'maxDeposit', args: [to], block }),
       lendsTo ? readSupplyRoom(client, { ...lendsTo, asset: underlying }, block) : MaxUint256,
     ])
-    const units = (told as bigint) || (await simulateDeposits(client, market))
+    const units = (told as bigint) || (await simulateDeposits(client, market, block))
     return below < units ? below : units
   },
 
@@ -110,14 +114,14 @@ export const erc4626: LendingProtocol = {
     return units as bigint
   },
 
-  async readLiquidity(client, market, wallet) {
+  async readLiquidity(client, market, { wallet, block }) {
     const { address: to, receiptToken: token } = market
     const [[told], shares] = await Promise.all([
-      readContract(client, { to, abi: vault, name: 'maxWithdraw', args: [wallet] }),
-      readBalance(client, { token, owner: wallet }),
+      readContract(client, { to, abi: vault, name: 'maxWithdraw', args: [wallet], block }),
+      readBalance(client, { token, owner: wallet, block }),
     ])
     const isTold = (told as bigint) > 0n || shares === 0n
-    return isTold ? (told as bigint) : simulateWithdrawals(client, market, wallet)
+    return isTold ? (told as bigint) : simulateWithdrawals(client, market, { wallet, block })
   },
 
   encodeDeposit({ address, underlying }, wallet, units) {

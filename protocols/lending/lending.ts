@@ -14,8 +14,8 @@ export type Direction = 'deposit' | 'withdraw'
 
 /** What the service needs of a lending protocol. Nothing here signs or sends. */
 export type LendingProtocol = {
-  /** Supply APY in percent, at the head of the chain. */
-  readApy(client: ChainClient, market: Market): Promise<number>
+  /** Supply APY in percent at a block, the latest one unless told. */
+  readApy(client: ChainClient, market: Market, block?: BlockRef): Promise<number>
   /** Base units of the underlying that the market takes in at a block, the latest one unless told; 0 while it is closed. */
   readRoom(client: ChainClient, market: Market, block?: BlockRef): Promise<bigint>
   /**
@@ -36,11 +36,14 @@ export type LendingProtocol = {
     at: { wallet: string; block: BlockRef },
   ): Promise<bigint>
   /**
-   * Base units of the underlying that the market can pay out to the wallet at the head of the
-   * chain. Below its position when most is borrowed, zero when the market is paused; it may be
-   * above it.
+   * Base units of the underlying that the market can pay out to the wallet at a block. Below its
+   * position when most is borrowed, zero when the market is paused; it may be above it.
    */
-  readLiquidity(client: ChainClient, market: Market, wallet: string): Promise<bigint>
+  readLiquidity(
+    client: ChainClient,
+    market: Market,
+    at: { wallet: string; block: BlockRef },
+  ): Promise<bigint>
   /** The calls that move `units` base units of the underlying from the wallet into the market. */
   encodeDeposit(market: Market, wallet: string, units: bigint): Call[]
   /** The calls that move the underlying from the market back into the wallet. */

@@ -3,8 +3,10 @@ import { compoundV3 } from './compoundV3.js'
 import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
 import { disabledBecause, type ChainClient } from '../../chains/connect.js'
+import { shareAtBlock } from '../../chains/shareAtBlock.js'
 import { tokensOf, type Chain, type Market } from '../../chains/registry.js'
 import { isProven } from '../../domain/capability.js'
+import type { BlockRef } from '../../chains/read.js'
 import type { Rate } from '../../domain/yields.js'
 
 const protocols: Record<Market['protocol'], LendingProtocol> = {
@@ -40,28 +42,33 @@ export const isThere = (client: ChainClient, { address }: Market): boolean =>
 /**
  * The rates of all markets of a chain that are not disabled, closed ones too, their APY in percent rounded to four
  * decimals. `asset` is what the market takes, which may be another token than USDC.
+ *
+ * @param block - The latest one unless told.
  */
-export async function readRates(client: ChainClient): Promise<Rate[]> {
+export async function readRates(client: ChainClient, block: BlockRef = 'latest'): Promise<Rate[]> {
   const offered = client.chain.markets.filter((market) => !disabledMarket(client, market))
-  return Promise.all(offered.map((market) => readRate(client, market)))
+  return Promise.all(offered.map((market) => readRate(client, { market, block })))
 }
 
-async function readRate(client: ChainClient, market: Market): Promise<Rate> {
-  const { chain } = client
-  const protocol = lendingProtocol(market)
-  const [apy, roomUnits] = await Promise.all([
-    protocol.readApy(client, market),
-    protocol.readRoom(client, market),
-  ])
-  return {
-    chain: chain.name,
-    protocol: market.protocol,
-    market: market.address,
-    asset: assetOf(chain, market),
-    apyPercent: roundApy(apy),
-    ...(roomUnits < BOUNDLESS ? { roomUnits } : {}),
-  }
-}
+const readRate = shareAtBlock(
+  async (client, { market, block }: { market: Market; block: BlockRef }): Promise<Rate> => {
+    const { chain } = client
+    const protocol = lendingProtocol(market)
+    const [apy, roomUnits] = await Promise.all([
+      protocol.readApy(client, market, block),
+      protocol.readRoom(client, market, block),
+    ])
+    return {
+      chain: chain.name,
+      protocol: market.protocol,
+      market: market.address,
+      asset: assetOf(chain, market),
+      apyPercent: roundApy(apy),
+      ...(roomUnits < BOUNDLESS ? { roomUnits } : {}),
+    }
+  },
+  ({ market }) => market.address,
+)
 
 /** Symbol of the token that a market takes. */
 export function assetOf(chain: Chain, { underlying, address }: Market): string {

@@ -1,12 +1,13 @@
 import { AbiCoder, dataSlice, getAddress, id, keccak256, toBeHex, MaxUint256 } from 'ethers'
 import { didAnswer, type ChainClient } from '../../chains/connect.js'
+import { blockParameter, type BlockRef } from '../../chains/read.js'
 import type { Call } from '../../domain/operation.js'
 
 /** A call as somebody would make it, on a chain in which some accounts are changed. */
-type Simulation = { from: string; call: Call; overrides?: object }
+type Simulation = { from: string; call: Call; block: BlockRef; overrides?: object }
 
 /**
- * The first of some amounts whose call would succeed at the head of the chain, zero when none would. What a node
+ * The first of some amounts whose call would succeed at a block, zero when none would. What a node
  * refuses to simulate has not succeeded.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer.
@@ -22,10 +23,11 @@ export async function firstThatSucceeds(
 
 async function succeeds(
   { send }: ChainClient,
-  { from, call, overrides }: Simulation,
+  { from, call, block, overrides }: Simulation,
 ): Promise<boolean> {
   try {
-    await send('eth_call', [{ from, ...call }, 'latest', ...(overrides ? [overrides] : [])])
+    const at = blockParameter(block)
+    await send('eth_call', [{ from, ...call }, at, ...(overrides ? [overrides] : [])])
     return true
   } catch (error) {
     if (didAnswer(error)) return false

@@ -2,6 +2,7 @@ import { AbiCoder, Interface, getCreate2Address, keccak256 } from 'ethers'
 import { disabledBecause, isRevert, type ChainClient } from '../../chains/connect.js'
 import { readContract, type BlockRef, type Log } from '../../chains/read.js'
 import { findPool, tokensOf, type Chain, type Token } from '../../chains/registry.js'
+import { shareAtBlock } from '../../chains/shareAtBlock.js'
 import { encodeApprove } from '../approve.js'
 import type { Call } from '../../domain/operation.js'
 
@@ -60,7 +61,7 @@ export async function readQuote(
   const average = readAverage(client, swap, { address, block })
   // Where there is no pool there is nobody to ask either.
   average.catch(() => undefined)
-  const unitsOut = await readPoolQuote(client, swap, { quoter: to, fee: pool.fee, block })
+  const unitsOut = await readPoolQuote(client, { ...swap, quoter: to, fee: pool.fee, block })
   if (unitsOut === 0n) return undefined
   const averageUnitsOut = await average
   const known = averageUnitsOut === undefined ? {} : { averageUnitsOut }
@@ -74,40 +75,49 @@ export function poolAddress(factory: string, tokens: [string, string], fee: numb
   return getCreate2Address(factory, keccak256(key), POOL_CODE_HASH)
 }
 
-/** Base units that the pool of a tier gives; none when it does not exist, or cannot give as much. */
-async function readPoolQuote(
-  client: ChainClient,
-  { from, to, unitsIn }: Swap,
-  tier: { quoter: string; fee: number; block: BlockRef },
-): Promise<bigint> {
-  const { fee, block } = tier
-  const args = [[from.address, to.address, unitsIn, fee, 0]]
-  const call = { to: tier.quoter, abi: quoter, name: 'quoteExactInputSingle', args, block }
-  try {
-    const [unitsOut] = await readContract(client, call)
-    return unitsOut as bigint
-  } catch (error) {
-    if (isRevert(error)) return 0n
-    throw error
-  }
-}
+type Tier = { quoter: string; fee: number; block: BlockRef }
 
-/** What the swap would bring at the pool's average price. A pool that remembers too little reverts. */
+/** Base units that the pool of a tier gives; none when it does not exist, or cannot give as much. */
+const readPoolQuote = shareAtBlock(
+  async (client, { from, to, unitsIn, fee, block, ...at }: Swap & Tier): Promise<bigint> => {
+    const args = [[from.address, to.address, unitsIn, fee, 0]]
+    const call = { to: at.quoter, abi: quoter, name: 'quoteExactInputSingle', args, block }
+    try {
+      const [unitsOut] = await readContract(client, call)
+      return unitsOut as bigint
+    } catch (error) {
+      if (isRevert(error)) return 0n
+      throw error
+    }
+  },
+  ({ from, to, unitsIn, fee }) => `${from.address}/${to.address}/${fee}/${unitsIn}`,
+)
+
+/** What the swap would bring at the pool's average price. */
 async function readAverage(
   client: ChainClient,
   { from, to, unitsIn }: Swap,
-  { address, block }: { address: string; block: BlockRef },
+  pool: { address: string; block: BlockRef },
 ): Promise<bigint | undefined> {
-  const call = { to: address, abi: oracle, name: 'observe', args: [[AVERAGE_SECONDS, 0]], block }
-  try {
-    const [[before = 0n, now = 0n]] = (await readContract(client, call)) as unknown as [bigint[]]
-    const tick = Number(now - before) / AVERAGE_SECONDS
-    return boughtAt(BigInt(from.address) < BigInt(to.address) ? tick : -tick, unitsIn)
-  } catch (error) {
-    if (isRevert(error)) return undefined
-    throw error
-  }
+  const tick = await readAverageTick(client, pool)
+  if (tick === undefined) return undefined
+  return boughtAt(BigInt(from.address) < BigInt(to.address) ? tick : -tick, unitsIn)
 }
+
+/** The logarithm of a pool's average price. One that remembers too little reverts. */
+const readAverageTick = shareAtBlock(
+  async (client, { address: to, block }: { address: string; block: BlockRef }) => {
+    const call = { to, abi: oracle, name: 'observe', args: [[AVERAGE_SECONDS, 0]], block }
+    try {
+      const [[before = 0n, now = 0n]] = (await readContract(client, call)) as unknown as [bigint[]]
+      return Number(now - before) / AVERAGE_SECONDS
+    } catch (error) {
+      if (isRevert(error)) return undefined
+      throw error
+    }
+  },
+  ({ address }) => address,
+)
 
 /** A price is a power of this: a tick is a ten-thousandth. */
 const TICK_BASE = 1.0001

@@ -153,6 +153,26 @@ describe('a driver whose node', () => {
     expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', tx_hash: hash })
   })
 
+  test('tells by its headers that blocks hold nothing of ours is not asked for their logs', async () => {
+    await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    const before = world.proxy.asked.eth_getLogs
+    await world.mine(5)
+    await world.book()
+    expect(world.proxy.asked.eth_getLogs).toBe(before)
+  })
+
+  test('leaves out of its headers what they should say of logs misses no outcome', async () => {
+    const { operationId, hash } = await minedByStranger()
+    const logsBloom = `0x${'00'.repeat(256)}`
+    world.proxy.set(async ({ method, params }) => {
+      if (method !== 'eth_getBlockByNumber') return undefined
+      const block = await world.rpc<object>(method, params)
+      return { answer: { ...block, logsBloom } }
+    })
+    await world.book()
+    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', tx_hash: hash })
+  })
+
   test('says for ever that there are no logs where the bloom has some is believed at last', async () => {
     await minedByStranger()
     world.proxy.set(({ method }) => (method === 'eth_getLogs' ? { answer: [] } : undefined))

@@ -127,7 +127,11 @@ async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
   const head = await readBlock(client, 'latest')
   if (!head) throw new Error('The chain has no block.')
   const { chainId, name } = client.chain
-  const booked = { booked_block: head.number.toString(), booked_hash: head.hash }
+  const booked = {
+    booked_block: head.number.toString(),
+    booked_hash: head.hash,
+    booked_at: db.raw('clock_timestamp()'),
+  }
   await db('chain')
     .insert({ id: chainId, name, finalized_block: 0, ...booked })
     .onConflict('id')

@@ -88,8 +88,8 @@ describe('readMarket', () => {
   test.each(names)('%s: asks for prices together with the rest', async (name) => {
     const seen = new Map<string, number>()
     await readCosts(name, seen)
-    // One at the booked block, one at the head.
-    expect(seen.get('eth_call')).toBe(2)
+    // All at the booked block.
+    expect(seen.get('eth_call')).toBe(1)
     expect(seen.get('eth_getBlockByNumber')).toBe(1)
     expect(seen.get('eth_maxPriorityFeePerGas') ?? 0).toBeLessThanOrEqual(1)
   })

@@ -47,20 +47,20 @@ async function callsOf(method: 'GET' | 'POST', path: string, body?: object): Pro
   }
 }
 
-// One call for each block that is read, and one more where a question hangs on an answer: a Comet's rate on its
-// utilization, the worth of a vault's shares on their number, a quote on what can be withdrawn.
+// One call for each block that is read, and one more where a question hangs on an answer: the worth of a vault's
+// shares on their number, a quote on what can be withdrawn.
 test.each([
   ['balances', [1, 1, 1]],
-  ['yields', [2, 1, 1]],
-  ['positions', [3, 2, 3]],
+  ['yields', [1, 1, 1]],
+  ['positions', [2, 2, 3]],
 ])('GET /v1/%s asks each chain by few calls', async (name, expected) => {
   const path = name === 'yields' ? '' : `/${wallet.id}`
   expect(await callsOf('GET', `/v1/${name}${path}`)).toEqual(expected)
 })
 
 test.each([
-  ['lend', {}, [3, 2, 2]],
-  ['bridge', { fromChain: 'arbitrum', toChain: 'base' }, [2, 2, 2]],
+  ['lend', {}, [1, 1, 1]],
+  ['bridge', { fromChain: 'arbitrum', toChain: 'base' }, [1, 1, 1]],
 ])('the plan of a %s asks each chain by few calls', async (action, more, expected) => {
   const body = { walletId: wallet.id, action, amount: 1, asset: 'USDC', ...more }
   expect(await callsOf('POST', '/v1/intents?dryRun=true', body)).toEqual(expected)

@@ -34,12 +34,14 @@ async function reserve(wallet: TestWallet, values: Record<string, unknown> = {})
   return intentId
 }
 
-const reservedAt = (wallet: TestWallet, block: bigint, of = token, chain = BigInt(chainId)) =>
-  readReserved(
-    database.db,
-    { walletId: wallet.id, token: of },
-    { chainId: chain, number: block, hash: '0x' },
-  )
+const purse = (number: bigint, of = token, chain = BigInt(chainId)) => ({
+  token: of,
+  at: { chainId: chain, number, hash: '0x' },
+})
+async function reservedAt(wallet: TestWallet, ...at: Parameters<typeof purse>): Promise<bigint> {
+  const [reserved] = await readReserved(database.db, wallet.id, [purse(...at)])
+  return reserved as bigint
+}
 
 /** lanes.md: counted at block b when from_block <= b and (unspent ? not released : spent above b). */
 const released = { released_at: new Date() }
@@ -82,6 +84,15 @@ describe('readReserved', () => {
     expect(await reservedAt(wallet, 10n)).toBe(2n * units)
     expect(await reservedAt(wallet, 10n, token.replace('Aa', 'bb'))).toBe(0n)
     expect(await reservedAt(wallet, 10n, token, 1n)).toBe(0n)
+  })
+
+  test('tells of each of several purses at its own block, in their order', async () => {
+    const wallet = await insertTestWallet(database.db)
+    await reserve(wallet, { spent_block: 10 })
+    const foreign = token.replace('Aa', 'bb')
+    const purses = [purse(10n), purse(9n), purse(9n, foreign), purse(9n, token, 1n), purse(8n)]
+    expect(await readReserved(database.db, wallet.id, purses)).toEqual([0n, units, 0n, 0n, units])
+    expect(await readReserved(database.db, wallet.id, [])).toEqual([])
   })
 
   test('knows a token whatever the case of its address', async () => {

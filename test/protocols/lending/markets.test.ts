@@ -4,6 +4,7 @@ import { type ChainClient } from '../../../chains/connect.js'
 import { readBalance, readContract } from '../../../chains/read.js'
 import { type ChainName, type Market } from '../../../chains/registry.js'
 import { devnetTerms } from '../../../devnet/chains.js'
+import { apyPercent } from '../../../protocols/lending/apy.js'
 import { lendingProtocol } from '../../../protocols/lending/markets.js'
 import { explainRevert } from '../../../protocols/reverts.js'
 import { refusal } from '../../devnet/bridge.js'
@@ -21,6 +22,9 @@ const yearSeconds = 365 * 86_400
 const token = new Interface(['function mint(address to, uint256 units)'])
 const comet = new Interface([
   'function pause(bool supply, bool transfer, bool withdraw, bool absorb, bool buy)',
+  'function borrowForAll(uint256 amount)',
+  'function getUtilization() view returns (uint256)',
+  'function getSupplyRate(uint256 utilization) view returns (uint64)',
 ])
 
 /**
@@ -197,10 +201,12 @@ describe('readRoom', () => {
 })
 
 describe('readLiquidity', () => {
+  const at = (holder: string) => ({ wallet: holder, block: 'latest' }) as const
+
   test('aave-v3: what nobody has borrowed, less than a lender may have', async () => {
     const { client, market, protocol } = find('base-sepolia', 'aave-v3')
     const cash = await held(client, market.underlying, market.receiptToken)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
     const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThan(cash)
   })
@@ -209,20 +215,20 @@ describe('readLiquidity', () => {
     const { client, market, protocol } = find('base-sepolia', 'erc4626')
     const position = await protocol.readPosition(client, market, { wallet: owner, block: 'latest' })
     expect(position).toBeGreaterThanOrEqual(100_000n * dollar)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(position)
-    expect(await protocol.readLiquidity(client, market, stranger)).toBe(0n)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(position)
+    expect(await protocol.readLiquidity(client, market, at(stranger))).toBe(0n)
   })
 
   test('compound-v3: what is there, and nothing while it is paused', async () => {
     const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
     const cash = await held(client, market.underlying, market.address)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(cash)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(cash)
     const pause = (isPaused: boolean) => {
       const data = comet.encodeFunctionData('pause', [isPaused, false, isPaused, false, false])
       return sendFrom(client, owner, { to: market.address, data })
     }
     await pause(true)
-    expect(await protocol.readLiquidity(client, market, owner)).toBe(0n)
+    expect(await protocol.readLiquidity(client, market, at(owner))).toBe(0n)
     const [call] = protocol.encodeWithdraw(market, owner, { units: 1n })
     expect(await refusal(client, owner, { ...call })).toContain('revert')
     await pause(false)
@@ -243,6 +249,22 @@ describe('compound-v3', () => {
       if (!call) throw new Error('A withdrawal is one call.')
       expect(explainRevert(await refusalOf(client, wallet, call))).toContain(error)
     }
+  })
+
+  test.each([
+    ['below', 0n],
+    ['above', 300_000n],
+  ])('tells the rate that the market tells of itself, %s its kink', async (side, dollars) => {
+    const { client, market, protocol } = find('ethereum-sepolia', 'compound-v3')
+    const { address: to } = market
+    const data = comet.encodeFunctionData('borrowForAll', [dollars * dollar])
+    await sendFrom(client, owner, { to, data })
+    const utilization = await readContract(client, { to, abi: comet, name: 'getUtilization' })
+    expect((utilization[0] as bigint) > 8n * 10n ** 17n).toBe(side === 'above')
+    const call = { to, abi: comet, name: 'getSupplyRate', args: [...utilization] }
+    const [rate] = await readContract(client, call)
+    const told = apyPercent(Number(rate as bigint) / 1e18)
+    expect((await protocol.readApy(client, market)) / told).toBeCloseTo(1, 4)
   })
 })
 

@@ -42,7 +42,8 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const room = () => erc4626.readRoom(client, market)
-const liquidity = (by: string = wallet) => erc4626.readLiquidity(client, market, by)
+const liquidity = (by: string = wallet) =>
+  erc4626.readLiquidity(client, market, { wallet: by, block: 'latest' })
 const read = async (name: string, ...args: unknown[]) =>
   (await readContract(client, { to: market.address, abi: vault, name, args }))[0] as bigint
 const setCap = (cap: bigint) =>

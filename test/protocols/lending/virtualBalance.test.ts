@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-const liquidity = () => aaveV3.readLiquidity(client, market, owner)
+const liquidity = () => aaveV3.readLiquidity(client, market, { wallet: owner, block: 'latest' })
 const held = () => readBalance(client, { token: market.underlying, owner: market.receiptToken })
 const withdrawal = (units: bigint) => {
   const [call] = aaveV3.encodeWithdraw(market, owner, { units })

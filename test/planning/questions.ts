@@ -1,0 +1,76 @@
+import { Interface } from 'ethers'
+import { connectChains, type Chains } from '../../chains/connect.js'
+import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
+import { chainNames, type ChainName } from '../../chains/registry.js'
+import {
+  startFaultProxy,
+  type Fault,
+  type FaultProxy,
+  type RpcCall,
+} from '../support/faultProxy.js'
+import type { TestChains } from './chains.js'
+
+/** What a contract is asked, alone or with others in one call to the node; `block` as JSON-RPC has it. */
+type Question = { chain: ChainName; to: string; data: string; block: unknown }
+
+/** Chains as a process that has just started sees them, and what it asks them. */
+export type Asked = {
+  chains: Chains
+  /** Calls to the nodes, all of them or those of a method. */
+  calls(chain: ChainName, method?: string): RpcCall[]
+  questions(): Question[]
+  /** Forgets what was asked up to now. */
+  forget(): void
+  /** What goes wrong with the calls to a chain from now on. */
+  fail(chain: ChainName, decide: ((call: RpcCall) => Fault | undefined) | undefined): void
+  stop(): Promise<void>
+}
+
+const multicall = new Interface([
+  `function aggregate3(tuple(address target, bool allowFailure, bytes callData)[] calls) payable
+    returns (tuple(bool success, bytes returnData)[] results)`,
+])
+
+export async function listenTo({ registry, urls }: TestChains): Promise<Asked> {
+  const heard: { chain: ChainName; call: RpcCall }[] = []
+  const faults = new Map<ChainName, (call: RpcCall) => Fault | undefined>()
+  const doors: FaultProxy[] = []
+  const open = async (chain: ChainName) => {
+    const door = await startFaultProxy(urls[chain])
+    door.set((call) => {
+      heard.push({ chain, call })
+      return faults.get(chain)?.(call)
+    })
+    doors.push(door)
+    return [chain, door.url] as const
+  }
+  const doorUrls = Object.fromEntries(await Promise.all(chainNames.map(open)))
+  const chains = connectChains(registry, doorUrls as Record<ChainName, string>)
+  return {
+    chains,
+    calls: (chain, method) =>
+      heard
+        .filter((one) => one.chain === chain)
+        .map(({ call }) => call)
+        .filter((call) => method === undefined || call.method === method),
+    questions: () =>
+      heard
+        .filter(({ call }) => call.method === 'eth_call')
+        .flatMap(({ chain, call }) => questionsOf(call).map((one) => ({ chain, ...one }))),
+    forget: () => void heard.splice(0),
+    fail: (chain, decide) => void (decide ? faults.set(chain, decide) : faults.delete(chain)),
+    async stop() {
+      for (const client of chains.list) client.close()
+      await Promise.all(doors.map((door) => door.stop()))
+    },
+  }
+}
+
+function questionsOf({ params }: RpcCall): Omit<Question, 'chain'>[] {
+  const [{ to, data }, block] = params as [{ to: string; data: string }, unknown]
+  if (to !== MULTICALL_ADDRESS) return [{ to, data, block }]
+  const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [
+    { target: string; callData: string }[],
+  ]
+  return calls.map(({ target, callData }) => ({ to: target, data: callData, block }))
+}

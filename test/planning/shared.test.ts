@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { Wallet, toBeHex, toQuantity } from 'ethers'
+import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
+import { chainNames, type ChainName } from '../../chains/registry.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { devnetTerms } from '../../devnet/chains.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { readMarket, type MarketSnapshot } from '../../planning/market.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { startChains, type TestChains } from './chains.js'
+import { listenTo, type Asked } from './questions.js'
+
+const arbitrum = 'arbitrum-sepolia'
+const usdc = 1_000_000n
+const lend = { action: 'lend', asset: 'USDC', amountUnits: usdc } as const
+
+let database: TestDatabase
+let world: TestChains
+let db: Db
+let asked: Asked
+
+beforeAll(async () => {
+  ;[database, world] = await Promise.all([createDatabase(), startChains()])
+  db = connect(database.urlAs('steward_api'), 10)
+})
+beforeEach(async () => {
+  await world.book(database.db)
+  asked = await listenTo(world)
+})
+afterEach(() => asked.stop())
+afterAll(async () => {
+  await db?.destroy()
+  await Promise.all([database?.drop(), world?.stop()])
+})
+
+const newWallet = () => Wallet.createRandom().address
+const read = (wallet: string) => readMarket({ db, chains: asked.chains }, wallet, lend)
+
+const snapshotOf = ({ snapshots }: MarketSnapshot, name: ChainName) => {
+  const found = snapshots.find(({ client }) => client.chain.name === name)
+  if (!found) throw new Error(`${name} did not answer.`)
+  return found
+}
+const isAboutPool = ({ to }: { to: string }) =>
+  to.toLowerCase() === world.registry.get(arbitrum).markets[0]?.address.toLowerCase()
+const isAbout = (wallet: string) => (question: { data: string }) =>
+  question.data.toLowerCase().includes(wallet.slice(2).toLowerCase())
+
+/** What data costs on L1, in a block of its own that is not booked yet. */
+async function priceData(wei: bigint): Promise<void> {
+  const url = world.urls[arbitrum]
+  const slot = [toBeHex(0, 32), toBeHex(wei, 32)]
+  await callRpc(url, 'anvil_setStorageAt', [ARB_GAS_INFO_ADDRESS, ...slot])
+  const baseFee = toQuantity(devnetTerms[arbitrum].baseFeeWei)
+  await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [baseFee])
+  await callRpc(url, 'evm_mine')
+}
+const costOf = async () => snapshotOf(await read(newWallet()), arbitrum).gasUsd.deposit
+
+describe('what a plan asks', () => {
+  test.each(chainNames)('%s: all at one block in one call, and what gas costs', async (name) => {
+    const { snapshots } = await read(newWallet())
+    expect(snapshots).toHaveLength(chainNames.length)
+    const at = asked.calls(name, 'eth_call').map(({ params: [, block] }) => block)
+    const blockHash = snapshots.find(({ client }) => client.chain.name === name)?.booked.hash
+    expect(new Set(at)).toEqual(new Set([{ blockHash, requireCanonical: true }]))
+    expect(at).toHaveLength(1)
+    expect(asked.calls(name, 'eth_getBlockByNumber')).toHaveLength(1)
+    expect(asked.calls(name).length - at.length).toBeLessThanOrEqual(2)
+  })
+
+  test('another one asks for nothing at that block but the money of its wallet', async () => {
+    const first = await read(newWallet())
+    asked.forget()
+    const wallet = newWallet()
+    const second = await read(wallet)
+    for (const name of chainNames) {
+      expect(asked.calls(name).map(({ method }) => method)).toEqual(['eth_call'])
+      const questions = asked.questions().filter(({ chain }) => chain === name)
+      expect(questions).toEqual([
+        expect.objectContaining({ to: world.registry.get(name).usdc.address }),
+      ])
+      expect(questions.every(isAbout(wallet))).toBe(true)
+      const { rates, swaps, gasUsd } = snapshotOf(first, name)
+      expect(snapshotOf(second, name)).toMatchObject({ rates, swaps, gasUsd })
+      expect(rates.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('at a new block all is asked anew, and nothing of it before it is booked', async () => {
+    await priceData(1_000_000_000n)
+    await world.book(database.db)
+    const usual = await costOf()
+    await priceData(10_000_000_000n)
+    asked.forget()
+    expect(await costOf()).toBe(usual)
+    expect(asked.questions().some(isAboutPool)).toBe(false)
+    await world.book(database.db)
+    asked.forget()
+    expect(await costOf()).toBeGreaterThan(2 * usual)
+    expect(asked.questions().some(isAboutPool)).toBe(true)
+  })
+
+  test('a block that another one has replaced shares nothing with it', async () => {
+    const url = world.urls[arbitrum]
+    const before = await callRpc(url, 'evm_snapshot')
+    await priceData(1_000_000_000n)
+    await world.book(database.db)
+    const orphan = snapshotOf(await read(newWallet()), arbitrum)
+    await callRpc(url, 'evm_revert', [before])
+    await priceData(10_000_000_000n)
+    await world.book(database.db)
+    const replaced = snapshotOf(await read(newWallet()), arbitrum)
+    expect(replaced.booked.number).toBe(orphan.booked.number)
+    expect(replaced.booked.hash).not.toBe(orphan.booked.hash)
+    expect(replaced.gasUsd.deposit).toBeGreaterThan(2 * orphan.gasUsd.deposit)
+  })
+
+  test('while booking is held up, rates and prices are those of the head', async () => {
+    await database.db('chain').update({
+      booked_at: database.db.raw("clock_timestamp() - interval '2 minutes'"),
+    })
+    const wallet = newWallet()
+    const { booked } = snapshotOf(await read(wallet), arbitrum)
+    for (const question of asked.questions().filter(({ chain }) => chain === arbitrum)) {
+      const own = { blockHash: booked.hash, requireCanonical: true }
+      expect(question.block).toEqual(isAbout(wallet)(question) ? own : 'latest')
+    }
+  })
+
+  test('what a chain has failed to tell is asked again at the same block', async () => {
+    asked.fail(arbitrum, ({ method }) => (method === 'eth_call' ? 'http500' : undefined))
+    expect((await read(newWallet())).silent).toEqual([arbitrum])
+    asked.fail(arbitrum, undefined)
+    const { silent, snapshots } = await read(newWallet())
+    expect(silent).toEqual([])
+    expect(snapshots).toHaveLength(chainNames.length)
+  })
+})
+
+describe('wallets that plan at the same moment', () => {
+  const COUNT = 40
+
+  test('each see their own money, and ask together', async () => {
+    const wallets = Array.from({ length: COUNT }, newWallet)
+    const rich = wallets.slice(0, 4)
+    for (const [i, wallet] of rich.entries())
+      await world.mint(arbitrum, wallet, BigInt(i + 1) * usdc)
+    await world.book(database.db)
+    asked.forget()
+    const markets = await Promise.all(wallets.map(read))
+    const balances = markets.map((market) => snapshotOf(market, arbitrum).balanceUnits)
+    expect(balances).toEqual(wallets.map((_, i) => (i < rich.length ? BigInt(i + 1) * usdc : 0n)))
+    const questions = asked.questions().filter(({ chain }) => chain === arbitrum)
+    for (const wallet of wallets) expect(questions.filter(isAbout(wallet))).toHaveLength(1)
+    // What all ask alike is asked once.
+    const others = questions.filter((one) => !wallets.some((wallet) => isAbout(wallet)(one)))
+    expect(new Set(others.map(({ to, data }) => to + data)).size).toBe(others.length)
+    expect(asked.calls(arbitrum, 'eth_call').length).toBeLessThan(COUNT / 2)
+  })
+})
