@@ -47,7 +47,7 @@ async function createWorld(size: number): Promise<World> {
   await migrate(url, passwords)
   const owner = connect(url, 2)
   const started = performance.now()
-  const filled = await fill(owner, size).finally(() => owner.destroy())
+  const filled = await fill({ owner, url }, size).finally(() => owner.destroy())
   console.log(`${size} intents stored in ${Math.round((performance.now() - started) / 1_000)} s`)
   const as = {
     worker: connect(urlOf(name, 'worker'), 1),

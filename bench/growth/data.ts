@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { createApiKey } from '../../db/tenants/accounts.js'
 import { newToken, tokenDigest } from '../../db/tenants/sessions.js'
 import { publishKek } from '../../db/keys.js'
@@ -27,18 +28,25 @@ export type Filled = {
  * them: operations, transactions, reservations, events, ledger, kept answers, requests, deliveries. Half of it is the
  * caller's. What is under way, and what is of the last two days, is as much however many there are.
  */
-export async function fill(owner: Db, intents: number): Promise<Filled> {
+export async function fill(
+  { owner, url }: { owner: Db; url: string },
+  intents: number,
+): Promise<Filled> {
   const kek = await makeKek()
   await publishKek(owner, kek)
-  await owner.transaction(async (trx) => {
-    await trx.raw('set local statement_timeout = 0')
+  // A pool's session gives up long before a million rows are there.
+  const session = new pg.Client({ connectionString: url })
+  await session.connect()
+  const wallets = Math.max(50, Math.floor(intents / 10))
+  const begin = [owners({ wallets, users: USERS }), seed({ wallets, intents })]
+  try {
     // Rows as they are after years: no trigger and no foreign key need look at each of them.
-    await trx.raw('set local session_replication_role = replica')
-    const wallets = Math.max(50, Math.floor(intents / 10))
-    const begin = [owners({ wallets, users: USERS }), seed({ wallets, intents })]
-    for (const sql of [...begin, INTENTS, FACTS, LANES, LIVE, REQUESTS]) await trx.raw(sql)
-  })
-  await owner.raw('vacuum (analyze)')
+    await session.query('set session_replication_role = replica')
+    for (const sql of [...begin, INTENTS, FACTS, LANES, LIVE, REQUESTS]) await session.query(sql)
+    await session.query('vacuum (analyze)')
+  } finally {
+    await session.end()
+  }
   return readSample(owner)
 }
 

@@ -37,6 +37,7 @@ from generate_series(0, ${wallets - 1}) j;
 insert into wallet (id, account_id, user_id, address, metadata, created_at)
 select id, account_id, 'user-' || j, '0x' || lpad(to_hex(j), 40, '0'), '{}', now() - interval '91 days' from purse;
 create unique index on purse (j);
+update account a set wallets = (select count(*) from purse p where p.account_id = a.id);
 `
 
 /** A wallet of the caller has a thousandth of all. */
@@ -100,6 +101,9 @@ select op_id, id, sequence, kind, account_id, wallet_id, chain_id, op_id,
   '{"units":"1000000"}', 0, 'final', tx_id, not failed, '0x' || lpad(to_hex(i), 64, '0'), i, '0x' || i, 0, 200000, 0.02,
   1000000, at, case when kind in ('deposit', 'withdraw') then kind || ':0x01' end, at, at, at, at, at
 from step order by i, op_id;
+insert into account_lent (account_id, chain_id, resource, units)
+select account_id, chain_id, resource, sum(units) from operation
+where kind in ('deposit', 'withdraw') and success and state = 'final' group by 1, 2, 3;
 insert into signature (operation_id, payload, created_at)
 select op_id, json_build_object('callData', repeat('beef', 150)), at from step;
 insert into burn (operation_id, source_domain, destination_block, sent, burned_at, event_nonce, message, attestation, minted)

@@ -5,7 +5,9 @@ import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
+import { growth } from './0038_growth.js'
 import { intents } from './0003_intents.js'
+import { keeping } from './0039_keeping.js'
 import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
@@ -65,4 +67,6 @@ export const migrations = [
   { name: '0031_webhooks', sql: webhooks },
   { name: '0032_accounts_of_users', sql: accountsOfUsers },
   { name: '0034_expiry', sql: expiry },
+  { name: '0038_growth', sql: growth },
+  { name: '0039_keeping', sql: keeping },
 ]

@@ -74,7 +74,7 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Lin
   const own = connectCounted()
   const temporal = watchTemporal(own, log, stop.signal)
   const url = database.urlAs('steward_worker')
-  const running = runSweepers({ url, client: own, temporal, log }, stop.signal)
+  const running = runSweepers({ url, client: own, temporal, log, eventsKeptDays: 90 }, stop.signal)
   while (!(await isDone())) await sleep(20)
   stop.abort()
   await running
