@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect, migrate, type Db } from '../db/connection/connect.js'
-import { startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
 import { calls, send } from './growth/calls.js'
-import { fill, type Filled } from './growth/data.js'
-import { statements, type Role } from './growth/statements.js'
+import { fill, type Filled } from '../test/support/growth/fill.js'
+import { statements, type Role } from '../test/support/growth/statements.js'
 
 /**
  * The same calls, and the same statements of signer, lanes and sweeper, on databases in which a thousand intents are
@@ -50,6 +50,7 @@ async function createWorld(size: number): Promise<World> {
   const filled = await fill({ owner, url }, size).finally(() => owner.destroy())
   console.log(`${size} intents stored in ${Math.round((performance.now() - started) / 1_000)} s`)
   const as = {
+    api: connect(urlOf(name, 'api'), 1),
     worker: connect(urlOf(name, 'worker'), 1),
     lanes: connect(urlOf(name, 'lanes'), 1),
     signer: connect(urlOf(name, 'signer'), 1),
@@ -186,5 +187,6 @@ try {
 } finally {
   for (const stop of stops) await stop()
   await postgres.stop()
+  removeEmbeddedPostgres(join(dir, 'postgres'))
   rmSync(dir, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import type { Filled } from './data.js'
+import type { Filled } from '../../test/support/growth/fill.js'
 
 /** A call of an endpoint. `n` counts the calls, so that each is about another row. */
 export type Call = {
@@ -63,6 +63,8 @@ const reads: Call[] = [
 const pages: Call[] = [
   bySession('dash overview', '/dashboard/api/overview'),
   bySession('dash requests', '/dashboard/api/requests'),
+  bySession('dash requests?path', '/dashboard/api/requests?path=/v1/webhooks'),
+  bySession('dash requests?keyId', '/dashboard/api/requests?keyId=key_other'),
   bySession('dash requests?code', '/dashboard/api/requests?code=INVALID_REQUEST'),
   bySession(
     'dash requests?requestId',

@@ -9,6 +9,32 @@ create index intent_wallet on intent (wallet_id, id);
 create index webhook_delivery_troubled on webhook_delivery (webhook_id, id) where status <> 'delivered';
 create index webhook_delivery_age on webhook_delivery (created_at) where status <> 'pending';
 
+-- Requests of one path or one caller: as those of a wallet, where sorting makes the index cheap.
+create or replace function index_request_log(p_minutes int) returns int
+language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  v_over text := 'request_log_' || to_char(now() at time zone 'UTC' - p_minutes * interval '1 minute', 'YYYYMMDD');
+  v_name text;
+  v_indexed int := 0;
+begin
+  for v_name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'request_log'::regclass and c.relname ~ '^request_log_\\d{8}$' and c.relname < v_over
+      and to_regclass(c.relname || '_caller') is null
+    order by 1
+  loop
+    if to_regclass(v_name || '_resource') is null then
+      execute format('create index on %I (account_id, wallet_id, id) where wallet_id is not null', v_name);
+      execute format('create index %I on %I (account_id, resource_id, id) where resource_id is not null',
+        v_name || '_resource', v_name);
+    end if;
+    execute format('create index on %I (account_id, path, id)', v_name);
+    execute format('create index %I on %I (account_id, caller_id, id)', v_name || '_caller', v_name);
+    v_indexed := v_indexed + 1;
+  end loop;
+  return v_indexed;
+end $$;
+
 -- What a wallet has put into markets.
 create index operation_wallet_lent on operation (wallet_id, chain_id)
   where kind in ('deposit', 'withdraw') and success;

@@ -129,13 +129,14 @@ comment on column chain_tx_send.raw is
 create index chain_tx_send_age on chain_tx_send (created_at) where raw <> '';
 create function forget_bytes(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
+  -- As an array, here and below: a join might run the inner query, and lock its rows, more than once.
   with forgotten as (
-    update chain_tx_send s set raw = '' where (s.tx_id, s.n) in (
-      select x.tx_id, x.n from chain_tx_send x join chain_tx t on t.id = x.tx_id
+    update chain_tx_send s set raw = '' where s.hash = any (array(
+      select x.hash from chain_tx_send x join chain_tx t on t.id = x.tx_id
       -- Stable within the statement, as an index asks of what it is searched by.
       where x.raw <> '' and x.created_at < statement_timestamp() - p_days * interval '1 day'
         and t.state in ('final', 'lost')
-      order by x.created_at limit p_limit for update of x skip locked)
+      order by x.created_at limit p_limit for update of x skip locked))
     returning 1)
   select count(*)::int from forgotten
 $$;
@@ -155,13 +156,13 @@ create index ledger_age on ledger (created_at)
 create function sum_ledger(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
   with gone as (
-    delete from ledger l where l.id in (
+    delete from ledger l where l.id = any (array(
       select x.id from ledger x
       where not x.summed and (x.reason like 'charge:%' or x.reason = 'refund')
         -- Whole months, in UTC.
         and x.created_at < date_trunc('month', (statement_timestamp() - p_days * interval '1 day') at time zone 'UTC')
           at time zone 'UTC'
-      order by x.created_at limit p_limit for update skip locked)
+      order by x.created_at limit p_limit for update skip locked))
     returning l.*
   ), month as (
     select max(id) as id, account_id, to_char(created_at at time zone 'UTC', 'YYYYMM') as month, reason,

@@ -1,10 +1,10 @@
 import pg from 'pg'
-import { createApiKey } from '../../db/tenants/accounts.js'
-import { newToken, tokenDigest } from '../../db/tenants/sessions.js'
-import { publishKek } from '../../db/keys.js'
-import { makeKek } from '../../test/custody/kek/kekFile.js'
+import { createApiKey } from '../../../db/tenants/accounts.js'
+import { newToken, tokenDigest } from '../../../db/tenants/sessions.js'
+import { publishKek } from '../../../db/keys.js'
+import { makeKek } from '../../custody/kek/kekFile.js'
 import { FACTS, INTENTS, LANES, LIVE, REQUESTS, owners, seed } from './rows.js'
-import type { Db } from '../../db/connection/connect.js'
+import type { Db } from '../../../db/connection/connect.js'
 
 /** Users of the dashboard: one alone may ask 600 times a minute. */
 const USERS = 40
@@ -21,6 +21,8 @@ export type Filled = {
   requests: string[]
   fundings: string[]
   webhook: string
+  /** The wallet that has most. */
+  busiest: string
 }
 
 /**
@@ -80,6 +82,10 @@ async function readSample(owner: Db): Promise<Filled> {
     requests: await ids(`select id from request_log where ${mine} limit 2000`),
     fundings: await some('funding'),
     webhook: 'webhook_0',
+    busiest: await owner('wallet')
+      .where({ user_id: 'user-0' })
+      .first<{ id: string }>('id')
+      .then(({ id }) => id),
   }
 }
 
