@@ -7,14 +7,19 @@ import {
   confirmUpTo,
   finalizeUpTo,
   findOperationsByKey,
+  findSpentOperations,
+  readOpenSends,
   rollBack,
   setMined,
 } from '../../../db/lanes/booking.js'
 import { findOpenBurns } from '../../../db/lanes/burns.js'
-import { sumMoved } from '../../../db/lanes/gas.js'
-import { readReserved } from '../../../db/lanes/reservations.js'
+import { sumCosts, sumMoved } from '../../../db/lanes/gas.js'
+import { readPromised, readReserved } from '../../../db/lanes/reservations.js'
 import { findStuck } from '../../../db/lanes/replacing.js'
-import { pruneSignedAmounts } from '../../../db/lanes/signedAmounts.js'
+import { areOthersWaiting, pruneSignedAmounts } from '../../../db/lanes/signedAmounts.js'
+import { readContenders } from '../../../db/lanes/contending.js'
+import { readSignedFundings } from '../../../db/lanes/treasury.js'
+import { readOpenFundings } from '../../../db/intents/fundings.js'
 import { takeOperations } from '../../../db/lanes/taking.js'
 import { holdEnded, holdIntents, reconsiderIntents } from '../../../db/lanes/turned.js'
 import { findLingering, takeReopened, takeUndispatched } from '../../../db/intents/sweeping.js'
@@ -38,6 +43,7 @@ export type Statement = {
 }
 
 const CHAIN = 421_614
+const DISPATCH = 'select * from dispatch_webhooks(500)'
 const sender = (name: string): Lane => ({
   ...{ chainId: BigInt(CHAIN), sender: name, kekId: '', sealedKey: Buffer.of() },
   purpose: 'operations',
@@ -89,6 +95,42 @@ export const statements: readonly Statement[] = [
   { name: 'sweep tokens', role: 'worker', run: (trx) => deleteExpiredTokens(trx, 1_000) },
   { name: 'sweep amounts', role: 'worker', run: (trx) => pruneSignedAmounts(trx, 1_000) },
   { name: 'sweep deliveries', role: 'worker', run: (trx) => deleteOldDeliveries(trx, 1_000) },
+  { name: 'dispatch webhooks', role: 'worker', run: (trx) => trx.raw(DISPATCH) },
+  { name: 'open sends', role: 'lanes', run: (trx) => readOpenSends(trx, CHAIN) },
+  { name: 'keys that are used', role: 'lanes', run: (trx) => findSpentOperations(trx, CHAIN) },
+  {
+    name: 'signed fundings',
+    role: 'signer',
+    run: (trx) => readSignedFundings(trx, { chainId: CHAIN, block: MINED.number }),
+  },
+  {
+    name: 'costs of a lane',
+    role: 'signer',
+    run: (trx) => sumCosts(trx, sender('0xlane0'), 200_000_000n),
+  },
+  {
+    name: 'contenders',
+    role: 'signer',
+    run: (trx) =>
+      readContenders(trx, {
+        ...{ chainId: CHAIN, resources: ['deposit:0x01'], head: MINED.number, ids: [] },
+      }),
+  },
+  {
+    name: 'others that wait for a limit',
+    role: 'signer',
+    run: (trx) => areOthersWaiting(trx, 'op_live_4', {}),
+  },
+  {
+    name: 'open fundings of a wallet',
+    role: 'worker',
+    run: (trx, { busiest }) => readOpenFundings(trx, busiest),
+  },
+  {
+    name: 'what is promised to a market',
+    role: 'worker',
+    run: (trx) => readPromised(trx, [{ chainId: CHAIN, markets: ['0x01'], token: '0xusdc' }]),
+  },
   {
     name: 'what a wallet has reserved',
     role: 'worker',
