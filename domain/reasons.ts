@@ -28,6 +28,12 @@ export const reasonCatalog = {
     meaning: 'What is to be done is not what the preview has shown. Nothing was done.',
     hint: 'Preview the intent again, and create it as it was previewed.',
   },
+  event_gone: {
+    code: 'INVALID_REQUEST',
+    meaning:
+      'The event after which to go on is kept no longer, or never was one of this account. Events after it may be gone too.',
+    hint: 'Read the resources as they are now, then go on without `after` and `Last-Event-ID`.',
+  },
   already_signed: {
     code: 'INVALID_REQUEST',
     meaning: 'A transaction of the intent is already signed, so it can no longer be cancelled.',

@@ -69,7 +69,9 @@ const service = { address: config.TEMPORAL_ADDRESS, options, temporal, log }
 await watch.first
 const serving = serveTasks(service, stopping)
 onStop(() => serving)
-const sweepers = runSweepers({ url: config.directDatabaseUrl, client, temporal, log }, stopping)
+const eventsKeptDays = config.EVENTS_KEPT_DAYS
+const sweeping = { url: config.directDatabaseUrl, client, temporal, log, eventsKeptDays }
+const sweepers = runSweepers(sweeping, stopping)
 onStop(() => sweepers)
 // Whatever is wrong with it, money must go on moving.
 const webhookKey = await findWebhookKeyOrTell()

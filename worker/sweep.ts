@@ -7,11 +7,14 @@ import {
   takeUndispatched,
   type Startable,
 } from '../db/intents/sweeping.js'
+import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
+import { forgetBytes } from '../db/lanes/replacing.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
 import { keepRequestPartitions, pruneRequestDays } from '../db/tenants/requests.js'
 import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
+import { sumLedger } from '../db/tenants/usage.js'
 import { deleteOldDeliveries } from '../db/webhooks/sending.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
 import {
@@ -47,7 +50,15 @@ const EXPIRED_BATCHES = 100
 /** Failures of one round that are told one by one; of the others the number. */
 const TOLD = 10
 
-type Tools = { db: Db; client: Client; temporal: Presence; log: Log; stopping: AbortSignal }
+type Tools = {
+  db: Db
+  client: Client
+  temporal: Presence
+  log: Log
+  stopping: AbortSignal
+  /** For how many days events are kept. */
+  eventsKeptDays: number
+}
 type Sweep = (tools: Tools) => Promise<void>
 
 /**
@@ -72,7 +83,10 @@ export async function runSweepers(
       every(EXPIRED_EVERY_MS, tools, deleteAmounts),
       every(EXPIRED_EVERY_MS, tools, deleteDeliveries),
       every(EXPIRED_EVERY_MS, tools, deleteSums),
+      every(EXPIRED_EVERY_MS, tools, forgetFinalBytes),
+      every(EXPIRED_EVERY_MS, tools, sumOldEntries),
       every(PARTITIONS_EVERY_MS, tools, keepPartitions),
+      every(PARTITIONS_EVERY_MS, tools, keepEventParts),
     ])
   } finally {
     await db.destroy()
@@ -154,6 +168,14 @@ const deleteDeliveries: Sweep = (tools) =>
 const deleteSums: Sweep = (tools) =>
   deleteExpired(tools, 'sums of old days deleted', pruneRequestDays)
 
+/** Bytes of transactions that nobody sends again. */
+const forgetFinalBytes: Sweep = (tools) =>
+  deleteExpired(tools, 'bytes of final transactions forgotten', forgetBytes)
+
+/** Charges and refunds of months long ago. */
+const sumOldEntries: Sweep = (tools) =>
+  deleteExpired(tools, 'old entries of the ledger summed', sumLedger)
+
 async function deleteExpired(
   { db, log, stopping }: Tools,
   told: string,
@@ -174,6 +196,12 @@ async function keepPartitions({ db, log }: Tools): Promise<void> {
   if (made + indexed + dropped > 0) {
     log.info({ made, indexed, dropped }, 'days of the request log made, indexed and dropped')
   }
+}
+
+/** Events have a partition for each of the next months, and none for those that are kept no longer. */
+async function keepEventParts({ db, log, eventsKeptDays }: Tools): Promise<void> {
+  const { made, dropped } = await keepEvents(db, eventsKeptDays)
+  if (made + dropped > 0) log.info({ made, dropped }, 'months of events made and dropped')
 }
 
 /**

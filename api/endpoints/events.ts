@@ -2,16 +2,17 @@ import { z } from 'zod'
 import {
   BEGINNING,
   findPosition,
+  readEventFloor,
   readEvents,
   readLastPosition,
   wasSettled,
   type EventFilter,
   type Position,
 } from '../../db/intents/events.js'
-import { getIntent } from '../../db/intents/intents.js'
+import { getIntent, type Intent } from '../../db/intents/intents.js'
 import { invalidRequest } from '../../domain/errors.js'
 import { eventBody, fromEventId, toEventId } from '../../domain/eventBody.js'
-import { fromPublicType, type PublicEventType } from '../../domain/events.js'
+import { fromPublicType, isSettled, type PublicEventType } from '../../domain/events.js'
 import { safeText } from '../schemas/safeText.js'
 import { prices } from '../../domain/prices.js'
 import { apiKey } from '../http/apiKey.js'
@@ -30,6 +31,9 @@ import type { Db } from '../../db/connection/connect.js'
 const RESUMING =
   'A client that was cut off goes on after the last event that it has, by `Last-Event-ID` or `after`: it misses none and gets none twice. Comments come every 15 s. A stream ends when this service restarts, when its client reads too slowly, and within seconds when its key ends or its account is suspended; an account may have 1,000 open at a time, above that 429 with the `window` `open streams`.'
 
+const KEPT =
+  'Events are kept for a time that the deployment sets, 90 days where it sets none, and never less than 31. After one that is kept no longer nothing can be read: 400 with the reason `event_gone`.'
+
 const exampleStream = eventExamples
   .map((one) => toFrame({ id: one.id, type: one.type, data: one }))
   .join('')
@@ -44,7 +48,7 @@ const streamIntent = streamRoute(
       operationId: 'streamIntentEvents',
       tag: 'Events',
       summary: 'Follow an intent',
-      description: `Server-sent events, from the beginning. The stream ends after \`intent.completed\`, \`intent.cancelled\`, \`intent.recovered\` and \`intent.failed\`, unless that failed with BRIDGE_TIMEOUT: then it goes on until the money has come out of the bridge (\`intent.recovered\`). Asked to go on after that, it answers 204, by which an EventSource knows that it is over. A reorg that undoes the end later is told on \`GET /events\`. ${RESUMING}`,
+      description: `Server-sent events, from the beginning. The stream ends after \`intent.completed\`, \`intent.cancelled\`, \`intent.recovered\` and \`intent.failed\`, unless that failed with BRIDGE_TIMEOUT: then it goes on until the money has come out of the bridge (\`intent.recovered\`). Asked to go on after that, it answers 204, by which an EventSource knows that it is over. A reorg that undoes the end later is told on \`GET /events\`. An intent whose events are kept no longer answers 204. ${RESUMING} ${KEPT}`,
       responses: {},
       stream: {
         description: 'The story of the intent.',
@@ -56,12 +60,12 @@ const streamIntent = streamRoute(
   {
     async tell({ db }, { caller: { accountId }, params: { intentId }, query, lastEventId }) {
       // The same for unknown and foreign ones: not found.
-      await getIntent(db, accountId, intentId)
-      const filter = { intentId }
+      const { intent } = await getIntent(db, accountId, intentId)
+      const story = { filter: { intentId }, toText: eventText }
       const after = await readStart(db, accountId, lastEventId ?? query.after)
-      if (!after) return { filter, after: BEGINNING, isSettled: false, toText: eventText }
-      const isSettled = await wasSettled(db, accountId, { intentId, at: after })
-      return { filter, after, isSettled, toText: eventText }
+      if (!after) return { ...story, after: BEGINNING, isSettled: await isStoryGone(db, intent) }
+      const wasOver = await wasSettled(db, accountId, { intentId, at: after })
+      return { ...story, after, isSettled: wasOver }
     },
   },
 )
@@ -93,7 +97,7 @@ const readAllEvents = streamRoute(
       operationId: 'listEvents',
       tag: 'Events',
       summary: 'Read or follow all events',
-      description: `A list, oldest first. Whoever polls asks with the \`id\` of his last event as \`after\`. With \`Accept: text/event-stream\` server-sent events without an end, from now on or after the event that is named; \`limit\` and \`cursor\` are for the list. ${RESUMING}`,
+      description: `A list, oldest first. Whoever polls asks with the \`id\` of his last event as \`after\`. With \`Accept: text/event-stream\` server-sent events without an end, from now on or after the event that is named; \`limit\` and \`cursor\` are for the list. ${RESUMING} ${KEPT}`,
       responses: {
         200: {
           description: 'A page of events, or with `Accept: text/event-stream` the events.',
@@ -147,6 +151,13 @@ const toFilter = ({ type, walletId, intentId }: FilterQuery): EventFilter => ({
   ...(intentId !== undefined && { intentId }),
 })
 
+/** True when what there was to tell of an intent is kept no longer: there is nothing to wait for. */
+async function isStoryGone(db: Db, { status, error, endedAt }: Intent): Promise<boolean> {
+  if (!endedAt || !isSettled(status, error)) return false
+  const { before } = await readEventFloor(db)
+  return before !== null && endedAt < before
+}
+
 /**
  * Where a client wants to go on, undefined when he names no event.
  *
@@ -162,6 +173,9 @@ async function readStart(
   if (id === 0n) return BEGINNING
   const place = await findPosition(db, accountId, id)
   if (place) return place
+  if (id <= (await readEventFloor(db)).id) {
+    throw invalidRequest('after', 'This event is kept no longer.', 'event_gone')
+  }
   const message = 'after, or Last-Event-ID, is not the id of an event of this account.'
   throw invalidRequest('after', message)
 }

@@ -21,7 +21,10 @@ export const findOddAccounts = (db: Db) =>
 
 export type OddEvent = { intentId: string; type: string; before: string | null; status: string }
 
-/** Events of a page of intents that lead along no edge; `before` is where the one before had led. */
+/**
+ * Events of a page of intents that lead along no edge; `before` is where the one before had led. Of an intent from a
+ * time of which events are kept no longer, nobody knows what comes before the first one.
+ */
 export const findOddEvents = (db: Db, ids: string[]) =>
   rowsOf<OddEvent>(
     db,
@@ -35,6 +38,8 @@ export const findOddEvents = (db: Db, ids: string[]) =>
      where t.type <> 'created' and not (t.type = 'planned' and t.before = 'planning')
        and not exists (select from intent_edge g
          where g.event = t.type and g.from_status = t.before and g.to_status = t.status)
+       and not (t.before is null and exists (select from intent i, event_floor f
+         where i.id = t.intent_id and i.created_at < f.before))
      order by t.id`,
     { ids },
   )
@@ -42,7 +47,7 @@ export const findOddEvents = (db: Db, ids: string[]) =>
 export type AuditedIntent = {
   id: string
   status: string
-  /** The status that was told last; null when nothing was ever told. */
+  /** The status that was told last, its own when that is kept no longer; null when nothing was ever told. */
   told: string | null
   holds: boolean
   retried: boolean
@@ -57,9 +62,10 @@ export async function pageIntents(db: Db, { after, limit }: Page) {
     db,
     `select i.id, i.status, end_holds(i) as holds, i.plan, i.error, (${EFFECTS}) as effects,
        exists (select from intent r where r.retry_of = i.id) as retried,
-       (select e.data ->> 'status' from intent_event e
+       coalesce((select e.data ->> 'status' from intent_event e
         where e.intent_id = i.id and e.data ->> 'status' is not null
-        order by e.id desc limit 1) as told
+        order by e.id desc limit 1),
+        (select i.status from event_floor f where coalesce(i.updated_at, i.created_at) < f.before)) as told
      from intent i where i.id > :after order by i.id limit :limit`,
     { after, limit },
   )

@@ -46,11 +46,12 @@ export async function readEvents(
   accountId: string,
   { after, ...slice }: EventSlice,
 ): Promise<IntentEvent[]> {
-  const query = storyOf(db, accountId, slice)
-  if (after !== undefined) {
+  const follow = (part: Knex.QueryBuilder) => {
+    if (after === undefined) return
     const cursor = db('intent_event').where({ account_id: accountId, id: after.toString() })
-    void query.whereRaw('(e.xact, e.id) > (?)', [cursor.select('xact', 'id')])
+    void part.whereRaw('(e.xact, e.id) > (?)', [cursor.select('xact', 'id')])
   }
+  const query = storyOf(db, accountId, { ...slice, follow })
   return (await selectScoped<Row>(db, accountId, query)).map(toPlaced)
 }
 
@@ -63,9 +64,11 @@ export async function readPage(
   accountId: string,
   { after, ...slice }: EventFilter & { after: Position; limit: number },
 ): Promise<EventPage> {
-  const query = storyOf(db, accountId, slice).whereRaw('(e.xact, e.id) > (?::xid8, ?)', [
-    ...[after.xact.toString(), after.id.toString()],
-  ])
+  const place = [after.xact.toString(), after.id.toString()]
+  const follow = (part: Knex.QueryBuilder) => {
+    void part.whereRaw('(e.xact, e.id) > (?::xid8, ?)', place)
+  }
+  const query = storyOf(db, accountId, { ...slice, follow })
   const { rows } = await db.raw<{ rows: (Horizon & Nullable<Row>)[] }>(
     `with scope as materialized (select set_config('app.account', ?, true) as account, ${HORIZON})
      select scope.horizon, q.* from scope left join lateral
@@ -97,11 +100,33 @@ function toPage(
 
 const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
 
+type Part = EventFilter & { limit: number }
+
+/**
+ * The events that pass a filter, in their order. Several types are read one by one, each from its index: among all
+ * events of an account those of rare types would have to be looked for.
+ *
+ * `follow` restricts what is read to what comes after a place.
+ */
 function storyOf(
   db: Db,
   accountId: string,
-  { limit, intentId, walletId, types }: EventFilter & { limit: number },
+  { limit, types, follow, ...filter }: Part & { follow: (part: Knex.QueryBuilder) => void },
 ): Knex.QueryBuilder {
+  const parts = [...new Set(types)].map((type) => {
+    const part = partOf(db, accountId, { ...filter, limit }).where('e.type', type)
+    follow(part)
+    return part
+  })
+  if (parts.length > 1) {
+    return db.queryBuilder().unionAll(parts, true).orderBy(['xact', 'id']).limit(limit)
+  }
+  const [one = partOf(db, accountId, { ...filter, limit })] = parts
+  if (parts.length === 0) follow(one)
+  return one
+}
+
+function partOf(db: Db, accountId: string, { limit, intentId, walletId }: Part): Knex.QueryBuilder {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
     .whereRaw(IS_TOLD)
@@ -110,7 +135,6 @@ function storyOf(
     .select(columns)
   if (intentId !== undefined) void query.where('e.intent_id', intentId)
   if (walletId !== undefined) void query.where('e.wallet_id', walletId)
-  if (types !== undefined) void query.whereIn('e.type', types)
   return query
 }
 
@@ -158,6 +182,36 @@ export async function wasSettled(
     .select(columns)
   const [row] = await selectScoped<Row>(db, accountId, query)
   return row !== undefined && settles(row) === true
+}
+
+/** Events up to the number `id`, and those told before `before`, may be kept no longer. */
+export type EventFloor = { id: bigint; before: Date | null }
+
+export async function readEventFloor(db: Db): Promise<EventFloor> {
+  return db('event_floor').first<EventFloor>('id', 'before')
+}
+
+/** Months whose partitions are there before they begin. */
+const MONTHS_AHEAD = 2
+
+/**
+ * Makes the partitions of the next months, and drops those of months that ended more than so many days ago.
+ *
+ * @param keptDays - At least 31: deliveries of webhooks are sent again for a month.
+ * @returns How many partitions were made and dropped.
+ */
+export async function keepEvents(
+  db: Db,
+  keptDays: number,
+): Promise<{ made: number; dropped: number }> {
+  const run = async (call: string, length: number) => {
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call} as count`, [
+      length,
+    ])
+    return rows[0].count
+  }
+  const made = await run('extend_events(?)', MONTHS_AHEAD)
+  return { made, dropped: await run('shorten_events(?)', keptDays) }
 }
 
 /** Which account's news are wanted, and after which place. */

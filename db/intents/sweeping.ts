@@ -94,7 +94,7 @@ export const UNFINISHED = `
   select id from intent where status not in ('completed', 'failed')
   union
   select b.intent_id from burn join operation b on b.id = burn.operation_id
-  where b.success and not exists (
+  where not burn.minted and b.success and not exists (
     select from operation m
     where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
       and m.state in ('mined', 'confirmed', 'final'))`

@@ -114,6 +114,8 @@ export async function setRefill(trx: Db, { chainId, sender }: Sender, txId: bigi
 export async function sumMoved(trx: Db, { chainId, sender }: Sender): Promise<bigint> {
   const row = await trx('chain_tx')
     .where({ chain_id: chainId.toString(), sender })
+    // Of a lane that carries operations none does: they are not looked through.
+    .where('value_wei', '>', 0)
     .where('created_at', '>', trx.raw(`clock_timestamp() - interval '24 hours'`))
     .first<{ wei: string }>(trx.raw('coalesce(sum(value_wei), 0) as wei'))
   return BigInt(row.wei)

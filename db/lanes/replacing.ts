@@ -98,6 +98,23 @@ export async function getRaw(db: Db, hash: string): Promise<string> {
   return row.raw
 }
 
+/** Far above the time in which anybody looks at what was sent. */
+const BYTES_DAYS = 30
+
+/**
+ * Forgets the bytes of transactions that have been final, or lost, for a month, at most of `limit` sends. Their
+ * nonces, fees and hashes stay.
+ *
+ * @returns Of how many: less than `limit` when none is left.
+ */
+export async function forgetBytes(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ forgotten: number }] }>(
+    'select forget_bytes(?, ?) as forgotten',
+    [BYTES_DAYS, limit],
+  )
+  return rows[0].forgotten
+}
+
 /** Writes that a node has answered to bytes. `isRefused`: every endpoint has refused them for good. */
 export async function setAnswered(db: Db, hash: string, isRefused: boolean): Promise<void> {
   await db('chain_tx_send as s')

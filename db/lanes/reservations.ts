@@ -56,10 +56,9 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
     .where({ 'r.wallet_id': walletId, 'r.chain_id': at.chainId.toString() })
     .where('r.token', normal(token))
     .where('r.from_block', '<=', number)
-    .whereRaw(
-      'case when r.spent_block is null then r.released_at is null else r.spent_block > ?::bigint end',
-      [number],
-    )
+    .whereRaw('(r.spent_block > ?::bigint or r.spent_block is null and r.released_at is null)', [
+      number,
+    ])
 }
 
 /** A token of a wallet, and the block at which its balance is read. */

@@ -5,14 +5,16 @@ import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
+import { growth } from './0042_growth.js'
 import { intents } from './0003_intents.js'
+import { keeping } from './0043_keeping.js'
 import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
 import { lanesRole } from './0013_lanes_role.js'
 import { liveEvents } from './0024_live_events.js'
 import { pruning } from './0023_pruning.js'
-import { queue } from './0036_queue.js'
+import { queue } from './0041_queue.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
@@ -67,6 +69,8 @@ export const migrations = [
   { name: '0031_webhooks', sql: webhooks },
   { name: '0032_accounts_of_users', sql: accountsOfUsers },
   { name: '0034_expiry', sql: expiry },
-  { name: '0036_queue', sql: queue },
   { name: '0040_told', sql: told },
+  { name: '0041_queue', sql: queue },
+  { name: '0042_growth', sql: growth },
+  { name: '0043_keeping', sql: keeping },
 ]

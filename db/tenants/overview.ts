@@ -45,12 +45,17 @@ export type Lent = { chainId: number; market: string; units: bigint }
 
 /** Deposits less withdrawals of an account. A market of which more was taken out than was put in has none left. */
 export async function sumLent(db: Db, accountId: string): Promise<Lent[]> {
-  const query = db('operation')
+  const columns = ['chain_id as chainId', 'resource', 'units']
+  const final = db('account_lent').where({ account_id: accountId }).select(columns)
+  const latest = db('operation')
     .where({ account_id: accountId, success: true })
     .whereIn('kind', ['deposit', 'withdraw'])
-    .whereIn('state', ['mined', 'confirmed', 'final'])
-    .groupBy('chain_id', 'resource')
-    .select('chain_id as chainId', 'resource', db.raw('sum(units)::text as units'))
+    .whereIn('state', ['mined', 'confirmed'])
+    .select(columns)
+  const query = db
+    .from(final.unionAll([latest]).as('moved'))
+    .groupBy('chainId', 'resource')
+    .select('chainId', 'resource', db.raw('sum(units)::text as units'))
   type Row = { chainId: bigint; resource: string | null; units: string | null }
   const rows = await selectScoped<Row>(db, accountId, query)
   const lent = new Map<string, Lent>()

@@ -191,6 +191,8 @@ export async function listRequests(
   }
   void query.where(equals).select(requestColumns)
   if (status) void query.whereBetween('status', [...status])
+  // Only errors have one: they are found among themselves.
+  if (code) void query.where('status', '>=', 400)
   // After `z`, the last letter of an id, comes the brace.
   if (idPrefix) void query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}{`)
   return selectScoped<RequestRow>(db, accountId, query)

@@ -71,6 +71,23 @@ export async function listLedger(db: Db, accountId: string, slice: Slice): Promi
   return rows.map((row) => ({ ...row, id: String(row.id) }))
 }
 
+/** As long as sums of requests are kept: a charge that is older is given back to nobody. */
+const LISTED_DAYS = 400
+
+/**
+ * Sums charges and refunds of months that ended long ago, an entry for each account, month and reason; at most
+ * `limit` entries at once.
+ *
+ * @returns How many went into sums: less than `limit` when none is left.
+ */
+export async function sumLedger(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ summed: number }] }>(
+    'select sum_ledger(?, ?) as summed',
+    [LISTED_DAYS, limit],
+  )
+  return rows[0].summed
+}
+
 export type IntentLine = {
   id: string
   createdAt: Date

@@ -58,17 +58,11 @@ export async function insertWallet(
 }
 
 async function assertWithinLimit(trx: Db, accountId: string): Promise<void> {
-  const row = await trx('account')
+  const { limit, wallets } = await trx('account')
     .where({ id: accountId })
-    .first<{ limit: number | null }>('max_wallets as limit')
-  if (row.limit === null) return
-  const counted = await trx('wallet')
-    .where({ account_id: accountId })
-    .count<{ count: bigint }[]>('id as count')
-  if ((counted[0]?.count ?? 0n) <= BigInt(row.limit)) return
-  throw new ServiceError('WALLET_LIMIT_EXCEEDED', `This plan allows ${row.limit} wallets.`, {
-    limit: row.limit,
-  })
+    .first<{ limit: number | null; wallets: number }>('max_wallets as limit', 'wallets')
+  if (limit === null || wallets <= limit) return
+  throw new ServiceError('WALLET_LIMIT_EXCEEDED', `This plan allows ${limit} wallets.`, { limit })
 }
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)

@@ -184,7 +184,7 @@ export async function deleteOldDeliveries(db: Db, limit: number): Promise<number
     `delete from webhook_delivery where id in (
        select id from webhook_delivery
        where created_at < clock_timestamp() - ? * interval '1 day' and status <> 'pending'
-       order by id limit ?)`,
+       order by created_at limit ?)`,
     [KEPT_DAYS, limit],
   )
   return rowCount

@@ -94,6 +94,25 @@ export const requests = [
   'delete from request_day',
 ]
 
+/** What only grows. Whole months go, and what is old is summed, by functions that only the worker may call. */
+export const kept = [
+  'select * from intent_event_first',
+  'delete from intent_event',
+  'drop table intent_event_first',
+  'update event_floor set id = 0',
+  'update account_lent set units = 0',
+  'insert into account_lent (units) values (0)',
+  'update ledger set delta = 0',
+  'delete from ledger',
+  'update account set wallets = 0',
+]
+export const keeping = [
+  'select extend_events(1)',
+  'select shorten_events(31)',
+  'select forget_bytes(30, 1)',
+  'select sum_ledger(400, 1)',
+]
+
 /** Who signs in. What is counted and noted of them nobody changes. */
 export const people = [
   'select * from app_user',

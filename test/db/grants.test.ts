@@ -89,6 +89,10 @@ describe('grants', () => {
       'select extend_request_log(3), shorten_request_log(30), index_request_log(60)',
     ],
     ['steward_worker', 'select prune_request_days(400, 1)'],
+    ['steward_worker', 'select extend_events(2), shorten_events(90)'],
+    ['steward_worker', 'select forget_bytes(30, 1), sum_ledger(400, 1)'],
+    ['steward_api', 'select * from event_floor'],
+    ['steward_api', 'select * from account_lent'],
     ['steward_signer', 'select sealed from wallet_secret'],
     ['steward_signer', 'select sealed_key from lane'],
   ] as const)('%s can: %s', async (role, sql) => {

@@ -120,6 +120,37 @@ describe('0019_carrying', () => {
     }))
 })
 
+describe('0042_growth and 0043_keeping', () => {
+  test('what there is is counted and summed; what was told is told still, and numbers go on', () =>
+    inEmptyDatabase(async (url) => {
+      const db = connect(url, 1)
+      const readTold = () =>
+        db('intent_event').orderBy('id').select<{ id: bigint; type: string }[]>('id', 'type', 'at')
+      try {
+        await migrateUntil(db, '0042_growth')
+        const wallet = await insertTestWallet(db)
+        const intent = await insertTestIntent(db, wallet, 'executing')
+        const mined = { block_hash: '0x1', block_number: 1, success: true, units: '5' }
+        await insertTestOperation(db, wallet, intent, { ...mined, state: 'final' })
+        const open = { ...mined, state: 'confirmed', sequence: 2 }
+        await insertTestOperation(db, wallet, intent, open)
+        const told = await readTold()
+        await migrate(url)
+        expect(await db('account').pluck('wallets')).toEqual([1])
+        const sums = await db('account_lent').select<object[]>('resource', 'units')
+        expect(sums).toEqual([{ resource: 'deposit:0x01', units: '5' }])
+
+        expect(told.length).toBeGreaterThan(0)
+        expect(await readTold()).toEqual(told)
+        await insertTestIntent(db, wallet, 'pending')
+        const next = (await readTold()).at(-1)
+        expect(next).toMatchObject({ id: (told.at(-1)?.id ?? 0n) + 1n, type: 'created' })
+      } finally {
+        await db.destroy()
+      }
+    }))
+})
+
 /** Runs all migrations before the named one. */
 async function migrateUntil(db: Db, name: string): Promise<void> {
   await db.raw('create table migration (name text primary key, applied_at timestamptz)')

@@ -74,7 +74,7 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Lin
   const own = connectCounted()
   const temporal = watchTemporal(own, log, stop.signal)
   const url = database.urlAs('steward_worker')
-  const running = runSweepers({ url, client: own, temporal, log }, stop.signal)
+  const running = runSweepers({ url, client: own, temporal, log, eventsKeptDays: 90 }, stop.signal)
   while (!(await isDone())) await sleep(20)
   stop.abort()
   await running
@@ -259,5 +259,20 @@ describe('a run that is there', () => {
       ...options,
     })
     expect(await runIdOf(id)).toBe(first)
+  })
+
+  test('drops events of months that ended long ago', async () => {
+    const { db } = database
+    await db.raw('alter table intent_event detach partition intent_event_first')
+    await db.raw(`create table intent_event_200001 partition of intent_event
+      for values from ('2000-01-01 00:00Z') to ('2000-02-01 00:00Z')`)
+    const isGone = async () => {
+      const { rows } = await db.raw<{ rows: [{ there: boolean }] }>(
+        `select to_regclass('intent_event_200001') is not null as there`,
+      )
+      return !rows[0].there
+    }
+    const lines = await sweepUntil(isGone)
+    expect(lines).toMatchObject([{ made: 0, dropped: 1, msg: 'months of events made and dropped' }])
   })
 })

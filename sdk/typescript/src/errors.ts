@@ -11,6 +11,7 @@ export type ErrorDetails = { docs?: string; requestId?: string; [field: string]:
 export type InvalidRequestReason = Known<
   | 'user_id_taken'
   | 'idempotency_key_reused'
+  | 'event_gone'
   | 'already_signed'
   | 'already_over'
   | 'not_failed'

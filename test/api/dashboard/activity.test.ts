@@ -256,18 +256,19 @@ describe('GET /overview', () => {
     const wallet = await newWallet('alice')
     const [chain] = nodes.registry.chains
     const market = chain?.markets[0]
-    const lent = async (kind: string, units: string, success = true) => {
+    const lent = async (kind: string, units: string, { success = true, isFinal = true } = {}) => {
       const intentId = await insertTestIntent(db, wallet, 'completed')
       await insertTestOperation(db, wallet, intentId, {
-        ...{ kind, units, success, state: 'final', chain_id: chain?.chainId },
+        ...{ kind, units, success, state: 'confirmed', chain_id: chain?.chainId },
         ...{ block_hash: '0x1', block_number: 1 },
       })
       const resource = `${kind}:${market?.address.toLowerCase()}`
       await db('operation').where({ intent_id: intentId }).update({ resource })
+      if (isFinal) await db('operation').where({ intent_id: intentId }).update({ state: 'final' })
     }
     await lent('deposit', '5000000')
-    await lent('deposit', '7000000')
-    await lent('deposit', '9000000', false)
+    await lent('deposit', '7000000', { isFinal: false })
+    await lent('deposit', '9000000', { success: false })
     await lent('withdraw', '1500000')
     await insertTestIntent(db, wallet, 'failed')
     await insertTestFunding(db, wallet, { completed_at: new Date() })

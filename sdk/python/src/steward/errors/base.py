@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 Reason = Literal[
     "user_id_taken",
     "idempotency_key_reused",
+    "event_gone",
     "already_signed",
     "already_over",
     "not_failed",

@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
+import { startEventWorld, type Customer, type EventWorld } from './world.js'
+
+/** What a client is told who goes on after an event that is kept no longer. */
+let events: EventWorld
+let me: Customer
+
+beforeAll(async () => {
+  events = await startEventWorld({ pollMs: 300, heartbeatMs: 200 })
+})
+beforeEach(async () => {
+  me = await events.newCustomer()
+})
+afterEach(() => {
+  events.closeAll()
+})
+afterAll(() => events?.stop())
+
+const database = () => events.world.database.db
+const get = (path: string) => events.world.api.call('GET', path, { key: me.key })
+
+/** As when the months of all events so far are dropped. */
+async function forgetAll(): Promise<string> {
+  const { rows } = await database().raw<{ rows: [{ last: bigint }] }>(
+    `with gone as (delete from intent_event returning id)
+     update event_floor set before = now(), id = (select max(id) from gone) returning id as last`,
+  )
+  return `evt_${rows[0].last}`
+}
+
+async function complete(id: string): Promise<void> {
+  await setExecuting(events.worker, id)
+  await setCompleted(events.worker, id)
+}
+
+describe('an event that is kept no longer', () => {
+  test('as `after` of a list, as Last-Event-ID of a stream: 400 with the reason event_gone', async () => {
+    await complete(await events.newIntent(me))
+    const last = await forgetAll()
+    const answers = [
+      await get(`/v1/events?after=${last}`),
+      await get(`/v1/events?cursor=${Buffer.from(last.slice(4)).toString('base64url')}`),
+    ]
+    for (const { status, body } of answers) {
+      expect([status, body.details.reason]).toEqual([400, 'event_gone'])
+    }
+    const stream = await events.open('/v1/events', { key: me.key, lastEventId: last })
+    expect(stream.status).toBe(400)
+  })
+
+  test('one that never was is told from it; one that is kept goes on without a gap', async () => {
+    await complete(await events.newIntent(me))
+    await forgetAll()
+    const id = await events.newIntent(me)
+    const { body } = await get('/v1/events')
+    const [first, second] = (body.data as { id: string }[]).map((event) => event.id)
+    const unknown = await get(`/v1/events?after=evt_999999999999`)
+    expect(unknown.status).toBe(400)
+    expect(unknown.body.details.reason).toBeUndefined()
+    const stream = await events.open('/v1/events', { key: me.key, lastEventId: first ?? '' })
+    await complete(id)
+    const told = await stream.until(3)
+    expect(told[0]?.id).toBe(second)
+    expect(told.map(({ event }) => event)).toEqual([
+      ...['intent.planned', 'intent.executing', 'intent.completed'],
+    ])
+  })
+
+  test('the stream of an intent that was over by then: 204; of one that goes on: what comes', async () => {
+    const [over, running] = [await events.newIntent(me), await events.newIntent(me)]
+    await complete(over)
+    await forgetAll()
+    const nothing = await events.open(`/v1/intents/${over}/events`, { key: me.key })
+    expect(nothing.status).toBe(204)
+    const stream = await events.open(`/v1/intents/${running}/events`, { key: me.key })
+    expect(stream.status).toBe(200)
+    await complete(running)
+    await stream.ended
+    expect(stream.events.map(({ event }) => event)).toEqual([
+      ...['intent.executing', 'intent.completed'],
+    ])
+  })
+})

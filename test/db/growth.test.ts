@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { fill, type Filled } from '../support/growth/fill.js'
+import { reads, statements, type Role, type Statement } from '../support/growth/statements.js'
+
+/** Two databases of which one has twenty times as much stored, and as much under way. */
+const SIZES = { small: 500, big: 10_000 }
+/** Rows that one more level of an index, or a page that is fuller, may bring. */
+const MORE = 40
+
+type World = { database: TestDatabase; filled: Filled; as: Record<Role, Db> }
+let small: World
+let big: World
+
+beforeAll(async () => {
+  small = await createWorld(SIZES.small)
+  big = await createWorld(SIZES.big)
+}, 180_000)
+afterAll(async () => {
+  for (const world of [small, big].filter(Boolean)) {
+    await Promise.all(Object.values(world.as).map((db) => db.destroy()))
+    await world.database.drop()
+  }
+})
+
+async function createWorld(size: number): Promise<World> {
+  const database = await createDatabase()
+  const filled = await fill({ owner: database.db, url: database.url }, size)
+  const open = (role: Role) => connect(database.urlAs(`steward_${role}`), 1)
+  const as = {
+    api: open('api'),
+    worker: open('worker'),
+    lanes: open('lanes'),
+    signer: open('signer'),
+  }
+  return { database, filled, as }
+}
+
+/** Rows of tables that this transaction has read so far, whether they were of use or not. */
+async function readCount(trx: Db): Promise<number> {
+  const { rows } = await trx.raw<{ rows: [{ count: string }] }>(
+    'select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) as count from pg_stat_xact_user_tables',
+  )
+  return Number(rows[0].count)
+}
+
+class Undone extends Error {}
+
+async function countRows({ as, filled }: World, { role, run }: Statement): Promise<number> {
+  let count = NaN
+  const undone = as[role].transaction(async (trx) => {
+    const before = await readCount(trx)
+    await run(trx, filled)
+    count = (await readCount(trx)) - before
+    throw new Undone()
+  })
+  await expect(undone).rejects.toThrow(Undone)
+  return count
+}
+
+describe('rows that are read do not grow with what is stored', () => {
+  test.each([...reads, ...statements].map((one) => [one.name, one] as const))(
+    '%s',
+    async (_, statement) => {
+      const few = await countRows(small, statement)
+      expect(await countRows(big, statement)).toBeLessThanOrEqual(1.5 * few + MORE)
+    },
+  )
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { keepEvents, readEventFloor, readEvents } from '../../../db/intents/events.js'
+import { findOddEvents, pageIntents } from '../../../db/audit/rows.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+
+let database: TestDatabase
+/** With the rights of the API, and of the worker, only. */
+let api: Db
+let worker: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  api = connect(database.urlAs('steward_api'), 1)
+  worker = connect(database.urlAs('steward_worker'), 1)
+  wallet = await insertTestWallet(database.db)
+  await forgetEvents(database.db, wallet.accountId)
+})
+afterAll(async () => {
+  await Promise.all([api.destroy(), worker.destroy()])
+  await database.drop()
+})
+
+/** The first moment of a month in UTC, so many months from this one. */
+function monthFrom(months: number): Date {
+  const now = new Date()
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months))
+}
+const nameOf = (months: number) =>
+  `intent_event_${monthFrom(months).toISOString().slice(0, 7).replace('-', '')}`
+
+/** Part of the events that were told before there were partitions, as a month of its own. */
+async function createPast(months: number): Promise<void> {
+  const { db } = database
+  const [from, until] = [monthFrom(months).toISOString(), monthFrom(months + 1).toISOString()]
+  const [next] = [monthFrom(1).toISOString()]
+  await db.raw('alter table intent_event detach partition intent_event_first')
+  await db.raw(`create table if not exists ${nameOf(months)} partition of intent_event
+    for values from ('${from}') to ('${until}')`)
+  await db.raw(`alter table intent_event attach partition intent_event_first
+    for values from ('${until}') to ('${next}')`)
+}
+
+async function partitions(): Promise<string[]> {
+  const { rows } = await database.db.raw<{ rows: { name: string }[] }>(
+    `select inhrelid::regclass::text as name from pg_inherits
+     where inhparent = 'intent_event'::regclass order by 1`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+async function tell(at: Date): Promise<bigint> {
+  const [row] = await database
+    .db('intent_event')
+    .insert({ account_id: wallet.accountId, type: 'webhook.test', data: {}, at })
+    .returning<{ id: bigint }[]>('id')
+  if (!row) throw new Error('The event was not stored.')
+  return row.id
+}
+
+const read = (after?: bigint) =>
+  readEvents(api, wallet.accountId, { limit: 10, ...(after !== undefined && { after }) })
+const idsOf = (events: { id: bigint }[]) => events.map(({ id }) => id)
+
+describe('keepEvents', () => {
+  test('months are there before they begin; an event without one is kept all the same, and moves', async () => {
+    const { db } = database
+    expect(await partitions()).toEqual(
+      expect.arrayContaining(['intent_event_default', nameOf(1), nameOf(2)]),
+    )
+    await db.raw(`drop table ${nameOf(2)}`)
+    const id = await tell(monthFrom(2))
+    const countIn = async (table: string) => (await db(table).where({ id: id.toString() })).length
+    expect(await countIn('intent_event_default')).toBe(1)
+    expect(await keepEvents(worker, 90)).toEqual({ made: 1, dropped: 0 })
+    expect([await countIn('intent_event_default'), await countIn(nameOf(2))]).toEqual([0, 1])
+    expect(idsOf(await read())).toEqual([id])
+    expect(await keepEvents(worker, 90)).toEqual({ made: 0, dropped: 0 })
+  })
+
+  test('months that ended long ago go at once, with the number up to which events are gone', async () => {
+    await createPast(-5)
+    const gone = await tell(new Date(monthFrom(-4).getTime() - 1))
+    const kept = await tell(new Date())
+    expect(idsOf(await read())).toEqual(expect.arrayContaining([gone, kept]))
+    expect(await readEventFloor(api)).toEqual({ id: 0n, before: null })
+
+    expect(await keepEvents(worker, 90)).toMatchObject({ dropped: 1 })
+    expect(await partitions()).not.toContain(nameOf(-5))
+    expect(idsOf(await read())).not.toContain(gone)
+    expect(idsOf(await read())).toContain(kept)
+    expect(await readEventFloor(api)).toEqual({ id: gone, before: monthFrom(-4) })
+  })
+
+  test('31 days are kept however few are asked for', async () => {
+    await createPast(-1)
+    const id = await tell(new Date(monthFrom(0).getTime() - 1))
+    await worker.raw('select shorten_events(1)')
+    expect(idsOf(await read())).toContain(id)
+  })
+
+  test('numbers go on, and no role but the owner gives one', async () => {
+    const [first, second] = [await tell(new Date()), await tell(new Date())]
+    expect(second).toBeGreaterThan(first)
+    await expect(api.raw(`select nextval('intent_event_number')`)).rejects.toThrow(/permission/)
+  })
+})
+
+describe('an audit', () => {
+  test('of an intent whose events are gone finds nothing odd, of a later one it does', async () => {
+    const { db } = database
+    const { before } = await readEventFloor(db)
+    if (!before) throw new Error('Nothing is gone.')
+    const long = { created_at: new Date(before.getTime() - 60_000) }
+    const id = await insertTestIntent(db, wallet, 'completed', long)
+    const late = await insertTestIntent(db, wallet, 'completed')
+    await db('intent_event').whereIn('intent_id', [id, late]).delete()
+    const told = async (one: string) =>
+      (await pageIntents(db, { after: '', limit: 100 })).find((row) => row.id === one)?.told
+    expect([await told(id), await told(late)]).toEqual(['completed', null])
+
+    const jump = { account_id: wallet.accountId, type: 'completed', data: { status: 'completed' } }
+    await db('intent_event').insert([id, late].map((one) => ({ ...jump, intent_id: one })))
+    expect(await findOddEvents(db, [id, late])).toMatchObject([{ intentId: late, before: null }])
+  })
+})
