@@ -7,7 +7,12 @@ import { fact, say } from './terminal.js'
 export function sayFacts(facts: Facts): void {
   say()
   say(fact('API base URL', pc.bold(facts.apiBaseUrl)))
-  say(fact('Temporal UI', pc.bold(facts.temporalUiUrl ?? 'of your own server')))
+  say(
+    fact(
+      'Temporal UI',
+      pc.bold(facts.temporalUiUrl ?? `none; the server is ${facts.temporalAddress}`),
+    ),
+  )
   say(fact('API key', `${pc.bold(facts.apiKey)} ${pc.dim('demo account, plan pro')}`))
   say(fact('Dashboard', pc.bold(dashboardUrl(facts))))
   say()

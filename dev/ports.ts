@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
 import { Explained } from './terminal.js'
@@ -54,6 +55,20 @@ export async function findFreePorts(count: number): Promise<number[]> {
   await Promise.all(servers.map(reserve))
   await Promise.all(servers.map(close))
   return ports
+}
+
+/** Where the system begins to choose: below it nobody is given a port who asks for any. */
+const CHOSEN_FROM = 32_768
+const LOW_FROM = 20_000
+
+/** Free ports of 127.0.0.1 below 32,768, all different, for programs that keep a port in 15 bits. */
+export async function findLowPorts(count: number): Promise<number[]> {
+  const found = new Set<number>()
+  while (found.size < count) {
+    const port = randomInt(LOW_FROM, CHOSEN_FROM)
+    if (!(await isTaken(port))) found.add(port)
+  }
+  return [...found]
 }
 
 /**

@@ -17,13 +17,23 @@ import {
   createPostgresPart,
   createServicePart,
   createTemporalPart,
+  replicaName,
+  services,
   type Service,
 } from './parts/parts.js'
 import { findFreePorts, isListening } from './ports.js'
-import { readRpcUrls, type Ports } from './settings.js'
-import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
+import { readReplicas, readRpcUrls, type Ports } from './settings.js'
+import {
+  assertSameSet,
+  openSecrets,
+  TEMPORAL_ON_POSTGRES,
+  type Home,
+  type StateSet,
+} from './state/state.js'
 import { type Supervisor } from './parts/supervise.js'
 import { findTemporalCli } from './parts/temporalCli.js'
+import { createTemporalCluster } from './parts/temporalCluster.js'
+import { findTemporalPrograms } from './parts/temporalPrograms.js'
 import { Explained, sayDone, sayFailure } from './terminal.js'
 
 export type Context = {
@@ -39,11 +49,14 @@ export type Context = {
 export type Facts = {
   apiBaseUrl: string
   hostUrl: string
+  /** Of each process of the API, the one above first. */
+  apiBaseUrls: string[]
   apiKey: string
   /** Token of a link to the dashboard for the owner of the demo account; null when he has a password. */
   invitation: string | null
   temporalUiUrl: string | null
   temporalAddress: string
+  temporalNamespace: string
   databaseUrl: string
   rpcUrls: Record<ChainName, string>
   attestationUrl: string
@@ -61,26 +74,53 @@ export async function bringUp(context: Context): Promise<Facts> {
     compileServices(),
     bringUpDashboard(context),
   ])
-  const hostUrl = `http://127.0.0.1:${ports.api}`
-  const facts = { apiBaseUrl: `${hostUrl}/v1`, hostUrl, ...database, ...temporal, ...chains.facts }
-  const begun = Date.now()
-  const { temporalUiUrl } = facts
-  const apiSettings = {
-    ...{ API_HOST: '127.0.0.1', API_PORT: String(ports.api) },
-    ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+  const apiPorts = [ports.api, ...(await findFreePorts(readReplicas(context.env) - 1))]
+  const [hostUrl = '', ...otherHosts] = apiPorts.map((port) => `http://127.0.0.1:${port}`)
+  const apiBaseUrls = [hostUrl, ...otherHosts].map((host) => `${host}/v1`)
+  const facts = {
+    apiBaseUrl: `${hostUrl}/v1`,
+    hostUrl,
+    apiBaseUrls,
+    ...database,
+    ...temporal,
+    ...chains.facts,
   }
-  const signerSettings = { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }
-  await Promise.all([
-    startService(context, 'signer', facts, signerSettings).then(() =>
-      fundAll(facts, chains.contracts),
-    ),
-    startService(context, 'lanes', facts, { ATTESTATION_URL: facts.attestationUrl }),
-    startService(context, 'worker', facts, { WEBHOOK_KEY_FILE: home.webhookKey }),
-    startService(context, 'api', facts, apiSettings),
-  ])
-  await waitUntilServing(hostUrl, home)
-  tell(context, 'Services', 'api, worker, lanes, signer', Date.now() - begun)
+  const begun = Date.now()
+  await startServices(context, facts, { contracts: chains.contracts, apiPorts })
+  for (const host of [hostUrl, ...otherHosts]) await waitUntilServing(host, home)
+  const each = apiPorts.length > 1 ? `, ${apiPorts.length} of each` : ''
+  tell(context, 'Services', `api, worker, lanes, signer${each}`, Date.now() - begun)
   return facts
+}
+
+type Serving = { contracts: Contracts; apiPorts: number[] }
+
+/** The first process of each role makes what the others find: keys, and what Temporal must know. */
+async function startServices(
+  context: Context,
+  facts: Facts,
+  { contracts, apiPorts }: Serving,
+): Promise<void> {
+  const { home } = context
+  const { temporalUiUrl, attestationUrl } = facts
+  const settings: Record<Service, (index: number) => NodeJS.ProcessEnv> = {
+    signer: () => ({ KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }),
+    lanes: () => ({ ATTESTATION_URL: attestationUrl }),
+    worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey }),
+    api: (index) => ({
+      API_HOST: '127.0.0.1',
+      API_PORT: String(apiPorts[index]),
+      ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+    }),
+  }
+  for (const index of apiPorts.keys()) {
+    const all = services.map(async (service) => {
+      const name = replicaName(service, index)
+      await startService(context, { service, name, settings: settings[service](index) }, facts)
+      if (name === 'signer') await fundAll(facts, contracts)
+    })
+    await Promise.all(all)
+  }
 }
 
 /** Not once the start has failed: what other parts reach while they are ended is no news. */
@@ -119,7 +159,7 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
     return { databaseUrl: env.DATABASE_URL, ...demo }
   }
   const [port = 0] = await findFreePorts(1)
-  const postgres = createPostgresPart(home, port)
+  const postgres = createPostgresPart({ name: 'postgres', dir: home.postgres, port })
   await supervisor.start(postgres)
   const demo = await prepareDatabase(postgres.url(), home, set, secrets)
   const isInside = postgres.folder() === home.postgres
@@ -128,27 +168,36 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   return { databaseUrl: postgres.url(), ...demo }
 }
 
-type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalUiUrl'>
+type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalNamespace' | 'temporalUiUrl'>
 
 async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
-  const { env, home, ports, supervisor, signal } = context
+  const { env, home, set, ports, supervisor, signal } = context
   const begun = Date.now()
+  const temporalNamespace = env.TEMPORAL_NAMESPACE ?? 'default'
   if (env.TEMPORAL_ADDRESS) {
     await checkListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
     tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
     return {
       temporalAddress: env.TEMPORAL_ADDRESS,
+      temporalNamespace,
       temporalUiUrl: env.TEMPORAL_UI_URL ?? null,
     }
   }
   const cli = await findTemporalCli({ env, signal })
   const { temporal, temporalUi: ui } = ports
+  const temporalAddress = `127.0.0.1:${temporal}`
+  if (set.places.temporal === TEMPORAL_ON_POSTGRES) {
+    const programs = await findTemporalPrograms({ env, signal })
+    const options = { programs, cli, home, port: temporal, namespace: temporalNamespace }
+    const { database, server } = await createTemporalCluster(options)
+    await supervisor.start(database)
+    await supervisor.start(server)
+    tell(context, 'Temporal', 'temporal-server on a Postgres of its own', Date.now() - begun)
+    return { temporalAddress, temporalNamespace, temporalUiUrl: env.TEMPORAL_UI_URL ?? null }
+  }
   await supervisor.start(createTemporalPart(cli, home, { temporal, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
-  return {
-    temporalAddress: `127.0.0.1:${temporal}`,
-    temporalUiUrl: `http://127.0.0.1:${ui}`,
-  }
+  return { temporalAddress, temporalNamespace, temporalUiUrl: `http://127.0.0.1:${ui}` }
 }
 
 async function bringUpChains(
@@ -242,11 +291,12 @@ async function fundChain(
   })
 }
 
+type Replica = { service: Service; name: string; settings: NodeJS.ProcessEnv }
+
 async function startService(
   { env, home, supervisor }: Context,
-  service: Service,
+  { service, name, settings }: Replica,
   facts: Facts,
-  settings: NodeJS.ProcessEnv,
 ): Promise<void> {
   const secrets = openSecrets(home)
   const rpcUrls = chainNames.map((name) => {
@@ -261,10 +311,10 @@ async function startService(
     DATABASE_URL_DIRECT: connectionOf(directUrl, service, secrets[service]),
     DEVNET_FILE: home.contracts,
     TEMPORAL_ADDRESS: facts.temporalAddress,
-    TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
+    TEMPORAL_NAMESPACE: facts.temporalNamespace,
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),
   }
-  await supervisor.start(createServicePart(service, { ...common, ...settings }, home))
+  await supervisor.start(createServicePart({ service, name }, { ...common, ...settings }, home))
 }
 
 /** The API waits for the signer's public key and the worker's schema; it has both within a second. */
