@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { viewQueries, viewUrl } from '../domain/views.js'
-import { type Facts } from './stack.js'
+import { type Facts } from './context.js'
 import { fact, say } from './terminal.js'
 
 /** Prints the table of what one needs to use the stack, and three commands to go on with. */

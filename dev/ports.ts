@@ -119,3 +119,15 @@ function listen(port: number): Promise<Server> {
 }
 
 const close = (server: Server) => new Promise<void>((resolve) => server.close(() => resolve()))
+
+/** Tells in one line what the clients of these servers would tell in many, and late. */
+export async function assertListening(
+  variable: string,
+  url: string,
+  standardPort: number,
+): Promise<void> {
+  const { hostname, port, host } = new URL(url)
+  const address = hostname.replace(/^\[|\]$/g, '')
+  if (await isListening(address, Number(port) || standardPort)) return
+  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
+}

@@ -9,7 +9,8 @@ import { services, stopOrder } from './parts/parts.js'
 import { choosePorts } from './ports.js'
 import { commandAgeMs, findLaunchers, isRunning } from './state/processes.js'
 import { readPlaces, readPortChoices } from './settings.js'
-import { bringUp, repairChain, type Facts } from './stack.js'
+import { type Facts } from './context.js'
+import { bringUp, repairChain } from './stack.js'
 import {
   lockHome,
   makeFolders,

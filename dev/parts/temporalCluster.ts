@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { findFreePorts, findLowPorts, isListening } from '../ports.js'
 import { rootFolder, type Home } from '../state/state.js'
+import { Explained } from '../terminal.js'
 import { startChild } from './child.js'
 import { createPostgresPart } from './parts.js'
 import { type Part } from './supervise.js'
@@ -73,22 +75,42 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
   }
   const server: Part = {
     name: 'temporal',
-    start: (hooks) =>
-      startChild(
-        {
-          name: 'temporal',
-          command: programs.server,
-          args: ['--allow-no-auth', 'start'],
-          env,
-          logFile: home.log('temporal'),
-          ready: () => isReady(options),
-          stopTimeoutMs: STOP_MS,
-        },
-        hooks,
-      ),
+    async start(hooks) {
+      await waitForDatabase(database.url())
+      const spec = {
+        name: 'temporal',
+        command: programs.server,
+        args: ['--allow-no-auth', 'start'],
+        env,
+        logFile: home.log('temporal'),
+        ready: () => isReady(options),
+        stopTimeoutMs: STOP_MS,
+      }
+      return startChild(spec, hooks)
+    },
   }
   return { database, server }
 }
+
+/** A server that finds no database ends at once. One that was killed with it is to wait until it is back. */
+async function waitForDatabase(url: string): Promise<void> {
+  const deadline = Date.now() + DATABASE_TIMEOUT_MS
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+    try {
+      await client.connect()
+      return await client.end()
+    } catch (cause) {
+      if (Date.now() > deadline) {
+        throw new Explained('The database of Temporal does not answer', { cause })
+      }
+      await sleep(50)
+    }
+  }
+}
+
+/** As long as the supervisor waits at most between two tries. */
+const DATABASE_TIMEOUT_MS = 5_000
 
 /** As `deploy/postgres` does it. The role's password is new at each start, and known to nobody but the server. */
 async function createRole(url: string, password: string): Promise<void> {
