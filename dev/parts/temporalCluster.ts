@@ -9,7 +9,7 @@ import { findFreePorts, findLowPorts, isListening } from '../ports.js'
 import { rootFolder, type Home } from '../state/state.js'
 import { Explained } from '../terminal.js'
 import { startChild } from './child.js'
-import { createPostgresPart } from './parts.js'
+import { createPostgresPart, type PostgresPart } from './parts.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 import { type TemporalPrograms } from './temporalPrograms.js'
@@ -26,7 +26,7 @@ type Options = {
 }
 
 /** A cluster in one process, as the image runs it; its parts are started in this order. */
-export type TemporalCluster = { database: Part; server: Part }
+export type TemporalCluster = { database: PostgresPart; server: Part }
 
 /** The deployment's own: what is true of this cluster is true of one that is made by docker-compose.yml. */
 const deployFile = (name: string) => path.join(rootFolder, 'deploy/temporal', name)
