@@ -10,6 +10,7 @@ import { createHome, removeHome, startStack, type Stack } from '../test/e2e/stac
 import { createBalancedClient } from './scale/clients.js'
 import { lendFromAll } from './scale/lending.js'
 import { report } from './scale/report.js'
+import { readHistory } from './scale/stores.js'
 import { createWallets, endow } from './scale/wallets.js'
 import type { Notes } from '../test/chaos/clients.js'
 import type { Node } from '../test/e2e/world.js'
@@ -74,7 +75,8 @@ async function run({ stack, db, nodes }: Scene): Promise<number> {
     .whereNotIn('status', ['completed', 'failed'])
     .select<OpenIntent[]>('id', 'status', db.raw('(clock_timestamp() - created_at)::text as age'))
   const verdict = await judge({ db, nodes, wallets, notes, open })
-  report(rounds, verdict)
+  const { temporalDatabaseUrl } = stack.facts
+  report(rounds, verdict, temporalDatabaseUrl ? await readHistory(temporalDatabaseUrl) : undefined)
   return Object.values(verdict).every((found) => found.length === 0) ? 0 : 1
 }
 

@@ -26,6 +26,8 @@ export type Facts = {
   temporalUiUrl: string | null
   temporalAddress: string
   temporalNamespace: string
+  /** Of the owner of Temporal's database; null when it is none of ours, or a file. */
+  temporalDatabaseUrl: string | null
   databaseUrl: string
   rpcUrls: Record<ChainName, string>
   attestationUrl: string

@@ -8,21 +8,21 @@ import { TEMPORAL_ON_POSTGRES } from './state/state.js'
 
 const TEMPORAL_PORT = 7233
 
-type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalNamespace' | 'temporalUiUrl'>
+type TemporalFacts = Pick<
+  Facts,
+  'temporalAddress' | 'temporalNamespace' | 'temporalDatabaseUrl' | 'temporalUiUrl'
+>
 
 /** Starts the Temporal server that the settings ask for, unless they name one that runs. */
 export async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
   const { env, home, set, ports, supervisor, signal } = context
   const begun = Date.now()
   const temporalNamespace = env.TEMPORAL_NAMESPACE ?? 'default'
+  const outside = { temporalNamespace, temporalUiUrl: env.TEMPORAL_UI_URL ?? null }
   if (env.TEMPORAL_ADDRESS) {
     await assertListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
     tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
-    return {
-      temporalAddress: env.TEMPORAL_ADDRESS,
-      temporalNamespace,
-      temporalUiUrl: env.TEMPORAL_UI_URL ?? null,
-    }
+    return { ...outside, temporalAddress: env.TEMPORAL_ADDRESS, temporalDatabaseUrl: null }
   }
   const cli = await findTemporalCli({ env, signal })
   const { temporal: port, temporalUi: ui } = ports
@@ -34,9 +34,10 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
     await supervisor.start(database)
     await supervisor.start(server)
     tell(context, 'Temporal', 'temporal-server on a Postgres of its own', Date.now() - begun)
-    return { temporalAddress, temporalNamespace, temporalUiUrl: env.TEMPORAL_UI_URL ?? null }
+    return { ...outside, temporalAddress, temporalDatabaseUrl: database.url() }
   }
   await supervisor.start(createTemporalPart(cli, home, { temporal: port, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
-  return { temporalAddress, temporalNamespace, temporalUiUrl: `http://127.0.0.1:${ui}` }
+  const temporalUiUrl = `http://127.0.0.1:${ui}`
+  return { temporalAddress, temporalNamespace, temporalDatabaseUrl: null, temporalUiUrl }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTurns, type Call } from './clients.js'
 import { watchProcesses, type Usage } from './processes.js'
+import { readWork, type Work } from './stores.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Notes } from '../../test/chaos/clients.js'
 import type { Stack } from '../../test/e2e/stack.js'
@@ -17,6 +18,8 @@ export type Round = {
   /** The longest time between two completions. */
   pauseMs: number
   usage: Map<string, Usage>
+  /** By database server. */
+  work: Map<string, Work>
   killed: string[]
 }
 
@@ -35,6 +38,8 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   const { stack, call, wallets, notes } = scene
   const posts: number[] = []
   const ids: string[] = []
+  const stores = storesOf(stack)
+  const before = await readWorkOf(stores)
   const watch = watchProcesses(() => readPids(stack))
   const posting = inTurns(wallets, order.connections, async (wallet) => {
     const key = `${order.name} ${wallet.id}`
@@ -54,8 +59,35 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   await untilQuiet(scene.db, ids)
   const usage = watch.read()
   watch.stop()
+  const work = subtract(await readWorkOf(stores), before)
   const times = await readTimes(scene.db, ids)
-  return { name: order.name, intents: ids.length, posts, usage, killed, ...times }
+  return { name: order.name, intents: ids.length, posts, usage, work, killed, ...times }
+}
+
+function storesOf({ facts }: Stack): [string, string][] {
+  const { databaseUrl, temporalDatabaseUrl } = facts
+  const temporal: [string, string][] = temporalDatabaseUrl
+    ? [['temporal-postgres', temporalDatabaseUrl]]
+    : []
+  return [['postgres', databaseUrl], ...temporal]
+}
+
+async function readWorkOf(stores: [string, string][]): Promise<Map<string, Work>> {
+  const all = stores.map(async ([name, url]) => [name, await readWork(url)] as const)
+  return new Map(await Promise.all(all))
+}
+
+function subtract(after: Map<string, Work>, before: Map<string, Work>): Map<string, Work> {
+  const entries = [...after].map(([name, work]) => {
+    const since = (key: keyof Work) => work[key] - (before.get(name)?.[key] ?? 0)
+    const done = {
+      commits: since('commits'),
+      walBytes: since('walBytes'),
+      storedBytes: since('storedBytes'),
+    }
+    return [name, done] as const
+  })
+  return new Map(entries)
 }
 
 /** Those of the chains are one: the devnet is not what is measured. */

@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import type { Verdict } from '../../test/chaos/verdict.js'
 import type { Round } from './lending.js'
+import type { History } from './stores.js'
 
 /** What a wallet or an intent lost, and what was done twice. */
 const lostKinds = [
@@ -14,7 +15,7 @@ const doubledKinds = ['double', 'faults'] as const
 const tenth = (value: number) => Math.round(value * 10) / 10
 
 /** Prints what came of it, and what it cost by process. */
-export function report(rounds: Round[], verdict: Verdict): void {
+export function report(rounds: Round[], verdict: Verdict, history: History | undefined): void {
   console.log('Lends on one chain, posted at once; times in ms.')
   console.table(Object.fromEntries(rounds.map((round) => [round.name, describe(round)])))
   const count = (kinds: readonly (keyof Verdict)[]) =>
@@ -23,7 +24,17 @@ export function report(rounds: Round[], verdict: Verdict): void {
   for (const [kind, found] of Object.entries(verdict)) {
     for (const one of found.slice(0, 10)) console.log(`  ${kind}: ${one}`)
   }
-  for (const round of rounds) reportUsage(round)
+  for (const round of rounds) {
+    reportUsage(round)
+    reportWork(round)
+  }
+  if (history) {
+    const { transitions, events, bytes } = history
+    console.log(
+      `A lend is ${tenth(events)} events and ${tenth(transitions)} state transitions of Temporal, ` +
+        `${Math.round(bytes)} bytes of history.`,
+    )
+  }
   console.log(`Load of the machine: ${tenth(loadavg()[0] ?? 0)} on ${cpus().length} cores.`)
 }
 
@@ -52,6 +63,19 @@ function reportUsage({ name, usage, completed, seconds }: Round): void {
   ])
   const total = [...usage.values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0)
   console.log(`By process, ${name}: ${tenth(total / completed)} ms of CPU an intent in all.`)
+  console.table(Object.fromEntries(rows))
+}
+
+function reportWork({ name, work, completed }: Round): void {
+  const rows = [...work].map(([store, { commits, walBytes, storedBytes }]) => [
+    store,
+    {
+      'commits/intent': tenth(commits / completed),
+      'WAL kB/intent': tenth(walBytes / completed / 1_000),
+      'stored kB/intent': tenth(storedBytes / completed / 1_000),
+    },
+  ])
+  console.log(`By database server, ${name}:`)
   console.table(Object.fromEntries(rows))
 }
 

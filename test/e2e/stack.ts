@@ -19,6 +19,7 @@ export type Facts = {
   apiKey: string
   temporalAddress: string
   temporalNamespace: string
+  temporalDatabaseUrl: string | null
   databaseUrl: string
   rpcUrls: Record<string, string>
   attestationUrl: string
