@@ -75,8 +75,9 @@ async function run({ stack, db, nodes }: Scene): Promise<number> {
     .whereNotIn('status', ['completed', 'failed'])
     .select<OpenIntent[]>('id', 'status', db.raw('(clock_timestamp() - created_at)::text as age'))
   const verdict = await judge({ db, nodes, wallets, notes, open })
-  const { temporalDatabaseUrl } = stack.facts
-  report(rounds, verdict, temporalDatabaseUrl ? await readHistory(temporalDatabaseUrl) : undefined)
+  const { temporalCluster } = stack.facts
+  const history = temporalCluster ? await readHistory(temporalCluster.databaseUrl) : undefined
+  report(rounds, verdict, history)
   return Object.values(verdict).every((found) => found.length === 0) ? 0 : 1
 }
 

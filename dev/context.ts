@@ -26,8 +26,8 @@ export type Facts = {
   temporalUiUrl: string | null
   temporalAddress: string
   temporalNamespace: string
-  /** Of the owner of Temporal's database; null when it is none of ours, or a file. */
-  temporalDatabaseUrl: string | null
+  /** Of a cluster of ours: the connection of its database's owner, and where it shows its counters. */
+  temporalCluster: { databaseUrl: string; metricsUrl: string } | null
   databaseUrl: string
   rpcUrls: Record<ChainName, string>
   attestationUrl: string

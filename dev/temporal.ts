@@ -10,7 +10,7 @@ const TEMPORAL_PORT = 7233
 
 type TemporalFacts = Pick<
   Facts,
-  'temporalAddress' | 'temporalNamespace' | 'temporalDatabaseUrl' | 'temporalUiUrl'
+  'temporalAddress' | 'temporalNamespace' | 'temporalCluster' | 'temporalUiUrl'
 >
 
 /** Starts the Temporal server that the settings ask for, unless they name one that runs. */
@@ -22,7 +22,7 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
   if (env.TEMPORAL_ADDRESS) {
     await assertListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
     tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
-    return { ...outside, temporalAddress: env.TEMPORAL_ADDRESS, temporalDatabaseUrl: null }
+    return { ...outside, temporalAddress: env.TEMPORAL_ADDRESS, temporalCluster: null }
   }
   const cli = await findTemporalCli({ env, signal })
   const { temporal: port, temporalUi: ui } = ports
@@ -30,14 +30,15 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
   if (set.places.temporal === TEMPORAL_ON_POSTGRES) {
     const programs = await findTemporalPrograms({ env, signal })
     const options = { programs, cli, home, port, namespace: temporalNamespace }
-    const { database, server } = await createTemporalCluster(options)
+    const { database, server, metricsUrl } = await createTemporalCluster(options)
     await supervisor.start(database)
     await supervisor.start(server)
     tell(context, 'Temporal', 'temporal-server on a Postgres of its own', Date.now() - begun)
-    return { ...outside, temporalAddress, temporalDatabaseUrl: database.url() }
+    const temporalCluster = { databaseUrl: database.url(), metricsUrl }
+    return { ...outside, temporalAddress, temporalCluster }
   }
   await supervisor.start(createTemporalPart(cli, home, { temporal: port, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   const temporalUiUrl = `http://127.0.0.1:${ui}`
-  return { temporalAddress, temporalNamespace, temporalDatabaseUrl: null, temporalUiUrl }
+  return { temporalAddress, temporalNamespace, temporalCluster: null, temporalUiUrl }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTurns, type Call } from './clients.js'
 import { watchProcesses, type Usage } from './processes.js'
+import { countsSince, readCounts, type Counts } from './serverMetrics.js'
 import { readWork, type Work } from './stores.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Notes } from '../../test/chaos/clients.js'
@@ -20,6 +21,8 @@ export type Round = {
   usage: Map<string, Usage>
   /** By database server. */
   work: Map<string, Work>
+  /** By Temporal's server; empty when it is none of ours. */
+  counts: Counts
   killed: string[]
 }
 
@@ -40,6 +43,7 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   const ids: string[] = []
   const stores = storesOf(stack)
   const before = await readWorkOf(stores)
+  const countsBefore = await readCountsOf(stack)
   const watch = watchProcesses(() => readPids(stack))
   const posting = inTurns(wallets, order.connections, async (wallet) => {
     const key = `${order.name} ${wallet.id}`
@@ -60,14 +64,18 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   const usage = watch.read()
   watch.stop()
   const work = subtract(await readWorkOf(stores), before)
+  const counts = countsSince(countsBefore, await readCountsOf(stack))
   const times = await readTimes(scene.db, ids)
-  return { name: order.name, intents: ids.length, posts, usage, work, killed, ...times }
+  return { name: order.name, intents: ids.length, posts, usage, work, counts, killed, ...times }
 }
 
+const readCountsOf = async ({ facts: { temporalCluster } }: Stack): Promise<Counts> =>
+  temporalCluster ? readCounts(temporalCluster.metricsUrl) : new Map()
+
 function storesOf({ facts }: Stack): [string, string][] {
-  const { databaseUrl, temporalDatabaseUrl } = facts
-  const temporal: [string, string][] = temporalDatabaseUrl
-    ? [['temporal-postgres', temporalDatabaseUrl]]
+  const { databaseUrl, temporalCluster } = facts
+  const temporal: [string, string][] = temporalCluster
+    ? [['temporal-postgres', temporalCluster.databaseUrl]]
     : []
   return [['postgres', databaseUrl], ...temporal]
 }

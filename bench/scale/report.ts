@@ -66,7 +66,7 @@ function reportUsage({ name, usage, completed, seconds }: Round): void {
   console.table(Object.fromEntries(rows))
 }
 
-function reportWork({ name, work, completed }: Round): void {
+function reportWork({ name, work, counts, completed }: Round): void {
   const rows = [...work].map(([store, { commits, walBytes, storedBytes }]) => [
     store,
     {
@@ -77,6 +77,8 @@ function reportWork({ name, work, completed }: Round): void {
   ])
   console.log(`By database server, ${name}:`)
   console.table(Object.fromEntries(rows))
+  for (const [what, count] of counts)
+    console.log(`  ${what}: ${tenth(count / completed)} an intent`)
 }
 
 function quantile(values: number[], share: number): number {

@@ -26,7 +26,12 @@ type Options = {
 }
 
 /** A cluster in one process, as the image runs it; its parts are started in this order. */
-export type TemporalCluster = { database: PostgresPart; server: Part }
+export type TemporalCluster = {
+  database: PostgresPart
+  server: Part
+  /** Where the server shows its counters to Prometheus. */
+  metricsUrl: string
+}
 
 /** The deployment's own: what is true of this cluster is true of one that is made by docker-compose.yml. */
 const deployFile = (name: string) => path.join(rootFolder, 'deploy/temporal', name)
@@ -47,7 +52,7 @@ const portVariables = [
 /** The server of Temporal on a Postgres of its own, with schema, settings and namespace of `deploy/temporal`. */
 export async function createTemporalCluster(options: Options): Promise<TemporalCluster> {
   const { programs, home, port } = options
-  const [databasePort = 0] = await findFreePorts(1)
+  const [databasePort = 0, metricsPort = 0] = await findFreePorts(2)
   const others = await findLowPorts(portVariables.length)
   const password = randomBytes(24).toString('hex')
   const database = createPostgresPart({
@@ -71,6 +76,7 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
     BIND_ON_IP: '127.0.0.1',
     FRONTEND_GRPC_PORT: String(port),
     ...Object.fromEntries(portVariables.map((name, i) => [name, String(others[i])])),
+    PROMETHEUS_ENDPOINT: `127.0.0.1:${metricsPort}`,
     DYNAMIC_CONFIG_FILE_PATH: deployFile('dynamicconfig.yaml'),
   }
   const server: Part = {
@@ -89,7 +95,7 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
       return startChild(spec, hooks)
     },
   }
-  return { database, server }
+  return { database, server, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` }
 }
 
 /** A server that finds no database ends at once. One that was killed with it is to wait until it is back. */

@@ -19,7 +19,7 @@ export type Facts = {
   apiKey: string
   temporalAddress: string
   temporalNamespace: string
-  temporalDatabaseUrl: string | null
+  temporalCluster: { databaseUrl: string; metricsUrl: string } | null
   databaseUrl: string
   rpcUrls: Record<string, string>
   attestationUrl: string
