@@ -58,6 +58,8 @@ function reportUsage({ name, usage, completed, seconds }: Round): void {
     {
       'CPU ms/intent': tenth(cpuMs / completed),
       cores: Math.round(cpuMs / seconds / 10) / 100,
+      // A core gives 1,000 ms a second.
+      'cores at 100/s': tenth(cpuMs / completed / 10),
       'RSS MB': Math.round(rssMb),
     },
   ])
