@@ -1,13 +1,18 @@
 import pc from 'picocolors'
 import { viewQueries, viewUrl } from '../domain/views.js'
-import { type Facts } from './stack.js'
+import { type Facts } from './context.js'
 import { fact, say } from './terminal.js'
 
 /** Prints the table of what one needs to use the stack, and three commands to go on with. */
 export function sayFacts(facts: Facts): void {
   say()
   say(fact('API base URL', pc.bold(facts.apiBaseUrl)))
-  say(fact('Temporal UI', pc.bold(facts.temporalUiUrl ?? 'of your own server')))
+  say(
+    fact(
+      'Temporal UI',
+      pc.bold(facts.temporalUiUrl ?? `none; the server is ${facts.temporalAddress}`),
+    ),
+  )
   say(fact('API key', `${pc.bold(facts.apiKey)} ${pc.dim('demo account, plan pro')}`))
   say(fact('Dashboard', pc.bold(dashboardUrl(facts))))
   say()

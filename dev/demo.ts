@@ -1,6 +1,6 @@
 import { runDemo } from './demoStory.js'
 import { readJson } from './state/jsonFile.js'
-import { type Facts } from './stack.js'
+import { type Facts } from './context.js'
 import { openHome } from './state/state.js'
 import { Explained, say, sayFailure } from './terminal.js'
 

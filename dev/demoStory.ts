@@ -7,7 +7,7 @@ import { readEthBalance, readTokenBalance } from './parts/chainState.js'
 import { fromUnits } from '../domain/money.js'
 import { readJson } from './state/jsonFile.js'
 import { commandAgeMs } from './state/processes.js'
-import { type Facts } from './stack.js'
+import { type Facts } from './context.js'
 import type { Intent, Step, Transaction, Wallet } from '@steward/sdk'
 import { drawLive, eraseLive, Explained, fact, formatSeconds, say, sign } from './terminal.js'
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Server } from 'node:net'
 import { Explained } from './terminal.js'
@@ -56,6 +57,20 @@ export async function findFreePorts(count: number): Promise<number[]> {
   return ports
 }
 
+/** Where the system begins to choose: below it nobody is given a port who asks for any. */
+const CHOSEN_FROM = 32_768
+const LOW_FROM = 20_000
+
+/** Free ports of 127.0.0.1 below 32,768, all different, for programs that keep a port in 15 bits. */
+export async function findLowPorts(count: number): Promise<number[]> {
+  const found = new Set<number>()
+  while (found.size < count) {
+    const port = randomInt(LOW_FROM, CHOSEN_FROM)
+    if (!(await isTaken(port))) found.add(port)
+  }
+  return [...found]
+}
+
 /**
  * Leaves a connection behind whose end the system waits for: a port with one is passed over when a free one is
  * chosen, and may be bound all the same. The side that ends the connection is the one that waits.
@@ -104,3 +119,15 @@ function listen(port: number): Promise<Server> {
 }
 
 const close = (server: Server) => new Promise<void>((resolve) => server.close(() => resolve()))
+
+/** Tells in one line what the clients of these servers would tell in many, and late. */
+export async function assertListening(
+  variable: string,
+  url: string,
+  standardPort: number,
+): Promise<void> {
+  const { hostname, port, host } = new URL(url)
+  const address = hostname.replace(/^\[|\]$/g, '')
+  if (await isListening(address, Number(port) || standardPort)) return
+  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
+}

@@ -1,7 +1,8 @@
 import { chainNames, rpcVariable, type ChainName } from '../chains/registry.js'
 import { devnetTerms, portVariable } from '../devnet/chains.js'
 import { readPort, type PortChoice } from './ports.js'
-import { type Places } from './state/state.js'
+import { MAX_REPLICAS } from './parts/parts.js'
+import { TEMPORAL_ON_POSTGRES, type Places } from './state/state.js'
 import { Explained } from './terminal.js'
 
 type PortKey = 'api' | 'temporal' | 'temporalUi' | 'iris' | ChainName
@@ -16,11 +17,27 @@ export function readPlaces(env: NodeJS.ProcessEnv): Places {
   })
   return {
     postgres: env.DATABASE_URL ? describeUrl(env.DATABASE_URL, 'DATABASE_URL') : 'embedded',
-    temporal: env.TEMPORAL_ADDRESS
-      ? describeUrl(`tcp://${env.TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
-      : 'embedded',
+    temporal: readTemporalPlace(env),
     ...(Object.fromEntries(chains) as Record<ChainName, string>),
   }
+}
+
+function readTemporalPlace({ TEMPORAL_ADDRESS, TEMPORAL_STORE }: NodeJS.ProcessEnv): string {
+  if (TEMPORAL_ADDRESS) return describeUrl(`tcp://${TEMPORAL_ADDRESS}`, 'TEMPORAL_ADDRESS')
+  if (!TEMPORAL_STORE || TEMPORAL_STORE === 'sqlite') return 'embedded'
+  if (TEMPORAL_STORE === 'postgres') return TEMPORAL_ON_POSTGRES
+  throw new Explained(`TEMPORAL_STORE=${TEMPORAL_STORE} is neither sqlite nor postgres.`)
+}
+
+/**
+ * How many processes of each role run: `REPLICAS`, else one.
+ *
+ * @throws {Explained} when it is no number from 1 to 8.
+ */
+export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
+  const count = Number(REPLICAS)
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count
+  throw new Explained(`REPLICAS=${REPLICAS} is not a number from 1 to ${MAX_REPLICAS}.`)
 }
 
 /** The nodes of a chain that are given from outside, the preferred one first. */
@@ -42,7 +59,7 @@ export function readPortChoices(
   places: Places,
 ): Record<PortKey, PortChoice> {
   const choose = (name: string, variable: string, port: number, place = 'embedded') =>
-    place === 'embedded' ? readPort(env, name, variable, port) : { name, variable, port: 0 }
+    place.startsWith('embedded') ? readPort(env, name, variable, port) : { name, variable, port: 0 }
   const chains = chainNames.map((name) => {
     const variable = portVariable(name)
     return [name, choose(name, variable, devnetTerms[name].port, places[name])] as const

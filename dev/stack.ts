@@ -7,53 +7,25 @@ import {
 } from '../chains/registry.js'
 import { deployChain, fundOperators } from '../devnet/deploy.js'
 import { startIris } from '../devnet/iris/iris.js'
+import { tell, type Context, type Facts } from './context.js'
 import { checkOutsideNode, markChain, readChainMark, settleChain } from './parts/chainState.js'
 import { compileServices } from './parts/compile.js'
 import { buildBeside } from './parts/dashboard.js'
-import { connectionOf, prepareDatabase, readOperators } from './parts/database.js'
+import { prepareDatabase, readOperators } from './parts/database.js'
+import { createChainPart, createPostgresPart } from './parts/parts.js'
+import { assertListening, findFreePorts } from './ports.js'
+import { startServices } from './services.js'
+import { readReplicas, readRpcUrls } from './settings.js'
 import { writeJson } from './state/jsonFile.js'
-import {
-  createChainPart,
-  createPostgresPart,
-  createServicePart,
-  createTemporalPart,
-  type Service,
-} from './parts/parts.js'
-import { findFreePorts, isListening } from './ports.js'
-import { readRpcUrls, type Ports } from './settings.js'
-import { assertSameSet, openSecrets, type Home, type StateSet } from './state/state.js'
-import { type Supervisor } from './parts/supervise.js'
-import { findTemporalCli } from './parts/temporalCli.js'
-import { Explained, sayDone, sayFailure } from './terminal.js'
-
-export type Context = {
-  env: NodeJS.ProcessEnv
-  home: Home
-  set: StateSet
-  ports: Ports
-  supervisor: Supervisor
-  signal: AbortSignal
-}
-
-/** Everything one needs to use the stack; also what `dev.json` holds, beside the process ids. */
-export type Facts = {
-  apiBaseUrl: string
-  hostUrl: string
-  apiKey: string
-  /** Token of a link to the dashboard for the owner of the demo account; null when he has a password. */
-  invitation: string | null
-  temporalUiUrl: string | null
-  temporalAddress: string
-  databaseUrl: string
-  rpcUrls: Record<ChainName, string>
-  attestationUrl: string
-}
+import { assertSameSet, openSecrets } from './state/state.js'
+import { bringUpTemporal } from './temporal.js'
+import { sayFailure } from './terminal.js'
 
 type Contracts = Record<ChainName, DevnetContracts>
 
 /** Starts all parts, those that do not need each other at the same time, and resolves when the API serves. */
 export async function bringUp(context: Context): Promise<Facts> {
-  const { home, ports } = context
+  const { ports } = context
   const [database, temporal, chains] = await Promise.all([
     bringUpDatabase(context),
     bringUpTemporal(context),
@@ -61,43 +33,28 @@ export async function bringUp(context: Context): Promise<Facts> {
     compileServices(),
     bringUpDashboard(context),
   ])
-  const hostUrl = `http://127.0.0.1:${ports.api}`
-  const facts = { apiBaseUrl: `${hostUrl}/v1`, hostUrl, ...database, ...temporal, ...chains.facts }
-  const begun = Date.now()
-  const { temporalUiUrl } = facts
-  const apiSettings = {
-    ...{ API_HOST: '127.0.0.1', API_PORT: String(ports.api) },
-    ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+  const apiPorts = [ports.api, ...(await findFreePorts(readReplicas(context.env) - 1))]
+  const [hostUrl = '', ...otherHosts] = apiPorts.map((port) => `http://127.0.0.1:${port}`)
+  const apiBaseUrls = [hostUrl, ...otherHosts].map((host) => `${host}/v1`)
+  const facts = {
+    apiBaseUrl: `${hostUrl}/v1`,
+    hostUrl,
+    apiBaseUrls,
+    ...database,
+    ...temporal,
+    ...chains.facts,
   }
-  const signerSettings = { KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }
-  await Promise.all([
-    startService(context, 'signer', facts, signerSettings).then(() =>
-      fundAll(facts, chains.contracts),
-    ),
-    startService(context, 'lanes', facts, { ATTESTATION_URL: facts.attestationUrl }),
-    startService(context, 'worker', facts, { WEBHOOK_KEY_FILE: home.webhookKey }),
-    startService(context, 'api', facts, apiSettings),
-  ])
-  await waitUntilServing(hostUrl, home)
-  tell(context, 'Services', 'api, worker, lanes, signer', Date.now() - begun)
+  const begun = Date.now()
+  await startServices(context, facts, {
+    apiPorts,
+    onSigner: () => fundAll(facts, chains.contracts),
+  })
+  const each = apiPorts.length > 1 ? `, ${apiPorts.length} of each` : ''
+  tell(context, 'Services', `api, worker, lanes, signer${each}`, Date.now() - begun)
   return facts
 }
 
-/** Not once the start has failed: what other parts reach while they are ended is no news. */
-function tell({ signal }: Context, name: string, what: string, tookMs: number): void {
-  if (!signal.aborted) sayDone(name, what, tookMs)
-}
-
-const TEMPORAL_PORT = 7233
 const POSTGRES_PORT = 5432
-
-/** Tells in one line what the clients of these servers would tell in many, and late. */
-async function checkListening(variable: string, url: string, standardPort: number): Promise<void> {
-  const { hostname, port, host } = new URL(url)
-  const address = hostname.replace(/^\[|\]$/g, '')
-  if (await isListening(address, Number(port) || standardPort)) return
-  throw new Explained(`${variable} (${host}) does not answer. Start it, or unset ${variable}.`)
-}
 
 type DatabaseFacts = Pick<Facts, 'databaseUrl' | 'apiKey' | 'invitation'>
 
@@ -113,42 +70,19 @@ async function bringUpDatabase(context: Context): Promise<DatabaseFacts> {
   const begun = Date.now()
   const secrets = openSecrets(home)
   if (env.DATABASE_URL) {
-    await checkListening('DATABASE_URL', env.DATABASE_URL, POSTGRES_PORT)
+    await assertListening('DATABASE_URL', env.DATABASE_URL, POSTGRES_PORT)
     const demo = await prepareDatabase(env.DATABASE_URL, home, set, secrets)
     tell(context, 'Postgres', set.places.postgres, Date.now() - begun)
     return { databaseUrl: env.DATABASE_URL, ...demo }
   }
   const [port = 0] = await findFreePorts(1)
-  const postgres = createPostgresPart(home, port)
+  const postgres = createPostgresPart({ name: 'postgres', dir: home.postgres, port })
   await supervisor.start(postgres)
   const demo = await prepareDatabase(postgres.url(), home, set, secrets)
   const isInside = postgres.folder() === home.postgres
   const where = isInside ? 'embedded' : `embedded, data in ${postgres.folder()}`
   tell(context, 'Postgres', where, Date.now() - begun)
   return { databaseUrl: postgres.url(), ...demo }
-}
-
-type TemporalFacts = Pick<Facts, 'temporalAddress' | 'temporalUiUrl'>
-
-async function bringUpTemporal(context: Context): Promise<TemporalFacts> {
-  const { env, home, ports, supervisor, signal } = context
-  const begun = Date.now()
-  if (env.TEMPORAL_ADDRESS) {
-    await checkListening('TEMPORAL_ADDRESS', `tcp://${env.TEMPORAL_ADDRESS}`, TEMPORAL_PORT)
-    tell(context, 'Temporal', env.TEMPORAL_ADDRESS, Date.now() - begun)
-    return {
-      temporalAddress: env.TEMPORAL_ADDRESS,
-      temporalUiUrl: env.TEMPORAL_UI_URL ?? null,
-    }
-  }
-  const cli = await findTemporalCli({ env, signal })
-  const { temporal, temporalUi: ui } = ports
-  await supervisor.start(createTemporalPart(cli, home, { temporal, ui }))
-  tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
-  return {
-    temporalAddress: `127.0.0.1:${temporal}`,
-    temporalUiUrl: `http://127.0.0.1:${ui}`,
-  }
 }
 
 async function bringUpChains(
@@ -240,48 +174,4 @@ async function fundChain(
     lanes: own.map(({ sender }) => sender),
     ...(paysOut && { treasury }),
   })
-}
-
-async function startService(
-  { env, home, supervisor }: Context,
-  service: Service,
-  facts: Facts,
-  settings: NodeJS.ProcessEnv,
-): Promise<void> {
-  const secrets = openSecrets(home)
-  const rpcUrls = chainNames.map((name) => {
-    const outside = readRpcUrls(env, name).join()
-    return [rpcVariable(name), outside || facts.rpcUrls[name]] as const
-  })
-  const directUrl = (env.DATABASE_URL && env.DATABASE_URL_DIRECT) || facts.databaseUrl
-  const common: NodeJS.ProcessEnv = {
-    NETWORK: 'devnet',
-    LOG_LEVEL: env.LOG_LEVEL ?? 'info',
-    DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
-    DATABASE_URL_DIRECT: connectionOf(directUrl, service, secrets[service]),
-    DEVNET_FILE: home.contracts,
-    TEMPORAL_ADDRESS: facts.temporalAddress,
-    TEMPORAL_NAMESPACE: env.TEMPORAL_NAMESPACE ?? 'default',
-    ...(Object.fromEntries(rpcUrls) as Record<string, string>),
-  }
-  await supervisor.start(createServicePart(service, { ...common, ...settings }, home))
-}
-
-/** The API waits for the signer's public key and the worker's schema; it has both within a second. */
-const SERVING_TIMEOUT_MS = 30_000
-
-async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
-  const deadline = Date.now() + SERVING_TIMEOUT_MS
-  for (;;) {
-    const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
-    const state = answer && (await answer.text())
-    if (answer?.ok && state?.includes('"degraded":false')) return
-    if (Date.now() > deadline) {
-      const reason = state ?? 'no answer'
-      throw new Explained(
-        `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
-      )
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
 }

@@ -9,7 +9,8 @@ import { services, stopOrder } from './parts/parts.js'
 import { choosePorts } from './ports.js'
 import { commandAgeMs, findLaunchers, isRunning } from './state/processes.js'
 import { readPlaces, readPortChoices } from './settings.js'
-import { bringUp, repairChain, type Facts } from './stack.js'
+import { type Facts } from './context.js'
+import { bringUp, repairChain } from './stack.js'
 import {
   lockHome,
   makeFolders,
@@ -100,10 +101,12 @@ const isChain = (name: string): name is ChainName => chainNames.some((chain) => 
 function writeFacts(home: Home, facts: Facts, supervisor: Supervisor): void {
   const pids = supervisor.pids()
   const pidOf = (name: string) => pids[name] ?? null
+  const others = Object.keys(pids).filter((name) => !isChain(name))
+  const named = new Set([...services, 'temporal', 'postgres', ...others])
   writeJson(home.facts, {
     ...facts,
     pids: {
-      ...Object.fromEntries([...services, 'temporal', 'postgres'].map((n) => [n, pidOf(n)])),
+      ...Object.fromEntries([...named].map((name) => [name, pidOf(name)])),
       anvil: Object.fromEntries(chainNames.map((name) => [name, pidOf(name)])),
     },
   })

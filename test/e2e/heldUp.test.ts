@@ -21,7 +21,8 @@ let browser: Browser | undefined
 
 beforeAll(async () => {
   world = await startWorld()
-  temporal = connectTemporal(world.stack.facts.temporalAddress, 'default')
+  const { temporalAddress, temporalNamespace } = world.stack.facts
+  temporal = connectTemporal(temporalAddress, temporalNamespace)
   if (hasBrowser) browser = await openBrowser()
 }, 600_000)
 afterEach(async () => {

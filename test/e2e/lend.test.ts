@@ -98,8 +98,9 @@ describe('a wallet that holds no ETH', () => {
     const wallet = await createFundedWallet('bob')
     const { id } = await lend(wallet.id, 1)
     await untilOver(id)
-    const connection = await Connection.connect({ address: stack.facts.temporalAddress })
-    const client = new Client({ connection })
+    const { temporalAddress: address, temporalNamespace: namespace } = stack.facts
+    const connection = await Connection.connect({ address })
+    const client = new Client({ connection, namespace })
     const query = `WalletId = '${wallet.id}' and IntentAction = 'lend'`
     const found = await until(
       async () => {

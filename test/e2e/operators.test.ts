@@ -18,7 +18,8 @@ let temporal: Client
 
 beforeAll(async () => {
   world = await startWorld()
-  temporal = connectTemporal(world.stack.facts.temporalAddress, 'default')
+  const { temporalAddress, temporalNamespace } = world.stack.facts
+  temporal = connectTemporal(temporalAddress, temporalNamespace)
 }, 600_000)
 afterEach(async () => {
   world.signal('signer', 'SIGCONT')

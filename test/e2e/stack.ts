@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Connection } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -12,8 +14,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 export type Facts = {
   apiBaseUrl: string
   hostUrl: string
+  /** Of each process of the API. */
+  apiBaseUrls: string[]
   apiKey: string
   temporalAddress: string
+  temporalNamespace: string
+  temporalCluster: { databaseUrl: string; metricsUrl: string } | null
   databaseUrl: string
   rpcUrls: Record<string, string>
   attestationUrl: string
@@ -53,17 +59,27 @@ const anyPort = Object.fromEntries(
 )
 
 /**
- * Does what `npm start -- --no-demo` does, with its state in `home` and on free ports.
+ * Does what `npm start -- --no-demo` does, with its state in `home` and on free ports. Where `TEMPORAL_ADDRESS` names
+ * a server that runs, the stack has a namespace of its own there, the same one for the same `home`.
  *
  * @param env - Variables for it beside those of this process.
  */
 export async function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
+  const shared = env.TEMPORAL_ADDRESS ? undefined : process.env.TEMPORAL_ADDRESS
+  const namespace = shared && (await openNamespace(shared, home))
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', join(root, 'dev', 'start.ts'), '--no-demo'],
     {
       cwd: root,
-      env: { ...process.env, ...anyPort, ...env, STEWARD_HOME: home, NODE_OPTIONS: env.NODE_OPTIONS ?? '' },
+      env: {
+        ...process.env,
+        ...anyPort,
+        ...env,
+        ...(namespace && { TEMPORAL_NAMESPACE: namespace }),
+        STEWARD_HOME: home,
+        NODE_OPTIONS: env.NODE_OPTIONS ?? '',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
@@ -87,6 +103,30 @@ export async function startStack(home: string, env: NodeJS.ProcessEnv = {}): Pro
       child.kill('SIGTERM')
       await exited
     },
+  }
+}
+
+/** What a test leaves behind need not be kept longer. */
+const RETENTION_MS = 86_400_000
+
+/** Workflows of another stack would be run by the workers of this one: they share a queue's name. */
+async function openNamespace(address: string, home: string): Promise<string> {
+  const namespace = basename(home).replaceAll(/\W/g, '-')
+  const connection = await Connection.connect({ address })
+  const { workflowService } = connection
+  try {
+    const workflowExecutionRetentionPeriod = msToTs(RETENTION_MS)
+    await workflowService
+      .registerNamespace({ namespace, workflowExecutionRetentionPeriod })
+      .catch(async () => workflowService.describeNamespace({ namespace }))
+    // The frontend hears of it a moment later.
+    await until(
+      () => workflowService.countWorkflowExecutions({ namespace }).catch(() => undefined),
+      (answer) => answer !== undefined,
+    )
+    return namespace
+  } finally {
+    await connection.close()
   }
 }
 

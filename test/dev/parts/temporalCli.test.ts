@@ -196,7 +196,7 @@ describe('findTemporalCli', () => {
   )
 })
 
-test('the Go module, the wheels and the containers are of the same version', () => {
+test('the Go modules, the wheels and the containers are of the same version', () => {
   const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
   const find = (file: string, pattern: RegExp) => [
     ...new Set([...read(file).matchAll(pattern)].map(([, version]) => version)),
@@ -209,6 +209,8 @@ test('the Go module, the wheels and the containers are of the same version', () 
   expect(wheel).toHaveLength(1)
   expect(pinned('github.com/temporalio/cli')).toEqual(wheel)
   expect(image('server')).toEqual(pinned('go.temporal.io/server'))
+  const server = find('tools/temporal-server/go.mod', /^\s*go\.temporal\.io\/server v(\S+)/gm)
+  expect(server).toEqual(pinned('go.temporal.io/server'))
   expect(image('admin-tools')).toEqual(pinned('go.temporal.io/server'))
   expect(image('ui')).toEqual(pinned('github.com/temporalio/ui-server/v2'))
 })

@@ -17,6 +17,7 @@ import {
   reapOrphans,
   recordChildren,
   saveSet,
+  TEMPORAL_ON_POSTGRES,
   wipeHome,
   type Home,
   type Places,
@@ -71,6 +72,18 @@ describe('openSet', () => {
     fs.rmSync(pathOf(), { recursive: true })
     expect(() => openSet(home, embedded)).toThrow(part)
     expect(() => openSet(home, embedded)).toThrow('npm start -- --fresh')
+  })
+
+  test('error: Temporal kept its state in a file and is now to keep it in Postgres', () => {
+    fillHome()
+    const places = { ...embedded, temporal: TEMPORAL_ON_POSTGRES }
+    expect(() => openSet(home, places)).toThrow(/temporal was embedded, now is .*Postgres/)
+  })
+
+  test('error: the Postgres of Temporal is gone', () => {
+    fillHome()
+    saveSet(home, { ...set, places: { ...embedded, temporal: TEMPORAL_ON_POSTGRES } })
+    expect(() => openSet(home, embedded)).toThrow('the database of Temporal')
   })
 
   test('error: a part that is now elsewhere', () => {

@@ -1,0 +1,91 @@
+import { chainNames, rpcVariable } from '../chains/registry.js'
+import { type Context, type Facts } from './context.js'
+import { connectionOf } from './parts/database.js'
+import { createServicePart, replicaName, services, type Service } from './parts/parts.js'
+import { readRpcUrls } from './settings.js'
+import { openSecrets, type Home } from './state/state.js'
+import { Explained } from './terminal.js'
+
+type Options = {
+  /** One for each process of a role. */
+  apiPorts: number[]
+  /** Called once the signer has made its keys. */
+  onSigner(): Promise<void>
+}
+
+/**
+ * Starts the services and resolves when each process of the API serves. The first process of each role makes what
+ * the others find: keys, and what Temporal must know.
+ */
+export async function startServices(
+  context: Context,
+  facts: Facts,
+  { apiPorts, onSigner }: Options,
+): Promise<void> {
+  const { home } = context
+  const { temporalUiUrl, attestationUrl } = facts
+  const settings: Record<Service, (index: number) => NodeJS.ProcessEnv> = {
+    signer: () => ({ KEK_FILE: home.kek, LANES_PER_CHAIN: '2' }),
+    lanes: () => ({ ATTESTATION_URL: attestationUrl }),
+    worker: () => ({ WEBHOOK_KEY_FILE: home.webhookKey }),
+    api: (index) => ({
+      API_HOST: '127.0.0.1',
+      API_PORT: String(apiPorts[index]),
+      ...(temporalUiUrl && { TEMPORAL_UI_URL: temporalUiUrl }),
+    }),
+  }
+  for (const index of apiPorts.keys()) {
+    const all = services.map(async (service) => {
+      const name = replicaName(service, index)
+      await startService(context, { service, name, settings: settings[service](index) }, facts)
+      if (name === 'signer') await onSigner()
+    })
+    await Promise.all(all)
+    await waitUntilServing(`http://127.0.0.1:${apiPorts[index]}`, home)
+  }
+}
+
+type Replica = { service: Service; name: string; settings: NodeJS.ProcessEnv }
+
+async function startService(
+  { env, home, supervisor }: Context,
+  { service, name, settings }: Replica,
+  facts: Facts,
+): Promise<void> {
+  const secrets = openSecrets(home)
+  const rpcUrls = chainNames.map((name) => {
+    const outside = readRpcUrls(env, name).join()
+    return [rpcVariable(name), outside || facts.rpcUrls[name]] as const
+  })
+  const directUrl = (env.DATABASE_URL && env.DATABASE_URL_DIRECT) || facts.databaseUrl
+  const common: NodeJS.ProcessEnv = {
+    NETWORK: 'devnet',
+    LOG_LEVEL: env.LOG_LEVEL ?? 'info',
+    DATABASE_URL: connectionOf(facts.databaseUrl, service, secrets[service]),
+    DATABASE_URL_DIRECT: connectionOf(directUrl, service, secrets[service]),
+    DEVNET_FILE: home.contracts,
+    TEMPORAL_ADDRESS: facts.temporalAddress,
+    TEMPORAL_NAMESPACE: facts.temporalNamespace,
+    ...(Object.fromEntries(rpcUrls) as Record<string, string>),
+  }
+  await supervisor.start(createServicePart({ service, name }, { ...common, ...settings }, home))
+}
+
+/** The API waits for the signer's public key and the worker's schema; it has both within a second. */
+const SERVING_TIMEOUT_MS = 30_000
+
+async function waitUntilServing(hostUrl: string, home: Home): Promise<void> {
+  const deadline = Date.now() + SERVING_TIMEOUT_MS
+  for (;;) {
+    const answer = await fetch(`${hostUrl}/readyz`).catch(() => undefined)
+    const state = answer && (await answer.text())
+    if (answer?.ok && state?.includes('"degraded":false')) return
+    if (Date.now() > deadline) {
+      const reason = state ?? 'no answer'
+      throw new Explained(
+        `The API does not become ready: ${reason.slice(0, 300)}. See ${home.log('api')}`,
+      )
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals'
+import { readPlaces, readPortChoices, readReplicas } from '../../dev/settings.js'
+import { TEMPORAL_ON_POSTGRES } from '../../dev/state/state.js'
+
+describe('readPlaces', () => {
+  test.each([
+    [{}, 'embedded'],
+    [{ TEMPORAL_STORE: 'sqlite' }, 'embedded'],
+    [{ TEMPORAL_STORE: 'postgres' }, TEMPORAL_ON_POSTGRES],
+    [{ TEMPORAL_STORE: 'postgres', TEMPORAL_ADDRESS: 'there:7233' }, 'there:7233'],
+  ])('%p: Temporal is %s', (env, place) => {
+    expect(readPlaces(env).temporal).toBe(place)
+  })
+
+  test('error: a store that there is not', () => {
+    expect(() => readPlaces({ TEMPORAL_STORE: 'mysql' })).toThrow('TEMPORAL_STORE=mysql')
+  })
+})
+
+test('readPortChoices: a Temporal of its own is where the user wants it, on Postgres too', () => {
+  const env = { TEMPORAL_STORE: 'postgres', TEMPORAL_PORT: '7000' }
+  expect(readPortChoices(env, readPlaces(env)).temporal.port).toBe(7_000)
+})
+
+describe('readReplicas', () => {
+  test('one process of each role, or as many as are asked for', () => {
+    expect(readReplicas({})).toBe(1)
+    expect(readReplicas({ REPLICAS: '3' })).toBe(3)
+  })
+
+  test.each(['0', '9', '1.5', 'two', '-1'])('error: REPLICAS=%s', (REPLICAS) => {
+    expect(() => readReplicas({ REPLICAS })).toThrow(`REPLICAS=${REPLICAS} is not a number`)
+  })
+})
