@@ -94,7 +94,10 @@ describe('POST /v1/demo/fund', () => {
   const fund = (walletId: unknown, as = key) =>
     world.api.call('POST', '/v1/demo/fund', { key: as, body: { walletId } })
   const fundingsOf = (walletId: string) =>
-    world.database.db('funding').where({ wallet_id: walletId })
+    world.database
+      .db('funding')
+      .where({ wallet_id: walletId })
+      .select<{ account_id: string }[]>('*')
 
   test('201: exactly one funding of 1 USDC on arbitrum-sepolia, started once', async () => {
     const { id: walletId } = await newWallet()

@@ -135,11 +135,7 @@ export const statements: readonly Statement[] = [
     name: 'what a wallet has reserved',
     role: 'worker',
     run: (trx, { busiest }) =>
-      readReserved(
-        trx,
-        { walletId: busiest, token: '0xusdc' },
-        { chainId: BigInt(CHAIN), ...BOOKED },
-      ),
+      readReserved(trx, busiest, [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...BOOKED } }]),
   },
 ]
 
