@@ -1,11 +1,7 @@
 /** What is asked costs as much however much is stored: indexes for what was looked through, sums for what was added up. */
 export const growth = `
 -- Lists of an account, newest first.
-create index intent_account on intent (account_id, id);
 create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
-create index wallet_account on wallet (account_id, id);
-drop index intent_wallet;
-create index intent_wallet on intent (wallet_id, id);
 create index webhook_delivery_troubled on webhook_delivery (webhook_id, id) where status <> 'delivered';
 create index webhook_delivery_age on webhook_delivery (created_at) where status <> 'pending';
 
