@@ -12,8 +12,10 @@ const LEASE_SECONDS = 30
 /** After this many leases that ended without a verdict a row is taken alone, so that it harms no other. */
 export const LEASES_IN_COMPANY = 2
 
-/** Of one account, or one pair of tokens, so many rows are looked through at most to find some that may be taken. */
+/** Of one account so many rows are looked through at most to find some that may be taken. */
 const LOOKED_THROUGH = 1_000
+/** Of a pair of tokens only one is taken at a time: so many that no operator has stopped are looked through. */
+const SWAPS_LOOKED_THROUGH = 200
 
 /** For each place in a bundle so many rows of each plan are weighed: not all may be served by the lane that asks. */
 const CANDIDATES = 10
@@ -51,6 +53,11 @@ const isSwap = `op.state = 'queued' and op.lost_leases < ${LEASES_IN_COMPANY}
     and op.kind = 'swap' and op.resource is not null`
 const isWaiting = `op.state = 'queued' and op.lost_leases < ${LEASES_IN_COMPANY}
     and (op.kind <> 'swap' or op.resource is null)`
+
+/** A pair on its chain, as its index has it. */
+const pair = `(op.chain_id::text || ' ' || op.resource) collate "C"`
+const isOfChain = (chain: string) =>
+  `${pair} > cast(${chain} as text) || ' ' and ${pair} < cast(${chain} as text) || '!'`
 
 /** Of the same pair or wallet the first one comes first. */
 const place = `row_number() over (
@@ -100,11 +107,16 @@ const leased = `select wallet_id from operation
 
 /** True when something of the chain waits for the signer. */
 export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
-  const anyOf = (where: string) => `exists (
-    select from operation op where op.chain_id = :chain and ${where} and ${isTakable} and ${isNotStopped})`
-  const { rows } = await db.raw<{ rows: { hasWork: boolean }[] }>(
-    `select ${[isWaiting, isSwap, isAlone].map(anyOf).join(' or ')} as "hasWork"`,
-    { chain: chainId },
+  // In the order of its index, which is therefore read: what waits may stand at the very end of the table.
+  const firstOf = (where: string, order: string) => `(select true from operation op
+    where ${where} and ${isTakable} and ${isNotStopped} order by ${order} limit 1)`
+  const here = 'op.chain_id = :chain'
+  const { rows } = await db.raw<{ rows: { hasWork: boolean | null }[] }>(
+    `select coalesce(
+      ${firstOf(`${here} and ${isWaiting}`, 'op.priority, op.account_id, op.created_at')},
+      ${firstOf(`${isOfChain(':chain')} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
+      ${firstOf(`${here} and ${isAlone}`, 'op.created_at')}) as "hasWork"`,
+    { chain: chainId.toString() },
   )
   return rows[0]?.hasWork === true
 }
@@ -159,9 +171,20 @@ const whenReady = `left join intent i on i.id = op.intent_id
       and ${isFree}`
 
 /** The first rows of a part of the queue, as far as it is looked through. */
-const firstOf = (where: string, order: string) => `(
-      select op.* from operation op where op.chain_id = $1 and ${where}
-      order by ${order} limit ${LOOKED_THROUGH}) op`
+const firstOf = (where: string, order: string, limit: number) => `(
+      select op.* from operation op where ${where}
+      order by ${order} limit ${limit}) op`
+
+const waitingOfAccount = firstOf(
+  `op.chain_id = $1 and ${isWaiting} and op.priority = t.priority and op.account_id = t.account_id`,
+  'op.created_at',
+  LOOKED_THROUGH,
+)
+const swapsOfPair = firstOf(
+  `${isSwap} and ${pair} = p.pair and ${isNotStopped}`,
+  `${pair}, op.priority, op.created_at`,
+  SWAPS_LOOKED_THROUGH,
+)
 
 /**
  * `turns` walks from account to account, plan by plan, and round to the first one again, as far as is needed for
@@ -190,28 +213,27 @@ turns (priority, account_id, n, is_round) as (
       and next.account_id is null and not t.is_round and op.account_id <= $5
     order by op.account_id limit 1) first on true
   where t.n < (select n from needed) and coalesce(next.account_id, first.account_id) is not null
-), pairs (resource) as (
-  (select op.resource from operation op where op.chain_id = $1 and ${isSwap}
-   order by op.resource limit 1)
+), pairs (pair) as (
+  (select ${pair} from operation op where ${isOfChain('$1')} and ${isSwap} order by 1 limit 1)
   union all
-  select (select op.resource from operation op
-    where op.chain_id = $1 and ${isSwap} and op.resource > p.resource order by op.resource limit 1)
-  from pairs p where p.resource is not null
+  select (select ${pair} from operation op
+    where ${pair} > p.pair and ${isOfChain('$1')} and ${isSwap} order by 1 limit 1)
+  from pairs p where p.pair is not null
 ), served as (
   select priority, account_id,
     ${CANDIDATES} * (select n from needed) / count(*) over (partition by priority) as share
   from turns where n > 0
 ), candidate as (
   select op.* from served t cross join lateral (
-    select op.* from ${firstOf(`${isWaiting} and op.priority = t.priority and op.account_id = t.account_id`, 'op.created_at')}
+    select op.* from ${waitingOfAccount}
     ${whenReady}
     order by op.created_at limit t.share) op
   union all
   select op.* from pairs p cross join lateral (
-    select op.* from ${firstOf(`${isSwap} and op.resource = p.resource`, 'op.priority, op.created_at')}
+    select op.* from ${swapsOfPair}
     ${whenReady}
     order by op.priority, op.created_at limit (select n from needed)) op
-  where p.resource is not null
+  where p.pair is not null
   union all
   (select op.* from operation op ${whenReady} and op.chain_id = $1 and ${isAlone}
    order by op.created_at limit ${LOOKED_THROUGH})

@@ -35,7 +35,8 @@ revoke execute on function priority_of, set_priority, follow_plan from public;
 drop index operation_queued;
 create index operation_waiting on operation (chain_id, priority, account_id, created_at)
   where state = 'queued' and lost_leases < 2 and (kind <> 'swap' or resource is null);
-create index operation_swaps on operation (chain_id, resource, priority, created_at)
+-- One key for chain and pair, so that no other index looks as good where the planner expects few of a pair.
+create index operation_swaps on operation ((chain_id::text || ' ' || resource) collate "C", priority, created_at)
   where state = 'queued' and lost_leases < 2 and kind = 'swap' and resource is not null;
 create index operation_alone on operation (chain_id, created_at)
   where tx_id is null and (state = 'signed' or state = 'queued' and lost_leases >= 2);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readContenders } from '../../../db/lanes/contending.js'
 import { hasWorkToSign, takeOperations, type Rotation } from '../../../db/lanes/taking.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
-import type { Db } from '../../../db/connection/connect.js'
 import type { Lane } from '../../../db/lanes/signing.js'
 
 const FEW = 200
@@ -12,13 +12,18 @@ const MANY = 4_000
 const BUNDLE = 20
 
 let database: TestDatabase
+let signer: Db
 let chains = 5_000
 
 beforeAll(async () => {
   database = await createDatabase()
+  signer = connect(database.urlAs('steward_signer'), 1)
   await database.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
 })
-afterAll(() => database?.drop())
+afterAll(async () => {
+  await signer.destroy()
+  await database.drop()
+})
 
 /** The only lane of a chain of its own. */
 async function createLane(): Promise<Lane> {
@@ -58,7 +63,7 @@ async function insertMany(db: Db, { chainId }: Lane, count: number, rows: Rows):
 
 /** Rows of operations that a statement reads. */
 async function countRead(ask: (trx: Db) => Promise<unknown>): Promise<number> {
-  const trx = await database.db.transaction()
+  const trx = await signer.transaction()
   const read = async () => {
     const row = await trx('pg_stat_xact_user_tables')
       .where({ relname: 'operation' })
