@@ -126,6 +126,7 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
   const begun = performance.now()
   const now = () => (performance.now() - begun) / 1_000
   for (let last = { executed: -1, at: 0 }; ;) {
+    await askAgain(world)
     const executed = (await countEnded(world)) - before
     samples.push({ at: now(), executed })
     if (executed > last.executed) last = { executed, at: performance.now() }
@@ -147,6 +148,14 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
 
 function addAll(one: Cpu, other: Cpu): Cpu {
   return Object.fromEntries(Object.entries(other).map(([name, s]) => [name, s + (one[name] ?? 0)]))
+}
+
+/** What a workflow's activity does for what was turned away: it hands it in once more. */
+async function askAgain({ db }: World): Promise<void> {
+  await db('operation')
+    .where({ state: 'deferred' })
+    .whereRaw('retry_after < clock_timestamp()')
+    .update({ state: 'queued' })
 }
 
 async function countEnded({ db }: World): Promise<number> {
