@@ -14,6 +14,7 @@ import { createProber, summarize, watchDeployment } from '../probe/watch.js'
 import { createBreaker } from '../temporal/breaker.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
+import { createStarts } from '../temporal/starts.js'
 import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
@@ -32,6 +33,8 @@ onStop(() => requestLog.stop())
 const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = config
 const temporal = connectTemporal(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, [createBreaker()])
 onStop(() => temporal.connection.close())
+const starts = createStarts({ temporal, db, log })
+onStop(() => starts.settled())
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
@@ -48,7 +51,7 @@ const dashboard = {
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
 const guards = { fundingLimits, shield, streams, requestLog, log, dashboard }
-const parts = { ...planning, prober, temporal, readProgress, ...guards }
+const parts = { ...planning, prober, temporal, starts, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

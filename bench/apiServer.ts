@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { createStarts } from '../temporal/starts.js'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
@@ -52,6 +53,8 @@ function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
     temporal: {} as Client,
     ...nodes,
     prober,
+    // What it measures starts nothing.
+    starts: createStarts({ temporal: {} as Client, db, log: own.log }),
     shield: createShield(),
     dashboard: { passwords: createPasswords() },
   }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createStarts } from '../temporal/starts.js'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import { createPasswords } from '../api/http/passwords.js'
@@ -91,7 +92,8 @@ async function startServer() {
   const readProgress = () => Promise.resolve(undefined)
   const log = createLog('api', 'silent')
   const streams = createStreams(db, log)
-  const server = createApiServer({ ...parts, readProgress, streams, log })
+  const starts = createStarts({ temporal, db, log })
+  const server = createApiServer({ ...parts, readProgress, streams, starts, log })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

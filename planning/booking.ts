@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { scopeTransaction } from '../db/connection/scope.js'
+import { transactScoped } from '../db/connection/scope.js'
 import { readBookedBlocks } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
@@ -60,15 +60,16 @@ export async function findUnbooked(
   )
   if (ahead.every((one) => one === undefined)) return undefined
   const snapshots = market.snapshots.map((one, i) => ahead[i] ?? one)
-  try {
-    await db.transaction(async (trx) => {
-      await scopeTransaction(trx, accountId)
-      return planFrom(trx, walletId, { request, market: { ...market, snapshots } })
-    })
-  } catch (error) {
-    if (isLack(error)) return undefined
-    if (!(error instanceof ServiceError)) throw error
-  }
+  const lacks = await transactScoped(db, accountId, async (trx) => {
+    try {
+      await planFrom(trx, walletId, { request, market: { ...market, snapshots } })
+      return false
+    } catch (error) {
+      if (error instanceof ServiceError) return isLack(error)
+      throw error
+    }
+  })
+  if (lacks) return undefined
   return ahead.flatMap((one) => {
     if (!one) return []
     return [{ chainId: Number(one.booked.chainId), number: one.booked.number.toString() }]

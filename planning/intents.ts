@@ -8,7 +8,7 @@ import {
 } from '../db/intents/intents.js'
 import { setPlan } from '../db/intents/status.js'
 import { insertReservation, lockWallet, type Reservation } from '../db/lanes/reservations.js'
-import { scopeTransaction } from '../db/connection/scope.js'
+import { transactScoped } from '../db/connection/scope.js'
 import { getWalletById } from '../db/tenants/wallets.js'
 import { ServiceError } from '../domain/errors.js'
 import { feederOf, isTerminal, spendingChain, plannedWithdrawal } from '../domain/intent.js'
@@ -75,10 +75,9 @@ export async function previewPlan(
 ): Promise<ExecutionPlan> {
   const fault = acceptFault(metadata, registry.network)
   try {
-    const plan = await db.transaction(async (trx) => {
-      await scopeTransaction(trx, accountId)
-      return planWithReservations(trx, walletId, input)
-    })
+    const plan = await transactScoped(db, accountId, (trx) =>
+      planWithReservations(trx, walletId, input),
+    )
     if (fault) assertFaultPossible(fault, plan)
     return plan
   } catch (error) {

@@ -14,7 +14,6 @@ import { demoFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
 import { tellFunding, type StepOperation } from '../../domain/story.js'
 import { assetText } from '../../domain/money.js'
-import { startFunding } from '../../temporal/start.js'
 import { completedFunding, fundRequest, fundingAnswer } from '../schemas/examples.js'
 import { fundingIdInput, walletIdInput } from '../schemas/parameters.js'
 import { apiKey } from '../http/apiKey.js'
@@ -48,8 +47,8 @@ const fundWallet = writeRoute(
       errors: ['WALLET_NOT_FOUND'],
     },
   },
-  async (services, { caller, requestId, body }, commit) => {
-    const { db, registry, temporal, log } = services
+  async (services, { caller, body }, commit) => {
+    const { db, registry, starts } = services
     const { accountId, tier } = caller
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await walletById.get(db, accountId, body.walletId)
@@ -63,11 +62,7 @@ const fundWallet = writeRoute(
       return { status: 201, body: fundingBody(registry, funding) }
     })
     // The row is durable from here on: a start that fails or is late is the sweeper's.
-    if (funding) {
-      await startFunding({ temporal, db }, { funding, tier }).catch((error: unknown) => {
-        log.warn({ err: error, funding: funding?.id, requestId }, 'workflow not started yet')
-      })
-    }
+    if (funding) starts.funding({ funding, tier })
     return answer
   },
 )

@@ -7,6 +7,7 @@ import {
   type Intent,
 } from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
+import { lockWallet } from '../../db/lanes/reservations.js'
 import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { invalidRequest } from '../../domain/errors.js'
@@ -35,6 +36,7 @@ const retry = writeRoute(
   {
     path: '/intents/:intentId/retry',
     caller: apiKey({ credits: prices.retryIntent }),
+    chargesLast: true,
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -74,7 +76,8 @@ const retry = writeRoute(
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
     const commitOnce: Commit = (work) =>
       commit(async (trx) => {
-        // The charge holds the account: nobody else retries meanwhile.
+        // Its retries hold the wallet, of which the intent is, until they are stored.
+        await lockWallet(trx, wallet.id)
         if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
         const answer = await work(trx)
         // Held until the commit: whatever would reopen it waits, and finds that it is retried.

@@ -3,7 +3,6 @@ import { assertNotFrozen } from '../../db/lanes/stops.js'
 import { walletById } from '../../db/tenants/wallets.js'
 import { previewPlan, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
-import { startIntent, type IntentStart } from '../../temporal/start.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
@@ -60,7 +59,8 @@ export async function previewIntent(
 }
 
 /**
- * Plans and stores an intent in one transaction with its charge, and starts what is stored. Where only the booking
+ * Plans and stores an intent in one transaction with its charge, and has started what is stored: the answer does not
+ * wait for that, since the row is durable. Where only the booking
  * lags behind the money, it waits a moment, and leaves the plan to the workflow.
  */
 export async function submitIntent(
@@ -79,14 +79,6 @@ export async function submitIntent(
   const spender = { accountId, walletId, address }
   const answer = await planOnceBooked(services, spender, { request, attempt })
   crashPoint('api: before the start')
-  if (intent) await start(services, { intent, tier, userId: wallet.userId })
+  if (intent) services.starts.intent({ intent, tier, userId: wallet.userId })
   return answer
-}
-
-/** The row is durable: a start that fails or is late is the sweeper's. */
-async function start({ temporal, db, log }: Services, order: IntentStart): Promise<void> {
-  const { id, requestId } = order.intent
-  await startIntent({ temporal, db }, order).catch((error: unknown) => {
-    log.warn({ err: error, intent: id, requestId }, 'workflow not started yet')
-  })
 }

@@ -6,7 +6,7 @@ import {
   type IdempotencyKey,
 } from '../../db/tenants/idempotency.js'
 import { charge } from '../../db/tenants/metering.js'
-import { scopeTransaction } from '../../db/connection/scope.js'
+import { transactScoped } from '../../db/connection/scope.js'
 import { crashPoint } from '../../crashPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
@@ -36,6 +36,8 @@ export type Posting = {
   requestId: string
   route: string
   credits: number
+  /** What is done needs no sight of the account as it will be: it is charged, and held, at the end only. */
+  chargesLast: boolean
   idempotency: IdempotencyKey | undefined
 }
 
@@ -104,15 +106,16 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function commit(
-  { db, accountId, requestId, route, credits, idempotency }: Posting,
+  { db, accountId, requestId, route, credits, chargesLast, idempotency }: Posting,
   work: (trx: Db) => Promise<Answer>,
 ): Promise<Answer> {
-  return db.transaction(async (trx) => {
-    await scopeTransaction(trx, accountId)
+  return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
-    // First of all and whatever it costs, because it locks the account: what follows counts under this lock.
-    const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
+    const pay = () => charge(trx, { accountId, requestId, cost: credits, route })
+    // Whatever it costs, because it locks the account: what follows counts under this lock.
+    const early = chargesLast ? undefined : await pay()
     const answer = await work(trx)
+    const { paid, balance } = early ?? (await pay())
     // Only now: a refusal that the API document names comes before this one, which it does not.
     if (!paid) throw outOfCredits(credits, balance)
     if (idempotency) {

@@ -1,4 +1,4 @@
-import { scopeMember, scopeTransaction } from '../../db/connection/scope.js'
+import { scopeMember, transactScoped } from '../../db/connection/scope.js'
 import { charge } from '../../db/tenants/metering.js'
 import { ServiceError } from '../../domain/errors.js'
 import { addressOf } from './browser.js'
@@ -115,8 +115,7 @@ export function actAs<T>(
   { accountId, userId }: Member,
   { requestId, work }: { requestId: string; work: (trx: Db) => Promise<T> },
 ): Promise<T> {
-  return db.transaction(async (trx) => {
-    await scopeTransaction(trx, accountId)
+  return transactScoped(db, accountId, async (trx) => {
     await scopeMember(trx, userId)
     await charge(trx, { accountId, requestId, cost: 0, route: '' })
     return work(trx)

@@ -71,6 +71,8 @@ export type Spec<
   caller: Door<Known>
   /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
   keepsKeys?: boolean
+  /** A POST that holds what it decides about by itself: its account is held, to be charged, at the end only. */
+  chargesLast?: boolean
   /** What the caller of a POST must be allowed to do; absent: to write. */
   scope?: Scope
   docs: Docs
@@ -110,7 +112,7 @@ type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string 
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys' | 'scope'
+  'body' | 'keepsKeys' | 'chargesLast' | 'scope'
 > & {
   search?: RowSearch<z.infer<Params>, Row>
   /** Seconds that an answer may wait for something to happen. */
@@ -233,8 +235,9 @@ export function writeRoute<
       const { accountId } = caller
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
       const idempotency = name && toIdempotencyKey(name, named)
+      const price = { credits: door.credits, chargesLast: spec.chargesLast === true }
       const { status, text, charged, replayed } = await answerOnce(
-        { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
+        { db: services.db, accountId, requestId, route, ...price, idempotency },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))

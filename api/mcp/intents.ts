@@ -50,6 +50,7 @@ export const createRoute = writeRoute(
     path: '/intents',
     caller: apiKey({ credits: prices.createIntent }),
     keepsKeys: true,
+    chargesLast: true,
     params: noParams,
     query: noQuery,
     body: previewedRequestBody,

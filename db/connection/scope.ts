@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { gather, perPool } from './gather.js'
 import { runPrepared } from './prepared.js'
+import { createTurns } from './turns.js'
 import type { Db } from './connect.js'
 import type { ServiceError } from '../../domain/errors.js'
 
@@ -78,6 +79,32 @@ export type Joined = { found?: true | null }
 /** The row that a look-up joined. */
 export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
   return found ? (row as Row) : undefined
+}
+
+/** Of the sessions of a pool, those that transactions of one account hold at most: its others wait for these. */
+const ACCOUNT_SESSIONS = 4
+/** As long as anybody waits for a session of the pool. */
+const PATIENCE_MS = 5_000
+
+const turnsOf = perPool(() => createTurns({ share: ACCOUNT_SESSIONS, patienceMs: PATIENCE_MS }))
+
+/**
+ * Does work in a transaction with the sight of one account. However many an account asks for at once, others find
+ * sessions.
+ *
+ * @throws {ServiceError} UNAVAILABLE when it had to wait too long for those before it.
+ */
+export function transactScoped<T>(
+  db: Db,
+  accountId: string,
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  return turnsOf(db).run(accountId, () =>
+    db.transaction(async (trx) => {
+      await scopeTransaction(trx, accountId)
+      return work(trx)
+    }),
+  )
 }
 
 /** Gives a whole transaction the sight of one account. */

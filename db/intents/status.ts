@@ -1,3 +1,5 @@
+import { gather, perPool } from '../connection/gather.js'
+import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent.js'
 
@@ -29,8 +31,26 @@ async function move(trx: Db, id: string, { event, value }: Move): Promise<void> 
   await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
 }
 
-/** Says that the workflow of an intent or a funding was started. */
+const markStatement = {
+  name: 'mark dispatched',
+  text: 'select mark_all_dispatched as id from mark_all_dispatched($1)',
+}
+
+const markersOf = perPool((db) =>
+  gather(async (ids: string[]) => {
+    const rows = await runPrepared<{ id: string }>(db, markStatement, [ids])
+    const marked = new Set(rows.map(({ id }) => id))
+    return ids.map((id) => (marked.has(id) ? undefined : setHeldDispatched(db, id)))
+  }),
+)
+
+/** Says that the workflow of an intent or a funding was started. What is said at the same moment is noted together. */
 export async function setDispatched(db: Db, id: string): Promise<void> {
+  await markersOf(db)(id)
+}
+
+/** Waits for whoever holds the row. */
+async function setHeldDispatched(db: Db, id: string): Promise<void> {
   await db.raw('select mark_dispatched(?)', [id])
 }
 

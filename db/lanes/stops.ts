@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 import { recordAct, type Order } from '../auditEvents.js'
 import { readTogether } from '../connection/gather.js'
-import { selectScoped } from '../connection/scope.js'
+import { createLookup } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Operation } from './operations.js'
 import type { StopScope } from '../../domain/waiting.js'
@@ -163,16 +163,16 @@ from (select unnest(range_agg(span)) as one from spans) as merged`
  * @throws {ServiceError} FORBIDDEN.
  */
 export async function assertNotFrozen(db: Db, accountId: string, walletId: string): Promise<void> {
-  const query = db('stop')
-    .whereNull('until')
-    .where((either) => {
-      void either
-        .where({ scope: 'account', subject: accountId })
-        .orWhere({ scope: 'wallet', subject: walletId })
-    })
-    .select('scope')
-  const [stop] = await selectScoped<Pick<Stop, 'scope'>>(db, accountId, query)
+  const stop = await freezes.find(db, accountId, walletId)
   if (!stop) return
   const message = `This ${stop.scope} is frozen. Ask the operator of this service to unfreeze it.`
   throw new ServiceError('FORBIDDEN', message)
 }
+
+const freezes = createLookup<Pick<Stop, 'scope'>>(
+  'freeze',
+  `select s.scope from stop s where s.until is null
+    and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)
+    limit 1`,
+  (walletId) => new ServiceError('NOT_FOUND', `Nothing of ${walletId} is frozen.`),
+)

@@ -3,6 +3,7 @@ import { accountsOfUsers } from './0032_accounts_of_users.js'
 import { carrying } from './0019_carrying.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
+import { dispatched } from './0045_dispatched.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
 import { growth } from './0042_growth.js'
@@ -73,4 +74,5 @@ export const migrations = [
   { name: '0041_queue', sql: queue },
   { name: '0042_growth', sql: growth },
   { name: '0043_keeping', sql: keeping },
+  { name: '0045_dispatched', sql: dispatched },
 ]

@@ -13,6 +13,7 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { createLog } from '../../log.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
+import { createStarts } from '../../temporal/starts.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
@@ -104,7 +105,8 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
   const shield = createShield()
-  const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
+  const starts = createStarts({ temporal: parts.temporal, db, log })
+  const own = { prober, starts, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(parts.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
@@ -120,13 +122,17 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       return answer
     },
     logText: () => lines.join(''),
-    drain: () => drain(server, streams).finally(() => listening.abort()),
+    async drain() {
+      await drain(server, streams).finally(() => listening.abort())
+      await starts.settled()
+    },
     requestLog: () => requestLog?.state(),
     async stop() {
       listening.abort()
       streams.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      await starts.settled()
       await requestLog?.stop()
       await logDb?.destroy()
     },

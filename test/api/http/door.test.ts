@@ -20,6 +20,7 @@ import { ServiceError } from '../../../domain/errors.js'
 import { createLog } from '../../../log.js'
 import { createProber } from '../../../probe/watch.js'
 import { createProgressReader } from '../../../temporal/progress.js'
+import { createStarts } from '../../../temporal/starts.js'
 import { silentChains } from '../../planning/chains.js'
 import { startWorld, type World } from '../api.js'
 import type { Caller, Door } from '../../../api/http/door.js'
@@ -108,7 +109,8 @@ beforeAll(async () => {
   const fundingLimits = { perWallet: 0, perAccount: 0 }
   const streams = createStreams(world.db, log)
   const dashboard = { passwords: createPasswords() }
-  const guards = { fundingLimits, shield, streams, log, dashboard }
+  const starts = createStarts({ temporal, db: world.db, log })
+  const guards = { starts, fundingLimits, shield, streams, log, dashboard }
   const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')

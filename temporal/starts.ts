@@ -1,0 +1,48 @@
+import { createTurns } from '../db/connection/turns.js'
+import { startFunding, startIntent, type FundingStart, type IntentStart } from './start.js'
+import type { Client } from '@temporalio/client'
+import type { Db } from '../db/connection/connect.js'
+import type { Log } from '../log.js'
+
+/** Under way at once: more would only wait in Temporal, where nobody is asked whose turn it is. */
+const MOST_STARTS = 16
+/** Of one account: while it has many, those of others begin at once. */
+const ACCOUNT_STARTS = 8
+/** What has not had its turn by then is the sweeper's, which looks for what is older. */
+const PATIENCE_MS = 5_000
+
+/** Starts workflows of what is stored. Nobody waits for them: what is not started is the sweeper's. */
+export type Starts = {
+  intent(start: IntentStart): void
+  funding(start: FundingStart): void
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>
+}
+
+type Tools = { temporal: Client; db: Db; log: Log }
+
+/** Starts in turns: however many one account has, those of another one wait for few of them. */
+export function createStarts({ temporal, db, log }: Tools): Starts {
+  const turns = createTurns({
+    share: ACCOUNT_STARTS,
+    width: MOST_STARTS,
+    patienceMs: PATIENCE_MS,
+  })
+  const tools = { temporal, db }
+  const begin = (accountId: string, facts: object, start: () => Promise<void>) => {
+    turns.run(accountId, start).catch((error: unknown) => {
+      log.warn({ ...facts, err: error }, 'workflow not started yet')
+    })
+  }
+  return {
+    intent(start) {
+      const { id, accountId, requestId } = start.intent
+      begin(accountId, { intent: id, requestId }, () => startIntent(tools, start))
+    },
+    funding(start) {
+      const { id, accountId } = start.funding
+      begin(accountId, { funding: id }, () => startFunding(tools, start))
+    },
+    settled: () => turns.idle(),
+  }
+}
