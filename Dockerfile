@@ -49,8 +49,7 @@ COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/docs ./docs
 # Bundles the workflows now, so that workers start quicker and write nothing.
 RUN node --input-type=module --eval "import { loadWorkflowBundle } from '/app/dist/worker/workflowBundle.js'; \
-  import { DefaultLogger } from '@temporalio/worker'; \
-  await loadWorkflowBundle(new DefaultLogger('WARN'))" \
+  await loadWorkflowBundle()" \
   && mkdir -p /var/lib/steward && chown node:node /var/lib/steward && chmod 700 /var/lib/steward
 USER node
 EXPOSE 3000

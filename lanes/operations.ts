@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { lockIntent } from '../db/intents/intents.js'
 import { setExecuting } from '../db/intents/status.js'
 import {
@@ -90,19 +89,23 @@ type Waiting = {
   watch?: (row: Operation) => Promise<number | undefined>
 }
 
-/** Reads the row until its outcome is known or the signal aborts; then as it is. */
+/**
+ * Reads the row until its outcome is known or the signal aborts; then as it is.
+ *
+ * @param row - As it was a moment ago. What has changed since is found when all who wait are looked at next.
+ */
 export async function awaitOperation(
   { db, outcomes, watch }: Waiting,
   row: Operation,
   signal: AbortSignal,
 ): Promise<Operation> {
   let latest = row
+  let change = outcomes.nextChange(row.id, signal)
   while (outcomeOf(latest).kind === 'waiting' && !signal.aborted) {
-    const change = outcomes.nextChange(row.id, signal)
-    // Registered before reading: a change between the two wakes the wait.
-    latest = (await findOperation(db, row.id)) ?? latest
-    if (outcomeOf(latest).kind !== 'waiting') break
     await orAfter(change, await watch?.(latest))
+    // Registered before reading: a change between the two wakes the wait.
+    change = outcomes.nextChange(row.id, signal)
+    latest = (await findOperation(db, row.id)) ?? latest
   }
   return latest
 }
@@ -110,8 +113,10 @@ export async function awaitOperation(
 /** Resolves with the change, or after the given milliseconds, where there are any. */
 export async function orAfter(change: Promise<void>, ms: number | undefined): Promise<void> {
   if (ms === undefined) return change
-  const over = new AbortController()
-  const { signal } = over
-  await Promise.race([change, sleep(ms, undefined, { signal }).catch(() => undefined)])
-  over.abort()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([change, late])
+  clearTimeout(timer)
 }

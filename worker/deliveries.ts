@@ -25,6 +25,8 @@ const DISPATCH_LOCK = [7_706, 1] as const
 const POLL_MS = 5_000
 /** How soon it is looked again for what an older transaction still holds back. */
 const HELD_MS = 100
+/** What happens within so many milliseconds is dispatched together. */
+const GATHER_MS = 50
 const EVENTS_AT_ONCE = 500
 /** So many of each endpoint before it is another one's turn, and so many at all. */
 const STARTS = { perEndpoint: 20, limit: 60 }
@@ -101,10 +103,12 @@ async function keepDoing(
 }
 
 async function dispatch({ db, told, made, stopping }: Dispatching): Promise<void> {
-  const { isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
-  // Whoever asks for a delivery once more is announced in the same way.
-  made.ring()
-  if (!isFull) await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
+  const { made: count, isWaiting, isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
+  // Whoever asks for a delivery once more is announced as what happens is.
+  if (count > 0 || isWaiting) made.ring()
+  if (isFull) return
+  await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
+  await sleep(GATHER_MS, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 async function startUndispatched(tools: Dispatching): Promise<void> {

@@ -48,7 +48,7 @@ const temporal = watchTemporal(client, log, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes({ db, listener, stopping })
-const workflowBundle = await loadWorkflowBundle(temporalLog)
+const workflowBundle = await loadWorkflowBundle()
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,
   taskQueue: TASK_QUEUE,

@@ -5,13 +5,15 @@ import type { Attempt, DisabledReason } from '../../domain/webhooks.js'
 /** A run of a delivery: it is sent again as another run. */
 export type DeliveryRun = { deliveryId: bigint; run: number }
 
-/** What was done at the last dispatch: more of it follows at once, or soon. */
-export type Dispatch = { made: number; isFull: boolean; isHeld: boolean }
+/** What was done at the last dispatch: more of it follows at once, or soon. `isWaiting`: runs were to start before it. */
+export type Dispatch = { made: number; isFull: boolean; isHeld: boolean; isWaiting: boolean }
 
 /** Turns what has been told of late into deliveries, at most `limit` events. One process does so at a time. */
 export async function dispatchEvents(db: Db, limit: number): Promise<Dispatch> {
   const { rows } = await db.raw<{ rows: [Dispatch] }>(
-    'select made, is_full as "isFull", is_held as "isHeld" from dispatch_webhooks(?)',
+    `select made, is_full as "isFull", is_held as "isHeld", exists (
+       select from webhook_delivery where dispatched_at is null and status = 'pending') as "isWaiting"
+     from dispatch_webhooks(?)`,
     [limit],
   )
   return rows[0]

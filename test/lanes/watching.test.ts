@@ -73,7 +73,9 @@ async function order(values: Record<string, unknown> = {}) {
 const set = (id: string, values: Record<string, unknown>) =>
   database.db('operation').where({ id }).update(values)
 const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
-const attested = (event_nonce: string) => ({ event_nonce, message: '0x03', attestation: '0x04' })
+const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
+const burned = { kind: 'bridge', state: 'confirmed', success: true, ...inBlock }
+const attestedAs = (event_nonce: string) => ({ event_nonce, message: '0x', attestation: '0x' })
 const old = { created_at: new Date(Date.now() - 60_000) }
 
 const awaitOutcome = async (outcomes: Outcomes, id: string) => {
@@ -117,7 +119,7 @@ describe('whoever waits for an operation', () => {
           { scope: 'wallet', subject: wallet.id },
           { by: 'alice', why: 'a test' },
         ),
-      () => database.db('burn').where({ operation_id: id }).update(attested('0x01')),
+      () => database.db('burn').where({ operation_id: id }).update(attestedAs('0x01')),
     ]
     // The first look tells of what was before.
     await outcomes.nextChange(id, ending.signal)
@@ -209,9 +211,7 @@ describe('a worker that begins', () => {
     const young = await order()
     const funding = await insertTestFunding(database.db, wallet)
     await insertTestOperation(database.db, wallet, funding, { ...old, kind: 'fund' })
-    const mined = { block_number: 1, block_hash: '0x01', log_index: 0, tx_hash: '0x02' }
-    const confirmed = { ...mined, state: 'confirmed', success: true }
-    const burnt = await order({ ...old, ...confirmed, kind: 'bridge' })
+    const burnt = await order({ ...old, ...burned })
     const burn = { operation_id: burnt.id, source_domain: 3, destination_block: 0 }
     await database.db('burn').insert(burn)
     const { wakeStep, steps } = createWoken()
@@ -224,7 +224,7 @@ describe('a worker that begins', () => {
     expect(idsOf()).not.toContain(waiting.intentId)
     await set(young.id, rejected)
     await set(waiting.id, rejected)
-    await database.db('burn').where({ operation_id: burnt.id }).update(attested('0x02'))
+    await database.db('burn').where({ operation_id: burnt.id }).update(attestedAs('0x02'))
     await Promise.all([untilWoken(waiting.intentId), untilWoken(burnt.intentId)])
     expect(steps).toContainEqual({ workflowId: waiting.intentId, activity: 'deposit' })
     expect(steps).toContainEqual({ workflowId: burnt.intentId, activity: 'awaitAttestation' })

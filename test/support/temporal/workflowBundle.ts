@@ -1,9 +1,8 @@
-import { DefaultLogger } from '@temporalio/worker'
 import { loadWorkflowBundle } from '../../../worker/workflowBundle.js'
 
 /** Bundles the workflows once for all test files: cold it takes seconds, from a file 0.1 s. */
 export async function prepareWorkflowBundle(): Promise<void> {
-  const bundle = await loadWorkflowBundle(new DefaultLogger('ERROR'))
+  const bundle = await loadWorkflowBundle()
   if ('codePath' in bundle) process.env.TEST_WORKFLOW_BUNDLE = bundle.codePath
 }
 
