@@ -44,7 +44,7 @@ create trigger intent_event_place before insert on intent_event
 create trigger intent_event_told after insert on intent_event
   referencing new table as told for each statement execute function announce_events();
 alter table intent_event enable row level security;
-create policy own_account on intent_event to steward_api using (account_id = current_account());
+create policy own_account on intent_event to steward_api using (account_id = current_account((select true)));
 create policy all_events on intent_event for select to steward_worker using (true);
 grant select on intent_event to steward_api, steward_worker;
 

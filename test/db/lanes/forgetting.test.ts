@@ -26,7 +26,7 @@ async function insertSent(state: string, days: number): Promise<string> {
   const isIn = state === 'mined' || state === 'final'
   const block = isIn ? { block_number: 1, block_hash: '0x1', mined_send: 2 } : {}
   const [row] = await db('chain_tx')
-    .insert({ chain_id: 1, sender: 'lane', nonce: ++nonce, state, ...block })
+    .insert({ chain_id: 1, sender: 'lane', nonce: ++nonce })
     .returning<{ id: bigint }[]>('id')
   const id = String(row?.id)
   const created_at = new Date(Date.now() - days * 86_400_000)
@@ -34,6 +34,7 @@ async function insertSent(state: string, days: number): Promise<string> {
     const send = { tx_id: id, n, hash: `0x${id}/${n}`, raw: '0xf00d', max_fee: n, created_at }
     await db('chain_tx_send').insert(send)
   }
+  await db('chain_tx').where({ id }).update({ state, ...block })
   return id
 }
 const sendsOf = (id: string) =>
