@@ -34,7 +34,9 @@ async function insertSent(state: string, days: number): Promise<string> {
     const send = { tx_id: id, n, hash: `0x${id}/${n}`, raw: '0xf00d', max_fee: n, created_at }
     await db('chain_tx_send').insert(send)
   }
-  await db('chain_tx').where({ id }).update({ state, ...block })
+  await db('chain_tx')
+    .where({ id })
+    .update({ state, ...block })
   return id
 }
 const sendsOf = (id: string) =>
