@@ -24,7 +24,7 @@ import type { Services } from '../api/http/services.js'
 /**
  * One server of `bench/api.ts`, in a process of its own: `steward` is the API as it runs in production, `unlogged`
  * the same without its request log,
- * `bare` answers the same wallet by one query, `sameSql` by the statement that the API shares among requests.
+ * `bare` answers the same wallet by one query and inserts another one's rows by one, `sameSql` by the statement that the API shares among requests.
  * Its parent asks it for its CPU time and its round trips to Postgres, and ends it by closing the channel.
  */
 const [kind, url = ''] = process.argv.slice(2)
@@ -70,11 +70,36 @@ const selectWallet = `select ${COLUMNS} from wallet where account_id = $1 and us
 
 function bare(): Server {
   const pool = createPool()
-  return serve(async (request, response) => {
+  const app = express().get('/v1/wallets/:userId', async (request, response) => {
     const values = [request.get('x-account'), request.params.userId]
     const { rows } = await pool.query<object>(selectWallet, values)
     response.json(rows[0])
   })
+  app.post('/v1/wallets', express.json(), async (request, response) => {
+    const { userId } = request.body as { userId: string }
+    const values = [newId('svc_wallet_'), request.get('x-account'), userId, newId('req_')]
+    const { rows } = await pool.query<object>({ ...insertWallet, values })
+    response.status(201).json(rows[0])
+  })
+  return createServer(app)
+}
+
+/** What a wallet leaves behind, the account's triggers included: it, its secret, a charge and what is left. */
+const insertWallet = {
+  name: 'insert',
+  text: `with made as (
+      insert into wallet (id, account_id, user_id, address, metadata)
+      values ($1, $2, $3, '0x' || md5($1) || '00000000', '{}') returning *
+    ), sealed as (
+      insert into wallet_secret (wallet_id, kek_id, sealed)
+      select made.id, kek.id, decode(repeat('00', 80), 'hex') from made, kek
+    ), paid as (
+      insert into ledger (account_id, request_id, reason, delta, from_granted, period)
+      values ($2, $4, 'charge:POST /wallets', -1, 1, 202601)
+    ), left_over as (
+      update account set granted = granted - 1, total_used = total_used + 1 where id = $2
+    )
+    select ${COLUMNS} from made`,
 }
 
 const admitAndSelect = {

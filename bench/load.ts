@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 
 export type LoadRun = {
   port: number
-  /** Whole requests as they go over the wire; the connections take them in turn. */
-  requests: readonly Buffer[]
+  /** Whole requests as they go over the wire; the connections take them in turn. Or what makes the next one. */
+  requests: readonly Buffer[] | ((turn: number) => Buffer)
   connections: number
   seconds: number
 }
@@ -15,20 +15,25 @@ export type LoadResult = { count: number; perSecond: number; p50Ms: number; p99M
  * Keeps one request in flight on each connection until the time is over. It speaks just enough HTTP to
  * find the end of an answer: on a small machine a full client would take more CPU than what it measures.
  *
- * @throws {Error} when an answer is not 200, or a connection ends.
+ * @throws {Error} when an answer is neither 200 nor 201, or a connection ends.
  */
 export async function runLoad({ port, requests, connections, seconds }: LoadRun) {
   const latencies: number[] = []
   const started = performance.now()
   const until = started + seconds * 1_000
   let turn = 0
+  const nextRequest = () => {
+    turn += 1
+    if (typeof requests === 'function') return requests(turn)
+    return requests[turn % requests.length] ?? ''
+  }
   const lane = async () => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const read = createReader(socket)
     await once(socket, 'connect')
     try {
       for (let now = performance.now(); now < until;) {
-        socket.write(requests[(turn += 1) % requests.length] ?? '')
+        socket.write(nextRequest())
         await read()
         const answered = performance.now()
         latencies.push(answered - now)
@@ -65,7 +70,7 @@ function createReader(socket: Socket): () => Promise<void> {
     if (!isWhole(received)) return
     const answer = received
     received = ''
-    end(answer.startsWith('HTTP/1.1 200 ') ? undefined : new Error(answer))
+    end(/^HTTP\/1.1 20[01] /.test(answer) ? undefined : new Error(answer))
   })
   socket.on('error', end)
   socket.on('close', () => {

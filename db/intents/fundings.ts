@@ -57,7 +57,7 @@ export async function secondsUntilFunding(
   if (perDay === 0) return 0
   const row = await trx('funding as f')
     .where(holder)
-    .whereRaw(`f.created_at > clock_timestamp() - interval '1 day'`)
+    .whereRaw(`f.created_at > statement_timestamp() - interval '1 day'`)
     .whereNotExists(
       trx('operation as o')
         .whereRaw(`o.intent_id = f.id and o.kind = 'fund'`)

@@ -63,9 +63,12 @@ export async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
  */
 export async function dropDeadCarriers(trx: Db, chainId: number): Promise<void> {
   const dead = await trx('operation as o')
-    .join('chain_tx as t', 't.id', 'o.tx_id')
+    // One by one by their index, however many transactions there are.
+    .joinRaw(
+      `cross join lateral (
+        select id from chain_tx where id = o.tx_id and state in ('mined', 'final') offset 0) as t`,
+    )
     .where({ 'o.chain_id': chainId, 'o.state': 'signed' })
-    .whereIn('t.state', ['mined', 'final'])
     .distinct()
     .pluck<bigint[]>('t.id')
   await dropCarriers(trx, dead.map(String))

@@ -116,7 +116,7 @@ export async function sumMoved(trx: Db, { chainId, sender }: Sender): Promise<bi
     .where({ chain_id: chainId.toString(), sender })
     // Of a lane that carries operations none does: they are not looked through.
     .where('value_wei', '>', 0)
-    .where('created_at', '>', trx.raw(`clock_timestamp() - interval '24 hours'`))
+    .where('created_at', '>', trx.raw(`statement_timestamp() - interval '24 hours'`))
     .first<{ wei: string }>(trx.raw('coalesce(sum(value_wei), 0) as wei'))
   return BigInt(row.wei)
 }

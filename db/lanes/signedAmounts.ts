@@ -45,7 +45,7 @@ export async function readSignedTodayOf(
 }
 
 const signedToday = (trx: Db) =>
-  trx('signed_amount').whereRaw(`signed_at > clock_timestamp() - interval '24 hours'`)
+  trx('signed_amount').whereRaw(`signed_at > statement_timestamp() - interval '24 hours'`)
 
 /**
  * Deletes amounts that count towards no limit any more, because they were signed more than two days ago, at most

@@ -23,12 +23,13 @@ create table intent_event (like intent_event_first including defaults including 
   partition by range (at);
 alter table intent_event alter column id set default nextval('intent_event_number');
 alter sequence intent_event_number owned by intent_event.id;
--- What was told before is one part, until the month is over.
+-- What was told before is one part, until the month is over: that of the last event where a clock was ahead.
 alter table intent_event_first drop constraint intent_event_first_pkey;
 alter table intent_event_first add primary key (id, at);
 do $$ begin
   execute format('alter table intent_event attach partition intent_event_first for values from (minvalue) to (%L)',
-    (date_trunc('month', now() at time zone 'UTC') + interval '1 month') at time zone 'UTC');
+    (select date_trunc('month', greatest(now(), max(at)) at time zone 'UTC') + interval '1 month'
+      from intent_event_first) at time zone 'UTC');
 end $$;
 alter table intent_event add primary key (id, at);
 create index intent_event_account on intent_event (account_id, xact, id);
@@ -44,7 +45,7 @@ create trigger intent_event_place before insert on intent_event
 create trigger intent_event_told after insert on intent_event
   referencing new table as told for each statement execute function announce_events();
 alter table intent_event enable row level security;
-create policy own_account on intent_event to steward_api using (account_id = current_account());
+create policy own_account on intent_event to steward_api using (account_id = current_account((select true)));
 create policy all_events on intent_event for select to steward_worker using (true);
 grant select on intent_event to steward_api, steward_worker;
 
@@ -94,12 +95,14 @@ begin
   return v_made;
 end $$;
 
--- Drops the partitions that ended more than p_days days ago, and notes up to which number events are gone.
+-- Drops the partitions that ended more than p_days days ago, and notes up to which number events are gone. One from
+-- which deliveries of webhooks are yet to be made, or may be sent again, stays, and those after it.
 create function shorten_events(p_days int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
   v_part regclass;
   v_last bigint;
+  v_is_needed boolean;
   v_dropped int := 0;
 begin
   for v_part in
@@ -109,6 +112,13 @@ begin
     order by event_part_end(i.inhrelid)
   loop
     execute format('select max(id) from %s', v_part) into v_last;
+    execute format('select exists (
+        select from webhook w cross join webhook_dispatch d join %s e on e.account_id = w.account_id
+        where w.status = ''enabled'' and w.deleted_at is null and (e.xact, e.id) > (d.xact, d.id)
+      ) or exists (
+        select from webhook w join webhook_delivery d on d.webhook_id = w.id where d.event_id <= $1)', v_part)
+      into v_is_needed using v_last;
+    exit when v_is_needed;
     update event_floor set id = greatest(id, coalesce(v_last, 0)), before = event_part_end(v_part);
     execute format('drop table %s', v_part);
     v_dropped := v_dropped + 1;

@@ -75,7 +75,7 @@ export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> 
     // The second condition is read again on a row that was taken anew meanwhile, the first one is not.
     `delete from idempotency_key where (account_id, endpoint, key) in (
        select account_id, endpoint, key from idempotency_key
-       where expires_at <= clock_timestamp() order by expires_at limit ?)
+       where expires_at <= statement_timestamp() order by expires_at limit ?)
      and expires_at <= clock_timestamp()`,
     [limit],
   )

@@ -64,7 +64,7 @@ export async function admitToken(db: Db, token: string): Promise<TokenHolder | u
 export async function deleteExpiredTokens(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from read_token where token_hash in (
-       select token_hash from read_token where expires_at <= clock_timestamp()
+       select token_hash from read_token where expires_at <= statement_timestamp()
        order by expires_at limit ?)`,
     [limit],
   )

@@ -185,7 +185,7 @@ export async function deleteOldDeliveries(db: Db, limit: number): Promise<number
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from webhook_delivery where id in (
        select id from webhook_delivery
-       where created_at < clock_timestamp() - ? * interval '1 day' and status <> 'pending'
+       where created_at < statement_timestamp() - ? * interval '1 day' and status <> 'pending'
        order by created_at limit ?)`,
     [KEPT_DAYS, limit],
   )

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { keepEvents, readEventFloor, readEvents } from '../../../db/intents/events.js'
 import { findOddEvents, pageIntents } from '../../../db/audit/rows.js'
+import { dispatchEvents } from '../../../db/webhooks/sending.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { forgetEvents, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 
@@ -51,10 +52,10 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function tell(at: Date): Promise<bigint> {
+async function tell(at: Date, type = 'webhook.test'): Promise<bigint> {
   const [row] = await database
     .db('intent_event')
-    .insert({ account_id: wallet.accountId, type: 'webhook.test', data: {}, at })
+    .insert({ account_id: wallet.accountId, type, data: {}, at })
     .returning<{ id: bigint }[]>('id')
   if (!row) throw new Error('The event was not stored.')
   return row.id
@@ -92,6 +93,26 @@ describe('keepEvents', () => {
     expect(idsOf(await read())).not.toContain(gone)
     expect(idsOf(await read())).toContain(kept)
     expect(await readEventFloor(api)).toEqual({ id: gone, before: monthFrom(-4) })
+  })
+
+  test('a month stays until deliveries are made of its events, and as long as one may be sent again', async () => {
+    const { db } = database
+    await dispatchEvents(worker, 500)
+    const hook = { id: 'wh_late', account_id: wallet.accountId, url: 'https://example.com' }
+    await db('webhook').insert({ ...hook, created_at: new Date('2020-01-01') })
+    await createPast(-4)
+    const id = await tell(new Date(monthFrom(-3).getTime() - 1), 'wallet.created')
+    expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
+    const deliveries = () => db('webhook_delivery').where({ webhook_id: hook.id })
+    // Another database of the server may hold news back for a moment.
+    while ((await deliveries()).length === 0) await dispatchEvents(worker, 500)
+    expect(await deliveries().pluck('event_id')).toEqual([id])
+    expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
+    expect(idsOf(await read())).toContain(id)
+
+    await deliveries().delete()
+    expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 1 })
+    expect(idsOf(await read())).not.toContain(id)
   })
 
   test('31 days are kept however few are asked for', async () => {

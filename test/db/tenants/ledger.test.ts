@@ -84,7 +84,8 @@ describe('sumLedger', () => {
     expect(charges).toMatchObject([{ delta: -10n, entries: 10, summed: true }])
     expect(await sum()).toBe(balance)
     expect(await findOddAccounts(database.db)).toEqual([])
-    expect(await database.db('ledger').where({ request_id: foreign.requestId })).toHaveLength(1)
+    const theirs = { request_id: foreign.requestId, reason: 'charge:GET /x' }
+    expect(await database.db('ledger').where(theirs)).toMatchObject([{ delta: -7n, entries: 1 }])
   })
 
   test('what is not old enough stays as it is, and is given back as ever', async () => {

@@ -8,5 +8,7 @@ export async function forgetOperations(db: Db, ids: string[]): Promise<void> {
     await trx.raw('set local session_replication_role = replica')
     for (const table of parts) await trx(table).whereIn('operation_id', ids).delete()
     await trx('operation').whereIn('id', ids).delete()
+    // Whoever called within a transaction of his goes on in it.
+    await trx.raw('set local session_replication_role = origin')
   })
 }
