@@ -44,7 +44,7 @@ export const since = (before: Counters, after: Counters): Counters =>
   new Map([...after].map(([name, value]) => [name, value - (before.get(name) ?? 0)]))
 
 /** The role of a process, of which there may be several. */
-export const roleOf = (name: string) => name.replace(/^node .*/, 'node').replace(/-\d+$/, '')
+const roleOf = (name: string) => name.replace(/^node .*/, 'node').replace(/-\d+$/, '')
 
 /** What so many intents used, and what was used by nobody while nothing was asked for. */
 export type Cost = { perIntent: number; idlePerSecond: number }
