@@ -1,5 +1,6 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { inTurns } from './callers.js'
+import type { Facts } from '../test/e2e/stack.js'
 
 const SAMPLE = 50
 const WIDTH = 4
@@ -9,6 +10,25 @@ const { WORKFLOW_TASK_COMPLETED, SIGNALED, ACTIVITY_STARTED } = {
   ACTIVITY_STARTED: 'activityTaskStartedEventAttributes',
 } as const
 
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>
+
+/**
+ * What a workflow costs on Temporal Cloud: one action for its start, each activity, each further attempt, each timer,
+ * each signal and each change of its search attributes. Steps of a devnet are over before their first heartbeat;
+ * queries are the readers'.
+ * @see https://docs.temporal.io/cloud/actions
+ */
+export function countActions(events: Events): number {
+  const others = events.filter(
+    (event) =>
+      event.timerStartedEventAttributes ??
+      event.workflowExecutionSignaledEventAttributes ??
+      event.upsertWorkflowSearchAttributesEventAttributes,
+  )
+  const attempts = events.map((event) => event[ACTIVITY_STARTED]?.attempt ?? 0)
+  return 1 + others.length + attempts.reduce((sum, attempt) => sum + attempt, 0)
+}
+
 /** What some of the workflows have written into their histories, each on average. */
 export async function readHistories(address: string, ids: string[]) {
   const connection = await Connection.connect({ address })
@@ -17,6 +37,7 @@ export async function readHistories(address: string, ids: string[]) {
     const { events } = await client.workflow.getHandle(id).fetchHistory()
     const list = events ?? []
     return {
+      actions: countActions(list),
       events: list.length,
       tasks: list.filter((event) => event[WORKFLOW_TASK_COMPLETED]).length,
       signals: list.filter((event) => event[SIGNALED]).length,
@@ -27,9 +48,29 @@ export async function readHistories(address: string, ids: string[]) {
   const mean = (pick: (one: (typeof histories)[number]) => number) =>
     Number((histories.reduce((sum, one) => sum + pick(one), 0) / histories.length).toFixed(1))
   return {
+    actions: mean((one) => one.actions),
     events: mean((one) => one.events),
     workflowTasks: mean((one) => one.tasks),
     signals: mean((one) => one.signals),
     attempts: mean((one) => one.attempts),
   }
+}
+
+/** How many attempts of steps each process of the worker has begun, by its process id. */
+export async function countAttempts(
+  { temporalAddress }: Pick<Facts, 'temporalAddress'>,
+  ids: string[],
+): Promise<Map<number, number>> {
+  const connection = await Connection.connect({ address: temporalAddress })
+  const client = new Client({ connection })
+  const begun = new Map<number, number>()
+  await inTurns(ids, WIDTH, async (id) => {
+    const { events } = await client.workflow.getHandle(id).fetchHistory()
+    for (const event of events ?? []) {
+      const pid = parseInt(event[ACTIVITY_STARTED]?.identity ?? '', 10)
+      if (!Number.isNaN(pid)) begun.set(pid, (begun.get(pid) ?? 0) + 1)
+    }
+  })
+  await connection.close()
+  return begun
 }

@@ -16,6 +16,7 @@ import {
 } from '../test/e2e/stack.js'
 import { createBareScript, endow, type BareScript } from './bareScript.js'
 import { startCountedNodes, sumOf, type CountedNodes } from './countedNodes.js'
+import { countActions } from './histories.js'
 import type { ExecutionPlan } from '../domain/intent.js'
 
 /** Counted rounds; one before them warms up: first use of code, delegation of the wallet. */
@@ -189,24 +190,11 @@ async function readPlan(db: Db, id: string): Promise<{ plan: ExecutionPlan; unit
   return { plan: row.plan, units: BigInt(row.units) }
 }
 
-/**
- * What a workflow costs on Temporal: one action for its start, each activity, each further attempt, each timer, each
- * signal and each change of its search attributes. Steps of a devnet are over before their first heartbeat; queries are the readers'.
- */
 async function readCosts(temporal: Client, id: string) {
   const handle = temporal.workflow.getHandle(id)
   await handle.result()
   const { events } = await handle.fetchHistory()
-  const list = events ?? []
-  const attempts = list.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0)
-  const others = list.filter(
-    (event) =>
-      event.timerStartedEventAttributes ??
-      event.workflowExecutionSignaledEventAttributes ??
-      event.upsertWorkflowSearchAttributesEventAttributes,
-  )
-  const actions = 1 + others.length + attempts.reduce((sum, attempt) => sum + attempt, 0)
-  return { actions, events: list.length }
+  return { actions: countActions(events ?? []), events: events?.length ?? 0 }
 }
 
 function report(figures: Map<Case, Figures[]>, idleRate: number): void {

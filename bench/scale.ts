@@ -1,38 +1,47 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { JsonRpcProvider } from 'ethers'
-import { chainNames, type ChainName, type DevnetContracts } from '../chains/registry.js'
+import { rpcVariable, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { connect, type Db } from '../db/connection/connect.js'
 import { grantCredits } from '../db/tenants/accounts.js'
 import { judge, type OpenIntent } from '../test/chaos/verdict.js'
 import { createHome, removeHome, startStack, type Stack } from '../test/e2e/stack.js'
+import { readHistories } from './histories.js'
 import { createBalancedClient } from './scale/clients.js'
+import { readCounters, since, type Counters, type Metered } from './scale/counters.js'
 import { lendFromAll } from './scale/lending.js'
-import { report } from './scale/report.js'
-import { readHistory } from './scale/stores.js'
+import { startMeteredNodes, type MeteredNode } from './scale/nodes.js'
+import { watchProcesses } from './scale/processes.js'
+import { describeCosts, report } from './scale/report.js'
+import { busiest } from './scale/shares.js'
+import { prepareStores } from './scale/stores.js'
 import { createWallets, endow } from './scale/wallets.js'
+import { pidsOf } from './usage.js'
 import type { Notes } from '../test/chaos/clients.js'
 import type { Node } from '../test/e2e/world.js'
 
-const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2]
+const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2] [--write docs/scale.md]
 
 Starts Temporal's own server on a Postgres, as deploy/temporal configures it, and a stack on it with several processes
-of each role. Lends from all wallets at once, twice: the second time one process of each role is killed in the middle.
-Then it compares rows, chains and orders, and prints what was lost, what was doubled, and what each process cost.
-Exits with 0 when nothing was lost or doubled.`
+of each role. Lends from all wallets at once, twice: the second time the busiest process of each role is killed in the
+middle. Then it compares rows, chains and orders, and prints what was lost, what was doubled, who has done what, and
+what a lend cost. --write puts the costs into a page, between its marks. Exits with 0 when nothing was lost or doubled.`
 
 const options = {
   wallets: { type: 'string', default: '200' },
   connections: { type: 'string', default: '32' },
   replicas: { type: 'string', default: '2' },
+  write: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const
 
 const CHAIN = 'arbitrum-sepolia'
 const ENDOWMENT = 10_000_000n
-/** The first process of a role leads whatever one process at a time may do: it is the one that is missed most. */
-const KILLED = ['api', 'worker', 'lanes', 'signer'] as const
+/** After the work of the start. */
+const SETTLING_MS = 5_000
+const IDLE_MS = 10_000
 
 const { values } = parseArgs({ options })
 if (values.help) console.log(USAGE)
@@ -40,52 +49,109 @@ else process.exitCode = await main()
 
 async function main(): Promise<number> {
   const home = await createHome()
-  const stack = await startStack(home, { TEMPORAL_STORE: 'postgres', REPLICAS: values.replicas })
+  const chains = await startMeteredNodes()
+  const env = { TEMPORAL_STORE: 'postgres', REPLICAS: values.replicas, ...toVariables(chains.list) }
+  await prepareStores({ ...env, STEWARD_HOME: home })
+  const stack = await startStack(home, env)
   const db = connect(stack.facts.databaseUrl, 2)
-  const nodes = readNodes(stack)
+  const nodes = readNodes(home, chains.list)
+  const watch = watchProcesses(pidsReader(stack, chains.list))
   try {
-    return await run({ stack, db, nodes })
+    return await run({ stack, db, nodes, metered: { stack, watch, nodes: chains.list } })
   } finally {
+    watch.stop()
     for (const { provider } of Object.values(nodes)) provider.destroy()
     await db.destroy()
     await stack.stop()
+    await chains.stop()
     removeHome(home)
   }
 }
 
 type Nodes = Record<ChainName, Node>
-type Scene = { stack: Stack; db: Db; nodes: Nodes }
+type Scene = { stack: Stack; db: Db; nodes: Nodes; metered: Metered }
 
-async function run({ stack, db, nodes }: Scene): Promise<number> {
+async function run({ stack, db, nodes, metered }: Scene): Promise<number> {
   const accounts = await db('account').update({ rpm: 1_000_000 }).returning<{ id: string }[]>('id')
   for (const { id } of accounts) await grantCredits(db, id, { credits: 1_000_000 })
   const call = createBalancedClient(stack.facts)
   const wallets = await createWallets(call, Number(values.wallets))
   await endow(wallets, { chain: CHAIN, node: nodes[CHAIN], units: ENDOWMENT, db })
   console.log(`${wallets.length} wallets have money.`)
+  const idle = await measureIdle(metered)
 
   const notes: Notes = { ordered: [], refused: [], faults: [], tries: 0 }
-  const scene = { stack, db, call, notes, wallets }
+  const scene = { ...metered, db, call, notes, wallets, replicas: Number(values.replicas) }
   const connections = Number(values.connections)
-  const rounds = [
-    await lendFromAll(scene, { name: 'undisturbed', connections, kill: [] }),
-    await lendFromAll(scene, { name: 'one of each killed', connections, kill: KILLED }),
+  const undisturbed = await lendFromAll(scene, { name: 'undisturbed', connections, kill: [] })
+  const memory = metered.watch.readMemory()
+  const [history, bundles] = [
+    await readHistories(stack.facts.temporalAddress, undisturbed.ids),
+    await readBundles(db, undisturbed.ids),
   ]
+  const kill = busiest(undisturbed.shares)
+  const disturbed = await lendFromAll(scene, { name: 'one of each killed', connections, kill })
   const open = await db('intent')
     .whereNotIn('status', ['completed', 'failed'])
     .select<OpenIntent[]>('id', 'status', db.raw('(clock_timestamp() - created_at)::text as age'))
   const verdict = await judge({ db, nodes, wallets, notes, open })
-  const { temporalCluster } = stack.facts
-  const history = temporalCluster ? await readHistory(temporalCluster.databaseUrl) : undefined
-  report(rounds, verdict, history)
-  return Object.values(verdict).every((found) => found.length === 0) ? 0 : 1
+  const found = { rounds: [undisturbed, disturbed], verdict, idle, history, memory, bundles }
+  report(found)
+  if (values.write) writeBetweenMarks(values.write, describeCosts(found))
+  return Object.values(verdict).every((all) => all.length === 0) ? 0 : 1
 }
 
-function readNodes({ home, facts }: Stack): Nodes {
+/** A second of a stack of which nothing is asked. */
+async function measureIdle(metered: Metered): Promise<Counters> {
+  await sleep(SETTLING_MS)
+  const before = await readCounters(metered)
+  await sleep(IDLE_MS)
+  const used = since(before, await readCounters(metered))
+  return new Map([...used].map(([name, value]) => [name, value / (IDLE_MS / 1_000)]))
+}
+
+async function readBundles(db: Db, ids: string[]) {
+  const { rows } = await db.raw<{ rows: Bundles[] }>(
+    `select count(*)::int as operations, count(distinct tx_id)::int as bundles,
+       avg(gas_used)::float as gas
+     from operation where intent_id = any(?) and tx_id is not null`,
+    [ids],
+  )
+  return rows[0] ?? { operations: 0, bundles: 0, gas: NaN }
+}
+
+type Bundles = { operations: number; bundles: number; gas: number }
+
+/** Puts lines into a page, in place of those between its marks. */
+function writeBetweenMarks(file: string, lines: string[]): void {
+  const [begin, end] = ['<!-- costs: begin -->', '<!-- costs: end -->']
+  const page = readFileSync(file, 'utf8')
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${file} has no ${begin} before an ${end}.`)
+  writeFileSync(file, [page.slice(0, from) + begin, '', ...lines, '', page.slice(to)].join('\n'))
+}
+
+function toVariables(nodes: MeteredNode[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(nodes.map(({ name, meteredUrl }) => [rpcVariable(name), meteredUrl]))
+}
+
+/** Process ids change when a process is started again; those of the devnet do not. */
+function pidsReader(stack: Stack, chains: MeteredNode[]): () => Record<string, number> {
+  const { devnet = 0 } = pidsOf(stack.readFacts().pids)
+  const nodes = chains.map(({ name, pid }) => [`node ${name}`, pid] as const)
+  return () => {
+    const entries = Object.entries(stack.readFacts().pids as Record<string, unknown>)
+    const running = entries.filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    )
+    return { ...Object.fromEntries([...running, ...nodes]), devnet, bench: process.pid }
+  }
+}
+
+function readNodes(home: string, chains: MeteredNode[]): Nodes {
   const text = readFileSync(join(home, 'devnet.json'), 'utf8')
   const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
-  const nodes = chainNames.map((name) => {
-    const url = facts.rpcUrls[name] ?? ''
+  const nodes = chains.map(({ name, url }) => {
     const provider = new JsonRpcProvider(url, undefined, { cacheTimeout: -1 })
     return [name, { url, provider, contracts: contracts[name] }] as const
   })

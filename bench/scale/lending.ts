@@ -1,32 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { countAttempts } from '../histories.js'
 import { inTurns, type Call } from './clients.js'
-import { watchProcesses, type Usage } from './processes.js'
-import { countsSince, readCounts, type Counts } from './serverMetrics.js'
-import { readWork, type Work } from './stores.js'
+import { readCounters, since, type Counters, type Metered } from './counters.js'
+import { readShares, type Shares } from './shares.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Notes } from '../../test/chaos/clients.js'
-import type { Stack } from '../../test/e2e/stack.js'
 import type { Wallet } from './wallets.js'
 
 /** Times are milliseconds; `done` from the row of an intent to its completion, `posts` from a POST to its answer. */
 export type Round = {
   name: string
-  intents: number
+  ids: string[]
   completed: number
   seconds: number
   posts: number[]
   done: number[]
   /** The longest time between two completions. */
   pauseMs: number
-  usage: Map<string, Usage>
-  /** By database server. */
-  work: Map<string, Work>
-  /** By Temporal's server; empty when it is none of ours. */
-  counts: Counts
+  /** What was used until the last one was done, by what it is. */
+  used: Counters
+  /** Longer than `seconds` by what comes after. */
+  usedSeconds: number
+  shares: Shares
   killed: string[]
 }
 
-type Scene = { stack: Stack; db: Db; call: Call; notes: Notes; wallets: Wallet[] }
+export type Scene = Metered & {
+  replicas: number
+  db: Db
+  call: Call
+  notes: Notes
+  wallets: Wallet[]
+}
 type Order = { name: string; connections: number; kill: readonly string[] }
 
 const CHAIN = 'arbitrum-sepolia'
@@ -38,83 +43,53 @@ const PATIENCE_MS = 90_000
 
 /** Lends once from each wallet, all at once over so many connections, and ends processes in the middle. */
 export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
-  const { stack, call, wallets, notes } = scene
-  const posts: number[] = []
-  const ids: string[] = []
-  const stores = storesOf(stack)
-  const before = await readWorkOf(stores)
-  const countsBefore = await readCountsOf(stack)
-  const watch = watchProcesses(() => readPids(stack))
-  const posting = inTurns(wallets, order.connections, async (wallet) => {
-    const key = `${order.name} ${wallet.id}`
-    const body = { action: 'lend', amount: 1, chain: CHAIN } as const
-    const begun = performance.now()
-    const answer = await call('/intents', { walletId: wallet.id, ...body }, key)
-    posts.push(performance.now() - begun)
-    const id = String(answer.body.id)
-    if (answer.status !== 201) notes.faults.push(`${key}: ${answer.status}`)
-    else {
-      ids.push(id)
-      notes.ordered.push({ id, key, wallet, body, seen: [] })
-    }
-  })
+  const { wallets, watch, stack } = scene
+  const orders: Orders = { ids: [], posts: [] }
+  const countersBefore = await readCounters(scene)
+  const [begun, begunAt] = [performance.now(), Date.now()]
+  const posting = inTurns(wallets, order.connections, (wallet) =>
+    post(scene, orders, { order: order.name, wallet }),
+  )
   const killed = await killWhen(scene, order, wallets.length * KILL_AFTER)
   await posting
+  const { ids, posts } = orders
   await untilQuiet(scene.db, ids)
-  const usage = watch.read()
-  watch.stop()
-  const work = subtract(await readWorkOf(stores), before)
-  const counts = countsSince(countsBefore, await readCountsOf(stack))
+  const used = since(countersBefore, await readCounters(scene))
+  const usedSeconds = (performance.now() - begun) / 1_000
+  const byPid = await countAttempts(stack.facts, ids)
+  const attempts = new Map([...byPid].map(([pid, count]) => [watch.nameOf(pid) ?? '', count]))
+  const shares = readShares(stack, { replicas: scene.replicas, since: begunAt, attempts })
   const times = await readTimes(scene.db, ids)
-  return { name: order.name, intents: ids.length, posts, usage, work, counts, killed, ...times }
+  return { name: order.name, ids, posts, used, usedSeconds, shares, killed, ...times }
 }
 
-const readCountsOf = async ({ facts: { temporalCluster } }: Stack): Promise<Counts> =>
-  temporalCluster ? readCounts(temporalCluster.metricsUrl) : new Map()
+type Orders = { ids: string[]; posts: number[] }
 
-function storesOf({ facts }: Stack): [string, string][] {
-  const { databaseUrl, temporalCluster } = facts
-  const temporal: [string, string][] = temporalCluster
-    ? [['temporal-postgres', temporalCluster.databaseUrl]]
-    : []
-  return [['postgres', databaseUrl], ...temporal]
-}
-
-async function readWorkOf(stores: [string, string][]): Promise<Map<string, Work>> {
-  const all = stores.map(async ([name, url]) => [name, await readWork(url)] as const)
-  return new Map(await Promise.all(all))
-}
-
-function subtract(after: Map<string, Work>, before: Map<string, Work>): Map<string, Work> {
-  const entries = [...after].map(([name, work]) => {
-    const since = (key: keyof Work) => work[key] - (before.get(name)?.[key] ?? 0)
-    const done = {
-      commits: since('commits'),
-      walBytes: since('walBytes'),
-      storedBytes: since('storedBytes'),
-    }
-    return [name, done] as const
-  })
-  return new Map(entries)
-}
-
-/** Those of the chains are one: the devnet is not what is measured. */
-function readPids(stack: Stack): Record<string, number> {
-  const { anvil, ...others } = stack.readFacts().pids as unknown as Record<string, unknown> & {
-    anvil: Record<string, number>
+async function post(
+  { call, notes }: Scene,
+  { ids, posts }: Orders,
+  { order, wallet }: { order: string; wallet: Wallet },
+): Promise<void> {
+  const key = `${order} ${wallet.id}`
+  const body = { action: 'lend', amount: 1, chain: CHAIN } as const
+  const begun = performance.now()
+  const answer = await call('/intents', { walletId: wallet.id, ...body }, key)
+  posts.push(performance.now() - begun)
+  const id = String(answer.body.id)
+  if (answer.status !== 201) {
+    notes.faults.push(`${key}: ${answer.status}`)
+    return
   }
-  const entries = [...Object.entries(others), ...Object.entries(anvil)]
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-  )
+  ids.push(id)
+  notes.ordered.push({ id, key, wallet, body, seen: [] })
 }
 
-async function killWhen({ stack, db }: Scene, { kill }: Order, completed: number) {
+async function killWhen({ watch, db }: Scene, { kill }: Order, completed: number) {
   if (kill.length === 0) return []
   const before = await countCompleted(db)
   while ((await countCompleted(db)) - before < completed) await sleep(LOOK_EVERY_MS)
-  const pids = readPids(stack)
-  for (const name of kill) process.kill(pids[name] ?? 0, 'SIGKILL')
+  const pids = watch.readPids()
+  for (const name of kill) process.kill(pids[name] ?? NaN, 'SIGKILL')
   return [...kill]
 }
 

@@ -79,10 +79,12 @@ export function connect(url: string, max = 10): Db {
 /**
  * A pool of one session that holds the advisory lock `(namespace, key)`. While another process holds
  * it, or after the session was lost and somebody else took over, every query fails: what is written
- * through this pool is written by the leader.
+ * through this pool is written by the leader. Whoever waits for the lead asks again on the session that it has: to
+ * open one costs both sides more than all that a leader asks in that time.
  */
 export function connectAsLeader(url: string, namespace: number, key: number): Db {
-  return open({
+  let waiting: pg.Client | undefined
+  const db = open({
     url,
     limits: [...sessionLimits, LEADER_LIMIT],
     stream: createSocket,
@@ -93,17 +95,40 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
       afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
         takeLead(session, namespace, key).then(
           () => {
+            waiting = undefined
             done(null, session)
           },
           (error: Error) => {
             // The pool forgets a session whose creation failed: it would stay open for ever.
-            void session.end().catch(() => undefined)
+            waiting = isLedElsewhere(error) ? session : undefined
+            if (!waiting) void session.end().catch(() => undefined)
             done(error, session)
           },
         )
       },
     },
   })
+  const client = db.client as RawSessions
+  const [openSession, destroy] = [
+    client.acquireRawConnection.bind(client),
+    client.destroy.bind(client),
+  ]
+  client.acquireRawConnection = async () => waiting ?? watchEnd(await openSession())
+  client.destroy = async (callback) => {
+    await destroy(callback)
+    await waiting?.end()
+  }
+  const watchEnd = (session: pg.Client) =>
+    session.once('end', () => {
+      if (waiting === session) waiting = undefined
+    })
+  return db
+}
+
+/** How knex opens what its pool holds. @see https://knexjs.org/guide/extending.html */
+type RawSessions = {
+  acquireRawConnection(): Promise<pg.Client>
+  destroy(callback?: () => void): Promise<void>
 }
 
 async function takeLead(session: pg.Client, namespace: number, key: number): Promise<void> {

@@ -58,3 +58,54 @@ test('a session whose network froze ends with what waits on it; one whose server
   expect(await one(leader)).toEqual([{ one: 1 }])
   await Promise.all([pool, inTransaction, living, leader].map((db) => db.destroy()))
 })
+
+/** Sessions of others, the oldest first. */
+const readSessions = (db: Db) =>
+  db
+    .raw<{ rows: { pid: number }[] }>(
+      `select pid from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() order by backend_start`,
+    )
+    .then(({ rows }) => rows.map(({ pid }) => pid))
+
+test('whoever waits for the lead asks on one session, takes over on it, and leaves none behind', async () => {
+  const db = connect(database.url, 1)
+  const lead = () => connectAsLeader(database.url, 1, 2)
+  const [first, second, third] = [lead(), lead(), lead()]
+  // Those that froze above are the server's for a while.
+  const before = await readSessions(db)
+  const ours = async () => (await readSessions(db)).filter((pid) => !before.includes(pid))
+  await one(first)
+  const refusals = [await reasonOf(one(second))]
+  const sessions = await ours()
+  for (let i = 0; i < 5; i++) refusals.push(await reasonOf(one(second)))
+  expect(refusals.map(isLedElsewhere)).toEqual(Array(6).fill(true))
+  expect(sessions).toHaveLength(2)
+  expect(await ours()).toEqual(sessions)
+
+  await first.destroy()
+  while ((await ours()).length > 1) await sleep(20)
+  const { rows } = await second.raw<{ rows: { pid: number }[] }>('select pg_backend_pid() as pid')
+  expect(rows[0]?.pid).toBe(sessions[1])
+  expect(isLedElsewhere(await reasonOf(one(third)))).toBe(true)
+
+  // Neither who leads nor who waits.
+  await Promise.all([second, third].map((db) => db.destroy()))
+  while ((await ours()).length > 0) await sleep(20)
+  await db.destroy()
+})
+
+test('a session that waits for the lead and is cut off is opened anew', async () => {
+  const db = connect(database.url, 1)
+  const [first, second] = [connectAsLeader(database.url, 1, 3), connectAsLeader(database.url, 1, 3)]
+  await one(first)
+  expect(isLedElsewhere(await reasonOf(one(second)))).toBe(true)
+  await db.raw(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  await first.destroy()
+  while ((await reasonOf(one(second))) !== undefined) await sleep(20)
+  await second.destroy()
+  await db.destroy()
+})

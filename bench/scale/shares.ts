@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { openHome } from '../../dev/state/state.js'
+import { replicaName, services, type Service } from '../../dev/parts/parts.js'
+import type { Stack } from '../../test/e2e/stack.js'
+
+/** By role, what each of its processes has done. */
+export type Shares = Record<Service, Map<string, number>>
+
+type Line = { time: number; msg?: string; path?: string; status?: number; operations?: string[] }
+
+/** What is counted, by the log of a process: intents accepted, operations signed, transactions sent. */
+const counted: Partial<Record<Service, (line: Line) => number>> = {
+  api: ({ msg, path, status }) => Number(msg === 'request' && path === INTENTS && status === 201),
+  signer: ({ msg, operations }) => (msg === 'signed' ? (operations?.length ?? 0) : 0),
+  lanes: ({ msg }) => Number(msg === 'sent'),
+}
+const INTENTS = '/v1/intents'
+
+type Asked = {
+  replicas: number
+  /** Unix time, ms. */
+  since: number
+  /** Attempts of steps, by the process of the worker that began them. */
+  attempts: Map<string, number>
+}
+
+/** Reads who has done what since then. */
+export function readShares({ home }: Stack, { replicas, since, attempts }: Asked): Shares {
+  const folder = openHome({ STEWARD_HOME: home })
+  const entries = services.map((service) => {
+    const names = Array.from({ length: replicas }, (_, i) => replicaName(service, i))
+    const count = counted[service]
+    const done = names.map((name) => {
+      if (!count) return [name, attempts.get(name) ?? 0] as const
+      const lines = readLines(folder.log(name)).filter(({ time }) => time >= since)
+      return [name, lines.reduce((sum, line) => sum + count(line), 0)] as const
+    })
+    return [service, new Map(done)] as const
+  })
+  return Object.fromEntries(entries) as Shares
+}
+
+/** The process of each role that did most. */
+export const busiest = (shares: Shares): string[] =>
+  Object.values(shares).map((done) => [...done].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '')
+
+function readLines(file: string): Line[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text) => {
+      try {
+        return [JSON.parse(text) as Line]
+      } catch {
+        // The last words of a process that was killed, or of the program that runs it.
+        return []
+      }
+    })
+}
