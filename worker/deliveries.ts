@@ -25,6 +25,8 @@ const DISPATCH_LOCK = [7_706, 1] as const
 const POLL_MS = 5_000
 /** How soon it is looked again for what an older transaction still holds back. */
 const HELD_MS = 100
+/** So long it is not looked again where nobody was to be sent anything: word comes of every event. */
+const IDLE_MS = 200
 const EVENTS_AT_ONCE = 500
 /** So many of each endpoint before it is another one's turn, and so many at all. */
 const STARTS = { perEndpoint: 20, limit: 60 }
@@ -101,10 +103,12 @@ async function keepDoing(
 }
 
 async function dispatch({ db, told, made, stopping }: Dispatching): Promise<void> {
-  const { isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
+  const { isFull, isHeld, made: count } = await dispatchEvents(db, EVENTS_AT_ONCE)
   // Whoever asks for a delivery once more is announced in the same way.
   made.ring()
-  if (!isFull) await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
+  if (isFull) return
+  if (count === 0) await sleep(IDLE_MS, undefined, { signal: stopping }).catch(() => undefined)
+  await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
 }
 
 async function startUndispatched(tools: Dispatching): Promise<void> {
