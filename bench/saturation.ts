@@ -70,7 +70,9 @@ async function measure(facts: Facts): Promise<void> {
   const crowd = await gatherCrowd(stack, CONNECTIONS)
   const { db, pids } = crowd
   const wallets = await openWallets(crowd, WALLETS)
+  if (values.profile) await forgetStatements(db)
   const funding = await fundAll(crowd, wallets)
+  if (values.profile) await reportStatements(db, WALLETS)
   tell('fundings', funding)
   if (KIND === 'withdraw') {
     tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))

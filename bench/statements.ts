@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Db } from '../db/connection/connect.js'
 import type { Stack } from '../test/e2e/stack.js'
 
-const LINES = 25
-const WIDTH = 110
+const LINES = 70
+const WIDTH = 150
 
 /**
  * Has the stack's own Postgres count its statements, which it does only from its start on: it is stopped, and the stack
@@ -22,6 +22,7 @@ export async function countStatements(stack: Stack): Promise<void> {
   await onDatabase(databaseUrl, async (db) => {
     await db.raw('create extension if not exists pg_stat_statements')
     await db.raw(`alter system set pg_stat_statements.track_planning = on`)
+    await db.raw(`alter system set pg_stat_statements.track = 'all'`)
     await db.raw('select pg_reload_conf()')
   })
 }
@@ -33,22 +34,29 @@ async function isServing({ facts }: Stack): Promise<boolean> {
 
 export const forgetStatements = (db: Db) => db.raw('select pg_stat_statements_reset()')
 
-/** Prints which statements the time of Postgres went into since they were forgotten. */
+type Counted = { role: string; calls: bigint; ms: number; planMs: number; query: string }
+
+/** Prints which statements the time of Postgres went into since they were forgotten, by the role that sent them. */
 export async function reportStatements(db: Db, intents: number): Promise<void> {
-  const { rows } = await db.raw<{ rows: { calls: bigint; ms: number; query: string }[] }>(
-    `select sum(calls)::bigint as calls, sum(total_exec_time + total_plan_time) as ms,
-       regexp_replace(query, '\\s+', ' ', 'g') as query
-     from pg_stat_statements group by 3 order by 2 desc`,
+  const { rows } = await db.raw<{ rows: Counted[] }>(
+    `select rolname as role, sum(calls)::bigint as calls, sum(total_plan_time) as "planMs",
+       sum(total_exec_time + total_plan_time) as ms, regexp_replace(query, '\\s+', ' ', 'g') as query
+     from pg_stat_statements join pg_roles on pg_roles.oid = userid
+     where toplevel group by rolname, 5 order by ms desc`,
   )
-  const total = rows.reduce((sum, { ms }) => sum + ms, 0)
-  const calls = rows.reduce((sum, row) => sum + Number(row.calls), 0)
-  console.log(
-    `\nPostgres: ${(calls / intents).toFixed(0)} statements and ${(total / intents).toFixed(1)} ms in them per intent`,
-  )
-  for (const { calls, ms, query } of rows.slice(0, LINES)) {
-    const each = (ms / intents).toFixed(2).padStart(7)
-    const often = (Number(calls) / intents).toFixed(1).padStart(6)
-    console.log(`  ${each} ms ${often} x  ${query.slice(0, WIDTH)}`)
+  const each = (rows: Counted[]) => {
+    const of = (read: (row: Counted) => number) =>
+      rows.reduce((sum, row) => sum + read(row), 0) / intents
+    const calls = of(({ calls }) => Number(calls)).toFixed(1)
+    const [ms, planMs] = [of(({ ms }) => ms), of(({ planMs }) => planMs)]
+    return `${calls.padStart(6)} x ${ms.toFixed(2).padStart(6)} ms, planning ${planMs.toFixed(2)}`
+  }
+  console.log(`\nPostgres, per intent: ${each(rows)}`)
+  for (const role of new Set(rows.map(({ role }) => role))) {
+    console.log(`  ${role.padEnd(16)} ${each(rows.filter((row) => row.role === role))}`)
+  }
+  for (const row of rows.slice(0, LINES)) {
+    console.log(`  ${each([row])}  ${row.role}: ${row.query.slice(0, WIDTH)}`)
   }
 }
 

@@ -25,8 +25,8 @@ const DISPATCH_LOCK = [7_706, 1] as const
 const POLL_MS = 5_000
 /** How soon it is looked again for what an older transaction still holds back. */
 const HELD_MS = 100
-/** What happens within so many milliseconds is dispatched together. */
-const GATHER_MS = 50
+/** What happens within so many milliseconds is dispatched together; longer where nobody was to be sent anything. */
+const [GATHER_MS, IDLE_MS] = [50, 200]
 const EVENTS_AT_ONCE = 500
 /** So many of each endpoint before it is another one's turn, and so many at all. */
 const STARTS = { perEndpoint: 20, limit: 60 }
@@ -108,7 +108,8 @@ async function dispatch({ db, told, made, stopping }: Dispatching): Promise<void
   if (count > 0 || isWaiting) made.ring()
   if (isFull) return
   await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
-  await sleep(GATHER_MS, undefined, { signal: stopping }).catch(() => undefined)
+  const gatherMs = count > 0 ? GATHER_MS : IDLE_MS
+  await sleep(gatherMs, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 async function startUndispatched(tools: Dispatching): Promise<void> {

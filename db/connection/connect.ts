@@ -3,6 +3,7 @@ import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
 import { migrations } from '../migrations/index.js'
+import { prepareWhatIsFrequent } from './prepared.js'
 
 export type Db = Knex
 
@@ -72,7 +73,13 @@ const LEADER_LIMIT = 'idle_session_timeout=15s'
 
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
 export function connect(url: string, max = 10): Db {
-  const pool = { min: 0, max, idleTimeoutMillis: UNUSED_MS }
+  const pool = {
+    ...{ min: 0, max, idleTimeoutMillis: UNUSED_MS },
+    afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
+      prepareWhatIsFrequent(session)
+      done(null, session)
+    },
+  }
   return open({ url, limits: sessionLimits, stream: createSocket, pool })
 }
 
@@ -93,6 +100,7 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
       max: 1,
       idleTimeoutMillis: 86_400_000,
       afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
+        prepareWhatIsFrequent(session)
         takeLead(session, namespace, key).then(
           () => {
             waiting = undefined

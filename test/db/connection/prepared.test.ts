@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+
+let database: TestDatabase
+/** A pool of one session. */
+let db: Db
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = connect(database.url, 1)
+  await db.raw('create table thing (id int primary key, state text not null)')
+})
+afterAll(async () => {
+  await db?.destroy()
+  await database?.drop()
+})
+
+const OFTEN = 12
+
+async function repeat(count: number, work: (at: number) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < count; at += 1) await work(at)
+}
+
+/** What the session keeps of statements that contain a text. */
+async function readKept(containing: string): Promise<{ custom: number; generic: number }[]> {
+  const { rows } = await db.raw<{ rows: { custom: number; generic: number }[] }>(
+    `select custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements
+     where strpos(statement, '${containing}') > 0`,
+  )
+  return rows
+}
+
+test('what comes often is parsed once and soon planned once, in transactions too', async () => {
+  const find = (trx: Db, id: number) => trx('thing').where({ id }).first('state')
+  await repeat(OFTEN, (at) => find(db, at))
+  await db.transaction((trx) => repeat(OFTEN, (at) => find(trx, at)))
+  const [kept, ...others] = await readKept('"state" from "thing" where "id"')
+  expect(others).toEqual([])
+  expect(kept?.generic).toBeGreaterThan(OFTEN)
+})
+
+test('what came once is not kept', async () => {
+  await db('thing').where({ id: 1 }).count()
+  expect(await readKept('count(')).toEqual([])
+})
+
+test('an index that hangs on a value is found as often as it is asked for', async () => {
+  await db.raw(`insert into thing select n, 'over' from generate_series(1, 20000) n`)
+  await db.raw(`create index thing_live on thing (id) where state = 'live'`)
+  await db.raw('analyze thing')
+  await repeat(OFTEN, () => db('thing').where({ state: 'live' }).orderBy('id').pluck('id'))
+  const [kept] = await readKept('"thing" where "state"')
+  expect(kept).toMatchObject({ generic: 0 })
+  expect(kept?.custom).toBeGreaterThan(5)
+})
+
+test('a statement whose rows have got a column fails once, and is then asked as it stands', async () => {
+  const read = () => db.raw<{ rows: object[] }>('select * from thing where id = ?', [1])
+  await repeat(OFTEN, read)
+  await db.raw('alter table thing add column more text')
+  await expect(read()).rejects.toMatchObject({ code: '0A000' })
+  expect((await read()).rows).toEqual([{ id: 1, state: 'over', more: null }])
+  await repeat(OFTEN, read)
+})
+
+test('lists of many lengths do not fill a session', async () => {
+  const ids = (length: number) => Array.from({ length }, (_, id) => id)
+  await repeat(150, (length) => repeat(3, () => db('thing').whereIn('id', ids(length + 1))))
+  const kept = await readKept('')
+  expect(kept.length).toBeGreaterThan(50)
+  expect(kept.length).toBeLessThanOrEqual(100)
+})
