@@ -73,13 +73,15 @@ create index burn_unminted on burn (operation_id) where not minted;
 alter table account add column wallets int not null default 0 check (wallets >= 0);
 comment on column account.wallets is 'How many wallets it has.';
 update account a set wallets = (select count(*) from wallet w where w.account_id = a.id);
-create function count_wallet() returns trigger
+create function count_wallets() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  update account a set wallets = a.wallets + 1 where a.id = new.account_id;
+  update account a set wallets = a.wallets + made.count
+  from (select account_id, count(*)::int from made group by account_id) made where a.id = made.account_id;
   return null;
 end $$;
-create trigger wallet_counted after insert on wallet for each row execute function count_wallet();
+create trigger wallet_counted after insert on wallet
+  referencing new table as made for each statement execute function count_wallets();
 
 -- What an account has lent, without what is not final yet. One process at a time ends the watch over a chain, so that
 -- nobody waits for one of these rows.
@@ -118,7 +120,7 @@ create trigger operation_lent_changed after update of state on operation for eac
 drop index operation_lent;
 create index operation_lent_open on operation (account_id)
   where kind in ('deposit', 'withdraw') and success and state in ('mined', 'confirmed');
-revoke execute on function count_wallet, add_lent from public;
+revoke execute on function count_wallets, add_lent from public;
 
 alter table account_lent enable row level security;
 create policy own_account on account_lent for select to steward_api using (account_id = current_account((select true)));

@@ -112,6 +112,8 @@ export async function startExecutionWorld() {
       await lanes.mine()
       await lanes.book()
       await setFrozen(lanes, false)
+      // What is planned next is planned where it takes deposits again.
+      await lanes.book()
       await this.finish(planned)
     },
 
