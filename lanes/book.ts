@@ -14,7 +14,7 @@ import {
   rollBack,
   setBooked,
   setMined,
-  setTransactionMined,
+  setTransactionsMined,
   type BlockId,
 } from '../db/lanes/booking.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
@@ -159,11 +159,11 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
   const reopened = await db.transaction(async (trx) => {
     const told = await holdEnded(trx, chain.chainId, { mined, confirmed })
     await insertHeaders(trx, chain.chainId, blocks)
-    for (const operation of mined) {
-      const minedAt = operation.minedAt ?? times.get(operation.block.hash)
-      await setMined(trx, { ...operation, minedAt })
-    }
-    for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
+    await setMined(
+      trx,
+      mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
+    )
+    await setTransactionsMined(trx, carried)
     await confirmUpTo(trx, chain.chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
     await setBooked(trx, chain.chainId, { from: booked, to: last })
@@ -198,8 +198,8 @@ async function bookFinalized(
   const reopened = await db.transaction(async (trx) => {
     const told = await holdEnded(trx, chainId, { mined, confirmed: to })
     await insertHeaders(trx, chainId, [last])
-    for (const operation of mined) await setMined(trx, operation)
-    for (const { send, receipt } of carried) await setTransactionMined(trx, send, receipt)
+    await setMined(trx, mined)
+    await setTransactionsMined(trx, carried)
     await confirmUpTo(trx, chainId, to)
     await finalizeUpTo(trx, chainId, last)
     await setBooked(trx, chainId, { from: booked, to: last })

@@ -5,7 +5,7 @@ import {
   findSpentOperations,
   readHeaders,
   setMined,
-  setTransactionMined,
+  setTransactionsMined,
   type ChainState,
   type OpenSend,
   type SpentOperation,
@@ -44,8 +44,8 @@ export async function bookMissed(tools: DriverTools, send: OpenSend): Promise<bo
   if (!(await isOwnBlock(tools, receipt, state))) return false
   const mined = await matchOutcomes({ ...tools, client: through }, [], [{ send, receipt }])
   const isBooked = await writeIfStillOwn(tools, receipt, async (trx) => {
-    for (const operation of mined) await setMined(trx, operation)
-    await setTransactionMined(trx, send, receipt)
+    await setMined(trx, mined)
+    await setTransactionsMined(trx, [{ send, receipt }])
   })
   if (!isBooked) return false
   log.warn({ chain: chain.name, hash: send.hash }, 'mined in a block that was booked without it')
@@ -128,7 +128,7 @@ export async function bookOutcomesIn(
     const { number: blockNumber, hash: blockHash } = mined.block
     const block = { blockNumber, blockHash }
     if (!(await isOwnBlock(tools, block, state))) continue
-    if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, mined)))) continue
+    if (!(await writeIfStillOwn(tools, block, (trx) => setMined(trx, [mined])))) continue
     booked.push(mined.id)
     const facts = { chain: chain.name, operation: mined.id, hash: mined.txHash }
     log.info(facts, 'executed by somebody else, or before its row was there')

@@ -27,7 +27,7 @@ export async function bookOutcome(
     const headers = await readHeaders(trx, chain.chainId)
     const isKept = headers.some((kept) => kept.number === number && kept.hash === hash)
     if (!state || (!isKept && number >= state.finalizedBlock)) return false
-    await setMined(trx, mined)
+    await setMined(trx, [mined])
     const depth = BigInt(chain.confirmations) - 1n
     await confirmUpTo(trx, chain.chainId, state.booked.number - depth)
     await reconsiderIntents(trx, told)

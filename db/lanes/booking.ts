@@ -164,51 +164,20 @@ export type MinedOperation = {
   refusal: string | undefined
 }
 
-/** Writes an operation's log into its row, from whatever state, and marks its money as spent. */
-export async function setMined(trx: Db, mined: MinedOperation): Promise<void> {
-  const { number, hash } = mined.block
-  const [row] = await trx('operation')
-    .where({ id: mined.id })
-    .update({
-      state: 'mined',
-      success: mined.success,
-      message: mined.refusal ?? null,
-      tx_hash: mined.txHash,
-      block_number: number.toString(),
-      block_hash: hash,
-      block_time: mined.minedAt ?? null,
-      log_index: mined.logIndex,
-      gas_used: mined.gasUsed.toString(),
-      gas_cost_usd: mined.gasCostUsd,
-      units: mined.units?.toString() ?? null,
-      carry_failures: 0,
-      spent_since: null,
-      taken_by: null,
-      taken_until: null,
-    })
-    .returning<StepRow[]>(['intent_id', 'sequence', 'kind'])
-  if (!row || !mined.success) return
-  const { kind, intent_id, sequence } = row
-  const block = number.toString()
-  // A mint spends nothing: what its step spent was burned on another chain.
-  if (kind !== 'mint') {
-    await trx('reservation').where({ intent_id, sequence }).update({ spent_block: block })
-  }
-  // What has arrived is what the next step spends. A burn has brought nothing yet.
-  if (kind !== 'bridge' && mined.units) {
-    await trx('reservation')
-      .where({ intent_id, fed_by: sequence })
-      .update({ from_block: block, units: mined.units.toString() })
-  }
-  if (mined.messageSent) {
-    await trx('burn')
-      .where({ operation_id: mined.id })
-      .update({
-        sent: mined.messageSent,
-        burned_at: trx.raw('coalesce(burned_at, clock_timestamp())'),
-      })
-  }
+/** Writes the logs of operations into their rows, from whatever state, one after the other, and marks their money as spent. */
+export async function setMined(trx: Db, mined: MinedOperation[]): Promise<void> {
+  if (mined.length === 0) return
+  await trx.raw('select set_mined(?)', [JSON.stringify(mined.map(toRow))])
 }
+
+const toRow = ({ block, minedAt, gasUsed, units, ...mined }: MinedOperation) => ({
+  ...mined,
+  block: block.number.toString(),
+  hash: block.hash,
+  minedAt: minedAt?.toISOString(),
+  gasUsed: gasUsed.toString(),
+  units: units?.toString(),
+})
 
 type StepRow = { intent_id: string; sequence: number; kind: OperationKind }
 
@@ -231,24 +200,35 @@ export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]
     .select<OpenSend[]>('t.id as txId', 't.sender', 't.nonce', 's.n', 's.hash', 's.refusals')
 }
 
+/** One of our transactions, by the send that was mined, and the block that it is in. */
+export type MinedSend = {
+  send: Pick<OpenSend, 'txId' | 'n'>
+  receipt: { blockNumber: bigint; blockHash: string }
+}
+
 /**
- * Writes that one of our transactions is in a block, by whichever of its sends, after the outcomes of that block.
- * Operations of it that have none lose their carrier, and the signer carries them again: it was reverted as a
+ * Writes that transactions of ours are in blocks, by whichever of their sends, after the outcomes of those blocks.
+ * Operations of them that have none lose their carrier, and the signer carries them again: it was reverted as a
  * whole, or other bytes were mined than those that carried them.
  */
-export async function setTransactionMined(
-  trx: Db,
-  send: OpenSend,
-  receipt: { blockNumber: bigint; blockHash: string },
-): Promise<void> {
-  const txId = send.txId.toString()
-  await trx('chain_tx').where({ id: txId, state: 'open' }).update({
-    state: 'mined',
-    mined_send: send.n,
-    block_number: receipt.blockNumber.toString(),
-    block_hash: receipt.blockHash,
-  })
-  await dropCarriers(trx, [txId])
+export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise<void> {
+  if (mined.length === 0) return
+  const rows = mined.map(({ send, receipt }) => ({
+    id: send.txId.toString(),
+    send: send.n,
+    block: receipt.blockNumber.toString(),
+    hash: receipt.blockHash,
+  }))
+  await trx.raw(
+    `update chain_tx t set state = 'mined', mined_send = m.send, block_number = m.block, block_hash = m.hash
+     from json_to_recordset(?) as m(id bigint, send int, block bigint, hash text)
+     where t.id = m.id and t.state = 'open'`,
+    [JSON.stringify(rows)],
+  )
+  await dropCarriers(
+    trx,
+    rows.map(({ id }) => id),
+  )
 }
 
 /** Confirms what is mined up to a block. */

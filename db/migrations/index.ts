@@ -9,6 +9,7 @@ import { expiry } from './0034_expiry.js'
 import { growth } from './0042_growth.js'
 import { intents } from './0003_intents.js'
 import { keeping } from './0043_keeping.js'
+import { booking } from './0044_booking.js'
 import { keys } from './0008_keys.js'
 import { laneGas } from './0018_lane_gas.js'
 import { lanes } from './0004_lanes.js'
@@ -74,5 +75,6 @@ export const migrations = [
   { name: '0041_queue', sql: queue },
   { name: '0042_growth', sql: growth },
   { name: '0043_keeping', sql: keeping },
+  { name: '0044_booking', sql: booking },
   { name: '0045_dispatched', sql: dispatched },
 ]

@@ -35,7 +35,7 @@ async function begin() {
 async function holdersOf(name: string): Promise<number[]> {
   const { rows } = await world.db.raw<{ rows: { pid: number }[] }>(
     `select pid from pg_locks where locktype = 'advisory' and objid::bigint = ?`,
-    [name.split('#')[1]],
+    [name.split('#')[1] ?? ''],
   )
   return rows.map(({ pid }) => pid)
 }
@@ -79,7 +79,7 @@ describe('what a signer has taken', () => {
   test('is its own again when its session was cut and made anew', async () => {
     const signer = await begin()
     const [pid] = await holdersOf(signer.name)
-    await world.db.raw('select pg_terminate_backend(?)', [pid])
+    await world.db.raw('select pg_terminate_backend(?)', [pid ?? 0])
     await world.waitUntil(async () => {
       const holders = await holdersOf(signer.name)
       return holders.length === 1 && holders[0] !== pid

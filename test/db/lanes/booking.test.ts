@@ -289,11 +289,13 @@ describe('what a log says of money', () => {
     return { intentId, operationId }
   }
   const book = (id: string, values: Partial<MinedOperation> = {}) =>
-    setMined(database.db, {
-      ...{ id, success: true, txHash: '0x', block: blockOf(low, 100n), logIndex: 0, gasUsed: 1n },
-      ...{ gasCostUsd: 0, units: 7n, messageSent: undefined, refusal: undefined },
-      ...values,
-    })
+    setMined(database.db, [
+      {
+        ...{ id, success: true, txHash: '0x', block: blockOf(low, 100n), logIndex: 0, gasUsed: 1n },
+        ...{ gasCostUsd: 0, units: 7n, messageSent: undefined, refusal: undefined },
+        ...values,
+      },
+    ])
 
   test('success spends the money of the step and feeds the next one', async () => {
     const step = await insertQueued('withdraw')

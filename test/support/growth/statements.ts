@@ -62,7 +62,7 @@ async function book(trx: Db): Promise<void> {
   }))
   await findOperationsByKey(trx, CHAIN, booking)
   const told = await holdEnded(trx, CHAIN, { mined, confirmed: MINED.number })
-  for (const operation of mined) await setMined(trx, operation)
+  await setMined(trx, mined)
   await confirmUpTo(trx, CHAIN, MINED.number)
   await finalizeUpTo(trx, CHAIN, MINED)
   await reconsiderIntents(trx, told)
