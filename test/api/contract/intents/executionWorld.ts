@@ -112,6 +112,8 @@ export async function startExecutionWorld() {
       await lanes.mine()
       await lanes.book()
       await setFrozen(lanes, false)
+      // Plans are made with the market as it is at the booked block.
+      await lanes.book()
       await this.finish(planned)
     },
 
