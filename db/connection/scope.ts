@@ -82,9 +82,9 @@ export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
 }
 
 /** Of the sessions of a pool, those that transactions of one account hold at most: its others wait for these. */
-const ACCOUNT_SESSIONS = 4
-/** As long as anybody waits for a session of the pool. */
-const PATIENCE_MS = 5_000
+const ACCOUNT_SESSIONS = 8
+/** So that the work is done before the time of an answer is over. */
+const PATIENCE_MS = 10_000
 
 const turnsOf = perPool(() => createTurns({ share: ACCOUNT_SESSIONS, patienceMs: PATIENCE_MS }))
 

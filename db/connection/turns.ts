@@ -17,7 +17,39 @@ export type Turns = {
  * Lets so much work of each name run at once, and so much of all. What waits goes on name by name, so that whoever
  * brings much of it waits for his own.
  */
-export function createTurns({ share, width = Infinity, patienceMs }: Bounds): Turns {
+export function createTurns({ patienceMs, ...bounds }: Bounds): Turns {
+  const queue = createQueue(bounds)
+  return {
+    async run(name, work) {
+      await beginInTime(queue, name, patienceMs)
+      try {
+        return await work()
+      } finally {
+        queue.end(name)
+      }
+    },
+    idle: queue.idle,
+  }
+}
+
+type Queue = ReturnType<typeof createQueue>
+
+function beginInTime({ add, remove }: Queue, name: string, patienceMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      remove(name, begin)
+      reject(new ServiceError('UNAVAILABLE', 'Too much is asked for at once. Try again.'))
+    }, patienceMs)
+    const begin = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    add(name, begin)
+  })
+}
+
+/** What runs and what waits, by name. */
+function createQueue({ share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
   const lines = new Map<string, Line>()
   let running = 0
   let whenIdle: (() => void)[] = []
@@ -37,46 +69,34 @@ export function createTurns({ share, width = Infinity, patienceMs }: Bounds): Tu
     }
   }
 
-  function leave(name: string, line: Line): void {
-    if (line.running === 0 && line.waiting.size === 0) lines.delete(name)
+  function forgetEmpty(name: string): void {
+    const line = lines.get(name)
+    if (line?.running === 0 && line.waiting.size === 0) lines.delete(name)
     if (lines.size > 0) return
-    for (const resolve of whenIdle.splice(0)) resolve()
+    const told = whenIdle
+    whenIdle = []
+    for (const resolve of told) resolve()
   }
 
-  const turnOf = (name: string, line: Line) =>
-    new Promise<void>((resolve, reject) => {
-      const begin = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        line.waiting.delete(begin)
-        leave(name, line)
-        reject(new ServiceError('UNAVAILABLE', 'Too much is asked for at once. Try again.'))
-      }, patienceMs)
-      line.waiting.add(begin)
-      goOn()
-    })
-
   return {
-    async run(name, work) {
+    add(name: string, begin: () => void): void {
       const line = lines.get(name) ?? { running: 0, waiting: new Set() }
       lines.set(name, line)
-      await turnOf(name, line)
-      try {
-        return await work()
-      } finally {
-        line.running -= 1
-        running -= 1
-        goOn()
-        leave(name, line)
-      }
+      line.waiting.add(begin)
+      goOn()
     },
-    idle: () =>
-      lines.size === 0
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            whenIdle = [...whenIdle, resolve]
-          }),
+    remove(name: string, begin: () => void): void {
+      lines.get(name)?.waiting.delete(begin)
+      forgetEmpty(name)
+    },
+    end(name: string): void {
+      const line = lines.get(name)
+      if (line) line.running -= 1
+      running -= 1
+      goOn()
+      forgetEmpty(name)
+    },
+    idle: (): Promise<void> =>
+      lines.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
   }
 }

@@ -6,7 +6,6 @@ import { cancelIntent, lockIntent } from '../../../db/intents/intents.js'
 import {
   setCompleted,
   setDelay,
-  setDispatched,
   setExecuting,
   setFailed,
   setPlan,
@@ -91,37 +90,6 @@ const edges: Record<Event, Partial<Record<IntentStatus, IntentStatus>>> = {
 const all = Object.entries(edges).flatMap(([event, ways]) =>
   statuses.map((from) => ({ event: event as Event, from, to: ways[from] })),
 )
-
-describe('setDispatched', () => {
-  const isNoted = async (id: string) => (await readRow(id)).dispatched_at instanceof Date
-
-  test('notes all that were started at the same moment, but for one that is held, which waits', async () => {
-    const intents = await Promise.all([1, 2, 3, 4].map(() => insert('planning')))
-    const [held, ...free] = intents as [string, ...string[]]
-    const holder = await database.db.transaction()
-    await lockIntent(holder, held)
-    // The first one goes alone, those behind it together.
-    const first = await Promise.all(intents.map(() => insert('planning')))
-    const noting = [...first, held, ...free].map((id) => setDispatched(api, id))
-    await Promise.all([...noting.slice(0, first.length), ...noting.slice(first.length + 1)])
-    expect(await Promise.all([...first, ...free].map(isNoted))).not.toContain(false)
-    expect(await isNoted(held)).toBe(false)
-    await holder.rollback()
-    await Promise.all(noting)
-    expect(await isNoted(held)).toBe(true)
-  })
-
-  test('none of many needs a statement of its own', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => insert('planning')))
-    const asked: string[] = []
-    const listen = ({ sql }: { sql: string }) => asked.push(sql)
-    api.on('query', listen)
-    await Promise.all(ids.map((id) => setDispatched(api, id)))
-    api.off('query', listen)
-    expect(asked).toEqual([])
-    expect(await Promise.all(ids.map(isNoted))).not.toContain(false)
-  })
-})
 
 describe('the status of an intent', () => {
   test.each(all.filter(({ to }) => to !== undefined))(

@@ -112,7 +112,7 @@ export async function startExecutionWorld() {
       await lanes.mine()
       await lanes.book()
       await setFrozen(lanes, false)
-      // What is planned next is planned where it takes deposits again.
+      // Plans are made with the market as it is at the booked block.
       await lanes.book()
       await this.finish(planned)
     },

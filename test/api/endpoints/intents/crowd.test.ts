@@ -94,7 +94,7 @@ describe('while a wallet of an account is held', () => {
 describe('of many at once', () => {
   test('each is charged, and never more than there is', async () => {
     const poor = await world.newKey()
-    const wallets = await Promise.all([newWallet(poor), newWallet(poor), newWallet(poor)])
+    const wallets = [await newWallet(poor), await newWallet(poor), await newWallet(poor)]
     const account = world.database.db('account').where({ id: await accountOf(wallets[0]) })
     await account.clone().update({ granted: 0, purchased: 5 * 10 + 4 })
     const answers = await Promise.all(
@@ -163,7 +163,7 @@ describe('while Temporal takes its time', () => {
   })
 
   test('an account that has many started holds up no other one', async () => {
-    const [wallet, free] = await Promise.all([newWallet(key), newWallet(other)])
+    const [wallet, free] = [await newWallet(key), await newWallet(other)]
     for (let i = 0; i < CROWD; i++) expect((await lend(key, wallet)).status).toBe(201)
     const before = asked.length
     expect(before).toBeLessThan(CROWD)

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect, type Db } from '../../../db/connection/connect.js'
+import { lockIntent } from '../../../db/intents/intents.js'
+import { setDispatched } from '../../../db/intents/status.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+
+let database: TestDatabase
+/** With the rights of its process only. */
+let api: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  api = connect(database.urlAs('steward_api'), 4)
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(async () => {
+  await api?.destroy()
+  await database?.drop()
+})
+
+const insert = () => insertTestIntent(database.db, wallet, 'planning')
+
+describe('setDispatched', () => {
+  const isNoted = async (id: string) => {
+    const row = await database
+      .db('intent')
+      .where({ id })
+      .first<{ at: Date | null }>('dispatched_at as at')
+    return row.at !== null
+  }
+
+  test('notes all that were started at the same moment, but for one that is held, which waits', async () => {
+    const intents = await Promise.all([1, 2, 3, 4].map(() => insert()))
+    const [held, ...free] = intents as [string, ...string[]]
+    const holder = await database.db.transaction()
+    await lockIntent(holder, held)
+    // The first one goes alone, those behind it together.
+    const first = await Promise.all(intents.map(() => insert()))
+    const noting = [...first, held, ...free].map((id) => setDispatched(api, id))
+    await Promise.all([...noting.slice(0, first.length), ...noting.slice(first.length + 1)])
+    expect(await Promise.all([...first, ...free].map(isNoted))).not.toContain(false)
+    expect(await isNoted(held)).toBe(false)
+    await holder.rollback()
+    await Promise.all(noting)
+    expect(await isNoted(held)).toBe(true)
+  })
+
+  test('none of many needs a statement of its own', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => insert()))
+    const asked: string[] = []
+    const listen = ({ sql }: { sql: string }) => asked.push(sql)
+    api.on('query', listen)
+    await Promise.all(ids.map((id) => setDispatched(api, id)))
+    api.off('query', listen)
+    expect(asked).toEqual([])
+    expect(await Promise.all(ids.map(isNoted))).not.toContain(false)
+  })
+})
