@@ -22,8 +22,8 @@ import { createGuard } from '../webhooks/address.js'
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
 /**
- * Fixed sizes: a waiting activity holds a slot, not a thread. One workflow in the cache is some 100 kB; one that is
- * not is replayed when its step ends.
+ * Fixed sizes: a waiting activity holds a slot, not a thread. A workflow that is not in the cache is replayed when its
+ * step ends.
  */
 const SLOTS = {
   maxCachedWorkflows: 1_000,
