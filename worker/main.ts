@@ -21,8 +21,12 @@ import { createGuard } from '../webhooks/address.js'
 
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
-/** Fixed sizes: a waiting activity holds a slot, not a thread. */
+/**
+ * Fixed sizes: a waiting activity holds a slot, not a thread. A workflow that is not in the cache is replayed when its
+ * step ends.
+ */
 const SLOTS = {
+  maxCachedWorkflows: 1_000,
   maxConcurrentWorkflowTaskExecutions: 40,
   maxConcurrentActivityTaskExecutions: 5_000,
   maxConcurrentLocalActivityExecutions: 100,
