@@ -108,8 +108,10 @@ async function commit(
   work: (trx: Db) => Promise<Answer>,
 ): Promise<Answer> {
   return db.transaction(async (trx) => {
-    await scopeTransaction(trx, accountId)
-    if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
+    if (idempotency) {
+      await scopeTransaction(trx, accountId)
+      if (!(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
+    }
     // First of all and whatever it costs, because it locks the account: what follows counts under this lock.
     const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
     const answer = await work(trx)
