@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createApiKey } from '../db/tenants/accounts.js'
+import { newId } from '../db/connection/ids.js'
 import { connect, migrate, type Db } from '../db/connection/connect.js'
 import { startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
 import { publishKek } from '../db/keys.js'
@@ -73,7 +74,10 @@ async function insertCallers(owner: Db): Promise<Callers> {
     const { accountId } = await insertTestWallet(owner)
     await owner('account')
       .where({ id: accountId })
-      .update({ rpm: 1_000_000_000, monthly_credits: 1_000_000_000, max_wallets: null })
+      .update({
+        ...{ rpm: 1_000_000_000, max_wallets: null, monthly_credits: 1_000_000_000 },
+        ...{ period: owner.raw('current_period()'), granted: 1_000_000_000 },
+      })
     const key = await createApiKey(owner, accountId, { name: 'bench' })
     const who = ['Host: 127.0.0.1', `Authorization: Bearer ${key}`, `X-Account: ${accountId}`]
     const read = ['GET /v1/wallets/user HTTP/1.1', ...who, '', ''].join('\r\n')
@@ -86,16 +90,15 @@ async function insertCallers(owner: Db): Promise<Callers> {
 /** `who`: headers that say who calls. */
 type Callers = { reads: Buffer[]; who: string[][] }
 
-let users = 0
 /** Each makes the wallet of another user. */
-const toCreation =
-  (who: string[][]) =>
-  (turn: number): Buffer => {
-    const body = JSON.stringify({ userId: `new-${(users += 1)}` })
+function toCreation(who: string[][]): (turn: number) => Buffer {
+  return (turn) => {
+    const body = JSON.stringify({ userId: newId('user_') })
     const about = ['Content-Type: application/json', `Content-Length: ${body.length}`]
     const head = ['POST /v1/wallets HTTP/1.1', ...(who[turn % who.length] ?? []), ...about]
     return Buffer.from([...head, '', body].join('\r\n'))
   }
+}
 
 async function compare({ reads: callers, who }: Callers): Promise<void> {
   const servers = await startServers()

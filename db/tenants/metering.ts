@@ -164,7 +164,7 @@ function toAdmitted(
 export type Payment = { paid: boolean; balance: bigint }
 
 /**
- * Takes credits in the caller's transaction.
+ * Takes credits in the caller's transaction, which sees the rows of this account from then on.
  *
  * @returns What is left. Nothing was taken when the account has too few: `paid` is false then.
  */
@@ -173,10 +173,16 @@ export async function charge(
   call: { accountId: string; requestId: string; cost: number; route: string },
 ): Promise<Payment> {
   const { accountId, requestId, cost, route } = call
-  const { rows } = await trx.raw<{ rows: [Payment] }>('select * from charge_call(?, ?, ?, ?)', [
+  const [payment] = await runPrepared<Payment>(trx, chargeStatement, [
     ...[accountId, requestId, cost, route],
   ])
-  return rows[0]
+  if (!payment) throw new Error('A charge had no answer.')
+  return payment
+}
+
+const chargeStatement: Statement = {
+  name: 'charge',
+  text: `select paid, balance from charge_call(set_config('app.account', $1, true), $2, $3, $4)`,
 }
 
 /** Gives a request's charge back, to the credits it came from. A second call changes nothing. */

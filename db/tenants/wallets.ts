@@ -1,4 +1,5 @@
 import { newId } from '../connection/ids.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import { createLookup, selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
@@ -36,38 +37,40 @@ export async function insertWallet(
   wallet: Omit<Wallet, 'createdAt'>,
   secret: { kekId: string; sealed: Buffer },
 ): Promise<Wallet | undefined> {
-  const [row] = await trx('wallet')
-    .insert({
-      id: wallet.id,
-      account_id: wallet.accountId,
-      user_id: wallet.userId,
-      address: wallet.address,
-      metadata: JSON.stringify(wallet.metadata),
-    })
-    .onConflict(['account_id', 'user_id'])
-    .ignore()
-    .returning<Wallet[]>(returning)
-  if (!row) return undefined
-  await assertWithinLimit(trx, wallet.accountId)
-  await trx('wallet_secret').insert({
-    wallet_id: wallet.id,
-    kek_id: secret.kekId,
-    sealed: secret.sealed,
-  })
-  return row
-}
-
-async function assertWithinLimit(trx: Db, accountId: string): Promise<void> {
-  const { limit, wallets } = await trx('account')
-    .where({ id: accountId })
-    .first<{ limit: number | null; wallets: number }>('max_wallets as limit', 'wallets')
-  if (limit === null || wallets <= limit) return
-  throw new ServiceError('WALLET_LIMIT_EXCEEDED', `This plan allows ${limit} wallets.`, { limit })
+  const { id, accountId, userId, address, metadata } = wallet
+  const row = [id, accountId, userId, address, JSON.stringify(metadata)]
+  const [made] = await runPrepared<Inserted>(trx, insertStatement, row)
+  if (!made) return undefined
+  const { limit, before, ...inserted } = made
+  if (limit !== null && before >= limit) {
+    const message = `This plan allows ${limit} wallets.`
+    throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
+  }
+  await runPrepared(trx, secretStatement, [id, secret.kekId, secret.sealed])
+  return inserted
 }
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
 
 const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
+
+/** `before`: how many wallets the account had. */
+type Inserted = Wallet & { limit: number | null; before: number }
+const insertStatement: Statement = {
+  name: 'insertWallet',
+  text: `with made as (
+      insert into wallet (id, account_id, user_id, address, metadata) values ($1, $2, $3, $4, $5)
+      on conflict (account_id, user_id) do nothing
+      returning ${named.join(', ')}
+    )
+    select made.*, a.max_wallets as "limit", a.wallets as before
+    from made join account a on a.id = made."accountId"`,
+}
+/** A statement of its own: only of a wallet that is there may a key be stored. */
+const secretStatement: Statement = {
+  name: 'insertSecret',
+  text: 'insert into wallet_secret (wallet_id, kek_id, sealed) values ($1, $2, $3)',
+}
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)
 const notFound = (message: string) => new ServiceError('WALLET_NOT_FOUND', message)
