@@ -85,6 +85,9 @@ async function run({ stack, db, nodes, metered }: Scene): Promise<number> {
   const connections = Number(values.connections)
   const undisturbed = await lendFromAll(scene, { name: 'undisturbed', connections, kill: [] })
   const memory = metered.watch.readMemory()
+  const processes = Object.entries(memory).map(([name, mb]) => {
+    return { name, mb, idleCores: idle.cores.get(name) ?? 0 }
+  })
   const [history, bundles] = [
     await readHistories(stack.facts.temporalAddress, undisturbed.ids),
     await readBundles(db, undisturbed.ids),
@@ -95,19 +98,32 @@ async function run({ stack, db, nodes, metered }: Scene): Promise<number> {
     .whereNotIn('status', ['completed', 'failed'])
     .select<OpenIntent[]>('id', 'status', db.raw('(clock_timestamp() - created_at)::text as age'))
   const verdict = await judge({ db, nodes, wallets, notes, open })
-  const found = { rounds: [undisturbed, disturbed], verdict, idle, history, memory, bundles }
+  const found = {
+    rounds: [undisturbed, disturbed],
+    verdict,
+    idle: idle.used,
+    history,
+    processes,
+    bundles,
+  }
   report(found)
   if (values.write) writeBetweenMarks(values.write, describeCosts(found))
   return Object.values(verdict).every((all) => all.length === 0) ? 0 : 1
 }
 
-/** A second of a stack of which nothing is asked. */
-async function measureIdle(metered: Metered): Promise<Counters> {
+/** A second of a stack of which nothing is asked: what is used, and of it CPU seconds by process. */
+async function measureIdle(metered: Metered): Promise<{ used: Counters; cores: Counters }> {
   await sleep(SETTLING_MS)
-  const before = await readCounters(metered)
+  const [before, cpuBefore] = [await readCounters(metered), metered.watch.read()]
   await sleep(IDLE_MS)
-  const used = since(before, await readCounters(metered))
-  return new Map([...used].map(([name, value]) => [name, value / (IDLE_MS / 1_000)]))
+  const [used, cores] = [
+    since(before, await readCounters(metered)),
+    since(cpuBefore, metered.watch.read()),
+  ].map((all) => new Map([...all].map(([name, value]) => [name, value / (IDLE_MS / 1_000)]))) as [
+    Counters,
+    Counters,
+  ]
+  return { used, cores }
 }
 
 async function readBundles(db: Db, ids: string[]) {

@@ -10,8 +10,8 @@ export type Counters = Map<string, number>
 export type Metered = { stack: Stack; nodes: MeteredNode[]; watch: Watch }
 
 const CPU = 'CPU ms of '
-/** What stands for what others run. */
-const notOurs = ['bench', 'devnet', 'node']
+/** Who asks, and what stands for what others run. */
+const standIns = ['bench', 'devnet', 'node']
 
 /** Reads all counters. Processes of a role count together. */
 export async function readCounters({ stack, nodes, watch }: Metered): Promise<Counters> {
@@ -46,26 +46,23 @@ export const since = (before: Counters, after: Counters): Counters =>
 /** The role of a process, of which there may be several. */
 const roleOf = (name: string) => name.replace(/^node .*/, 'node').replace(/-\d+$/, '')
 
-/** What so many intents used, and what was used by nobody while nothing was asked for. */
-export type Cost = { perIntent: number; idlePerSecond: number }
+/**
+ * `each`: all that was used while so many intents were done, divided by them. `idlePerSecond`: what is used in a second
+ * in which nothing is asked for; less of it is used while there is work, which does in passing what was looked for.
+ */
+export type Cost = { each: number; idlePerSecond: number }
 
-type Spent = { used: Counters; seconds: number; intents: number }
-
-/** Cost of an intent, beside what the same time costs in which nothing is asked for. */
-export function costsOf({ used, seconds, intents }: Spent, idle: Counters): Map<string, Cost> {
+/** Cost of an intent, by what is used. */
+export function costsOf(used: Counters, intents: number, idle: Counters): Map<string, Cost> {
   const costs = new Map<string, Cost>()
   for (const [name, value] of used) {
-    const idlePerSecond = idle.get(name) ?? 0
-    const perIntent = Math.max(0, value - idlePerSecond * seconds) / intents
-    costs.set(name, { perIntent, idlePerSecond })
+    if (standIns.includes(name.slice(CPU.length))) continue
+    // A checkpoint may give back what was stored: nothing has grown then.
+    const idlePerSecond = Math.max(0, idle.get(name) ?? 0)
+    costs.set(name, { each: value / intents, idlePerSecond })
   }
-  const own = [...costs].filter(
-    ([name]) => name.startsWith(CPU) && !notOurs.includes(name.slice(CPU.length)),
-  )
-  const sum = (key: keyof Cost) => own.reduce((total, [, cost]) => total + cost[key], 0)
-  costs.set(`${CPU}all without the chains`, {
-    perIntent: sum('perIntent'),
-    idlePerSecond: sum('idlePerSecond'),
-  })
+  const ours = [...costs].filter(([name]) => name.startsWith(CPU))
+  const sum = (key: keyof Cost) => ours.reduce((total, [, cost]) => total + cost[key], 0)
+  costs.set(`${CPU}all`, { each: sum('each'), idlePerSecond: sum('idlePerSecond') })
   return costs
 }

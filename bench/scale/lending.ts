@@ -19,8 +19,6 @@ export type Round = {
   pauseMs: number
   /** What was used until the last one was done, by what it is. */
   used: Counters
-  /** Longer than `seconds` by what comes after. */
-  usedSeconds: number
   shares: Shares
   killed: string[]
 }
@@ -46,7 +44,7 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   const { wallets, watch, stack } = scene
   const orders: Orders = { ids: [], posts: [] }
   const countersBefore = await readCounters(scene)
-  const [begun, begunAt] = [performance.now(), Date.now()]
+  const begunAt = Date.now()
   const posting = inTurns(wallets, order.connections, (wallet) =>
     post(scene, orders, { order: order.name, wallet }),
   )
@@ -55,12 +53,11 @@ export async function lendFromAll(scene: Scene, order: Order): Promise<Round> {
   const { ids, posts } = orders
   await untilQuiet(scene.db, ids)
   const used = since(countersBefore, await readCounters(scene))
-  const usedSeconds = (performance.now() - begun) / 1_000
   const byPid = await countAttempts(stack.facts, ids)
   const attempts = new Map([...byPid].map(([pid, count]) => [watch.nameOf(pid) ?? '', count]))
   const shares = readShares(stack, { replicas: scene.replicas, since: begunAt, attempts })
   const times = await readTimes(scene.db, ids)
-  return { name: order.name, ids, posts, used, usedSeconds, shares, killed, ...times }
+  return { name: order.name, ids, posts, used, shares, killed, ...times }
 }
 
 type Orders = { ids: string[]; posts: number[] }
@@ -77,7 +74,7 @@ async function post(
   posts.push(performance.now() - begun)
   const id = String(answer.body.id)
   if (answer.status !== 201) {
-    notes.faults.push(`${key}: ${answer.status}`)
+    notes.faults.push(`${key}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
     return
   }
   ids.push(id)

@@ -1,5 +1,5 @@
-import { Agent, createServer, request as ask } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { Agent, createServer, request as ask, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 import { chainFacts, chainNames, pricing, type ChainName } from '../../chains/registry.js'
 import { startAnvil } from '../../devnet/anvil.js'
@@ -43,28 +43,34 @@ export async function startMeteredNodes() {
   }
 }
 
+/** Longer than any pause of a caller: a connection that ends while it is used again fails a call for nothing. */
+const KEEP_ALIVE_MS = 600_000
+
 /** Passes requests to a node byte by byte and counts them. */
 async function startMeter(target: string) {
   const agent = new Agent({ keepAlive: true })
   const passed: Passed = { requests: 0, calls: 0, bytes: 0 }
-  const server = createServer((request, response) => {
+  const passOn = (body: Buffer, response: ServerResponse) => {
+    const headers = { 'content-type': 'application/json', 'content-length': body.length }
+    const onward = ask(target, { method: 'POST', agent, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.on('data', (chunk: Buffer) => (passed.bytes += chunk.length))
+      answer.on('error', () => response.destroy())
+      answer.pipe(response)
+    })
+    onward.on('error', () => {
+      if (onward.reusedSocket) passOn(body, response)
+      else response.destroy()
+    })
+    onward.end(body)
+  }
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const pass = async () => {
-      const body = await text(request)
+      const body = await buffer(request)
       passed.requests++
-      passed.calls += body.match(/"method":/g)?.length ?? 0
-      passed.bytes += Buffer.byteLength(body)
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }
-      const onward = ask(target, { method: 'POST', agent, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.on('data', (chunk: Buffer) => (passed.bytes += chunk.length))
-        answer.on('error', () => response.destroy())
-        answer.pipe(response)
-      })
-      onward.on('error', () => response.destroy())
-      onward.end(body)
+      passed.calls += body.toString().match(/"method":/g)?.length ?? 0
+      passed.bytes += body.length
+      passOn(body, response)
     }
     pass().catch(() => response.destroy())
   })

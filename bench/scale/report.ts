@@ -16,22 +16,22 @@ const doubledKinds = ['double', 'faults'] as const
 
 const tenth = (value: number) => Math.round(value * 10) / 10
 
-/** By name: of a history, or of memory in MB. */
-type Figures = Record<string, number>
+/** One process: what it uses of a core while nothing is asked for, and MB after the first round. */
+export type ProcessFigures = { name: string; idleCores: number; mb: number }
 
 export type Found = {
   rounds: Round[]
   verdict: Verdict
   idle: Counters
-  history: Figures
-  memory: Figures
+  history: { actions: number; events: number }
+  processes: ProcessFigures[]
   /** What operations took on chain, on average, with their share of the bundle's own gas. */
   bundles: { operations: number; bundles: number; gas: number }
 }
 
 /** Prints what came of it, who has done what, and what an intent cost. */
 export function report(found: Found): void {
-  const { rounds, verdict, memory } = found
+  const { rounds, verdict, processes } = found
   console.log('Lends on one chain, posted at once; times in ms.')
   console.table(Object.fromEntries(rounds.map((round) => [round.name, describe(round)])))
   const count = (kinds: readonly (keyof Verdict)[]) =>
@@ -43,44 +43,58 @@ export function report(found: Found): void {
   for (const { name, shares } of rounds) {
     console.log(`Who has done what, ${name}: ${describeShares(shares)}`)
   }
-  const perProcess = Object.entries(memory).map(([name, mb]) => `${name} ${Math.round(mb)}`)
-  console.log(`MB at the end: ${perProcess.join(', ')}`)
+  console.table(Object.fromEntries(processes.map((one) => [one.name, describeProcess(one)])))
   for (const line of describeCosts(found)) console.log(line)
-  console.log(`Load of the machine: ${tenth(loadavg()[0] ?? 0)} on ${cpus().length} cores.`)
 }
 
 /**
- * What a lend of the first round cost, as the lines of a table in Markdown, what the same processes use up while
- * nothing is asked for, and what a hundred lends a second would use together with it.
+ * What a lend of the first round cost, as the lines of a table in Markdown, beside what the same processes use while
+ * nothing is asked for. A hundred a second need no more than a hundred times as much.
  */
 export function describeCosts({ rounds, idle, history, bundles }: Found): string[] {
   const [round] = rounds
   if (!round) return []
-  const { used, usedSeconds: seconds, completed: intents } = round
-  const costs = [...costsOf({ used, seconds, intents }, idle)]
-    .filter(([, { perIntent, idlePerSecond }]) => perIntent + idlePerSecond >= 0.05)
-    .sort(([a], [b]) => a.localeCompare(b))
+  const costs = costsOf(round.used, round.completed, idle)
   const perLend = {
-    'Temporal: actions': history.actions,
-    'Temporal: events of a history': history.events,
-    'chain: gas': bundles.gas,
-    'chain: bundles': bundles.bundles / bundles.operations,
+    'actions of Temporal Cloud': history.actions,
+    'events of a history': history.events,
+    gas: bundles.gas,
+    transactions: bundles.bundles / bundles.operations,
   }
+  for (const [name, each = NaN] of Object.entries(perLend))
+    costs.set(name, { each, idlePerSecond: 0 })
+  const lines = [...costs]
+    .filter(([, { each, idlePerSecond }]) => each + idlePerSecond >= LEAST)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, cost]) => describeCost(name, cost))
+  const [rate, replicas] = [tenth(round.completed / round.seconds), processesOf(round.shares)]
   return [
-    '| Of a lend | each | idle, a second | at 100 a second |',
-    '| --- | --- | --- | --- |',
-    ...costs.map(([name, cost]) => describeCost(name, cost)),
-    ...Object.entries(perLend).map(([name, each]) =>
-      describeCost(name, { perIntent: each ?? NaN, idlePerSecond: 0 }),
-    ),
+    `${round.completed} lends at once, ${rate} a second, ${replicas} processes of each role, ${describeMachine()}.`,
+    '',
+    '| Of a lend | each | a hundred a second, at most | idle, a second |',
+    '| --- | ---: | ---: | ---: |',
+    ...lines,
   ]
 }
 
-const describeCost = (name: string, { perIntent, idlePerSecond }: Cost) =>
-  `| ${name} | ${short(perIntent)} | ${short(idlePerSecond)} | ${short(perIntent * 100 + idlePerSecond)} |`
+/** What is less of a lend is none of its costs. */
+const LEAST = 0.05
+
+const describeCost = (name: string, { each, idlePerSecond }: Cost) =>
+  `| ${name} | ${short(each)} | ${short(each * 100)} | ${short(idlePerSecond)} |`
 
 const short = (value: number) =>
   (value >= 100 ? Math.round(value) : Number(value.toPrecision(2))).toLocaleString('en')
+
+const processesOf = ({ api }: Shares) => api.size
+
+const describeMachine = () =>
+  `${cpus().length} cores that everything shares, load ${tenth(loadavg()[0] ?? 0)}`
+
+const describeProcess = ({ idleCores, mb }: ProcessFigures) => ({
+  'share of a core, idle': Math.round(idleCores * 1_000) / 1_000,
+  MB: Math.round(mb),
+})
 
 const describeShares = (shares: Shares) =>
   Object.values(shares)

@@ -40,6 +40,11 @@ export async function endow(wallets: Wallet[], endowment: Endowment): Promise<vo
     () => node.provider.getTransactionReceipt(hashes.at(-1) ?? ''),
     (receipt) => receipt !== null,
   )
+  const receipts = await Promise.all(
+    hashes.map((hash) => node.provider.getTransactionReceipt(hash)),
+  )
+  const lost = receipts.filter((receipt) => receipt?.status !== 1).length
+  if (lost > 0) throw new Error(`${lost} wallets were not given their money.`)
   const block = BigInt(last?.blockNumber ?? 0)
   await until(
     () => db('chain').where({ name: chain }).first<{ block: bigint }>('booked_block as block'),
