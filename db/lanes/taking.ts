@@ -1,5 +1,5 @@
 import { operationColumns, type Operation } from './operations.js'
-import { runPrepared } from '../connection/prepared.js'
+import { runPlannedOnce } from '../connection/prepared.js'
 import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
@@ -149,7 +149,7 @@ export async function takeOperations(
   taker: string,
 ): Promise<Operation[]> {
   const values = [chainId.toString(), sender, taker, lateSeconds, rotation.after]
-  const rows = await runPrepared<TakenRow>(db, { name: 'take', text: TAKE }, values)
+  const rows = await runPlannedOnce<TakenRow>(db, { name: 'take', text: TAKE }, values)
   rotation.after = rows[0]?.servedUpTo ?? ''
   return rows.filter(isTaken)
 }
@@ -162,8 +162,12 @@ const isTaken = ({ id }: { id: string | null }) => id !== null
 export type Rotation = { after: string }
 type Taking = Lane & { lateSeconds?: number; rotation?: Rotation }
 
-/** Those that wait of an intent that goes on, whose time and turn it is. */
-const whenReady = `left join intent i on i.id = op.intent_id
+/**
+ * Those that wait of an intent that goes on, whose time and turn it is. Row by row, whatever the planner expects: in
+ * their order, so that no more are looked at than are wanted.
+ */
+const whenReady = `left join lateral (
+      select x.id, x.status, x.cancelled_at from intent x where x.id = op.intent_id offset 0) i on true
     where ${isTakable}
       and (op.state = 'signed' or ${isLive})
       and (op.state = 'signed' or ${isClear})

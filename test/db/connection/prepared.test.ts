@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
+import { runPlannedOnce } from '../../../db/connection/prepared.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -55,6 +56,26 @@ test('an index that hangs on a value is found as often as it is asked for', asyn
   expect(kept?.custom).toBeGreaterThan(5)
 })
 
+test('what costs more to plan than to run is planned once, whatever its values are', async () => {
+  const text = `select id as "once" from thing where state = $1 order by id`
+  const read = (state: string, trx = db) => runPlannedOnce(trx, { name: 'once', text }, [state])
+  await repeat(OFTEN, () => read('live'))
+  expect(await readKept('as "once"')).toEqual([{ custom: 0, generic: OFTEN }])
+  const mode = 'show plan_cache_mode'
+  expect((await db.raw<{ rows: object[] }>(mode)).rows).toEqual([{ plan_cache_mode: 'auto' }])
+})
+
+test('what is planned once is committed when it answers, or with the transaction that it is part of', async () => {
+  const text = `insert into thing values ($1, 'new') returning id`
+  const add = (id: number, trx = db) => runPlannedOnce(trx, { name: 'add', text }, [id])
+  expect(await add(-1)).toEqual([{ id: -1 }])
+  await expect(add(-1)).rejects.toMatchObject({ code: '23505' })
+  const trx = await db.transaction()
+  await add(-2, trx)
+  await trx.rollback()
+  expect(await db('thing').where({ state: 'new' }).pluck('id')).toEqual([-1])
+})
+
 test('a statement whose rows have got a column fails once, and is then asked as it stands', async () => {
   const read = () => db.raw<{ rows: object[] }>('select * from thing where id = ?', [1])
   await repeat(OFTEN, read)
@@ -67,7 +88,7 @@ test('a statement whose rows have got a column fails once, and is then asked as 
 test('lists of many lengths do not fill a session', async () => {
   const ids = (length: number) => Array.from({ length }, (_, id) => id)
   await repeat(150, (length) => repeat(3, () => db('thing').whereIn('id', ids(length + 1))))
-  const kept = await readKept('')
+  const kept = await readKept('"thing"')
   expect(kept.length).toBeGreaterThan(50)
   expect(kept.length).toBeLessThanOrEqual(100)
 })
