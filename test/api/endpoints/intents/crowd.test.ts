@@ -95,7 +95,7 @@ describe('of many at once', () => {
   test('each is charged, and never more than there is', async () => {
     const poor = await world.newKey()
     const wallets = [await newWallet(poor), await newWallet(poor), await newWallet(poor)]
-    const account = world.database.db('account').where({ id: await accountOf(wallets[0]) })
+    const account = world.database.db('account').where({ id: await accountOf(String(wallets[0])) })
     await account.clone().update({ granted: 0, purchased: 5 * 10 + 4 })
     const answers = await Promise.all(
       Array.from({ length: CROWD }, (_, i) => lend(poor, String(wallets[i % 3]))),
