@@ -12,6 +12,11 @@ import type { Listener } from '../db/connection/listen.js'
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702
 
+/** Nothing was ordered, signed or booked for so long: nobody waits for the next block. */
+const QUIET_AFTER_MS = 5_000
+/** Then new blocks are looked for this often at most. */
+const QUIET_POLL_MS = 250
+
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
 
@@ -27,6 +32,12 @@ export async function driveChain(
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
   const tools = createDriverTools(db, client, log)
   const signed = watchQueue(listener, stopping, ['signed'])
+  let heardAt = performance.now()
+  const endHearing = listener.subscribe(() => (heardAt = performance.now()))
+  const pollMs = () =>
+    performance.now() - heardAt < QUIET_AFTER_MS
+      ? chain.pollMs
+      : Math.max(chain.pollMs, QUIET_POLL_MS)
   const explain = (failure: string) => (error: unknown) => {
     tools.seen.head = ''
     // What a former leader knew of its sends is old by the time it leads again.
@@ -45,7 +56,7 @@ export async function driveChain(
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
     const more = await bookChain(tools)
-    if (!more) await pause(chain.pollMs, stopping)
+    if (!more) await pause(pollMs(), stopping)
   }
   try {
     await Promise.all([
@@ -53,6 +64,7 @@ export async function driveChain(
       repeat(bookNext, explain('booking failed'), stopping),
     ])
   } finally {
+    endHearing()
     await db.destroy()
   }
 }

@@ -201,7 +201,7 @@ export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]
 }
 
 /** One of our transactions, by the send that was mined, and the block that it is in. */
-export type MinedSend = {
+type MinedSend = {
   send: Pick<OpenSend, 'txId' | 'n'>
   receipt: { blockNumber: bigint; blockHash: string }
 }

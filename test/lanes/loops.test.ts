@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { listenToOperations, type Listener } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
@@ -64,6 +65,20 @@ describe('signer and driver as loops', () => {
     const outcome = await lendAndWait()
     await world.db.raw('alter table operation enable trigger operation_changed')
     expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
+  })
+
+  test('look for blocks less often once nobody waits for one', async () => {
+    const lookedInASecond = async () => {
+      const before = world.proxy.asked.eth_getBlockByNumber ?? 0
+      await sleep(1_000)
+      return (world.proxy.asked.eth_getBlockByNumber ?? 0) - before
+    }
+    await lendAndWait()
+    const busy = await lookedInASecond()
+    let quiet = busy
+    for (let i = 0; i < 30 && 2 * quiet >= busy; i++) quiet = await lookedInASecond()
+    expect(2 * quiet).toBeLessThan(busy)
+    expect(quiet).toBeGreaterThan(0)
   })
 
   test('survive an announcement that makes no sense', async () => {
