@@ -31,9 +31,14 @@ export async function createWallets(call: Call, count: number): Promise<Wallet[]
 export async function endow(wallets: Wallet[], endowment: Endowment): Promise<void> {
   const { chain, node, units, db } = endowment
   const hashes: string[] = []
+  // A node that is asked for the next nonce while it mines may tell one that was used.
+  let nonce = await node.provider.getTransactionCount(devnetOwner, 'pending')
   for (const { address } of wallets) {
     const data = token.encodeFunctionData('mint', [address, units])
-    const mint = { from: devnetOwner, to: node.contracts.usdc, data, gas: GAS }
+    const mint = {
+      ...{ from: devnetOwner, to: node.contracts.usdc, data, gas: GAS },
+      nonce: toQuantity(nonce++),
+    }
     hashes.push(await callRpc<string>(node.url, 'eth_sendTransaction', [mint]))
   }
   const last = await until(
