@@ -100,7 +100,6 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
       max: 1,
       idleTimeoutMillis: 86_400_000,
       afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
-        prepareWhatIsFrequent(session)
         takeLead(session, namespace, key).then(
           () => {
             waiting = undefined
@@ -121,15 +120,17 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
     client.acquireRawConnection.bind(client),
     client.destroy.bind(client),
   ]
-  client.acquireRawConnection = async () => waiting ?? watchEnd(await openSession())
+  client.acquireRawConnection = async () => waiting ?? begin(await openSession())
   client.destroy = async (callback) => {
     await destroy(callback)
     await waiting?.end()
   }
-  const watchEnd = (session: pg.Client) =>
-    session.once('end', () => {
+  const begin = (session: pg.Client) => {
+    prepareWhatIsFrequent(session)
+    return session.once('end', () => {
       if (waiting === session) waiting = undefined
     })
+  }
   return db
 }
 
