@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 /** Namespace of the advisory locks by which processes show that they live. */
-export const PRESENCE_LOCK = 7_706
+export const PRESENCE_LOCK = 7_720
 const RECONNECT_MS = 500
 const PROBE_AFTER_MS = 10_000
 /** Keys of advisory locks have 32 bits; half of them are positive. */
