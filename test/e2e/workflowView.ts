@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client'
+import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { until } from './stack.js'
 
 /** What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed. */
@@ -17,11 +17,20 @@ export async function readView(temporal: Client, id: string) {
 }
 export type WorkflowView = Awaited<ReturnType<typeof readView>>
 
-export const untilViewed = (
+/** An intent is answered before its workflow begins. */
+export async function untilViewed(
   temporal: Client,
   id: string,
   holds: (view: WorkflowView) => boolean,
-): Promise<WorkflowView> => until(() => readView(temporal, id), holds)
+): Promise<WorkflowView> {
+  const read = () =>
+    readView(temporal, id).catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return undefined
+      throw error
+    })
+  const view = await until(read, (now) => now !== undefined && holds(now))
+  return view as WorkflowView
+}
 
 /** What it says and by what it is listed are asked side by side, and may be of different moments. */
 export const isHeld =
