@@ -24,6 +24,6 @@ export async function readCounts(url: string): Promise<Counts> {
 }
 
 /** What was counted in between. */
-export function countsSince(before: Counts, after: Counts): Counts {
+function countsSince(before: Counts, after: Counts): Counts {
   return new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
 }

@@ -3,7 +3,7 @@ import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
 import { migrations } from '../migrations/index.js'
-import { prepareWhatIsFrequent } from './prepared.js'
+import { prepareWhatIsFrequent } from './frequent.js'
 
 export type Db = Knex
 

@@ -20,11 +20,11 @@ afterAll(() => events?.stop())
 const database = () => events.world.database.db
 const get = (path: string) => events.world.api.call('GET', path, { key: me.key })
 
-/** As when the months of all events so far are dropped. */
+/** As when the months of all events so far are dropped; times are told to the millisecond. */
 async function forgetAll(): Promise<string> {
   const { rows } = await database().raw<{ rows: [{ last: bigint }] }>(
     `with gone as (delete from intent_event returning id)
-     update event_floor set before = now(), id = (select max(id) from gone) returning id as last`,
+     update event_floor set before = clock_timestamp() + interval '1 millisecond', id = (select max(id) from gone) returning id as last`,
   )
   return `evt_${rows[0].last}`
 }
