@@ -22,8 +22,3 @@ export async function readCounts(url: string): Promise<Counts> {
   }
   return counts
 }
-
-/** What was counted in between. */
-function countsSince(before: Counts, after: Counts): Counts {
-  return new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
-}
