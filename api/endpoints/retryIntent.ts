@@ -75,15 +75,19 @@ const retry = writeRoute(
     const said = keptMetadata(failed)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
     const commitOnce: Commit = (work) =>
-      commit(async (trx) => {
-        // Its retries hold the wallet, of which the intent is, until they are stored.
-        await lockWallet(trx, wallet.id)
-        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-        const answer = await work(trx)
-        // Held until the commit: whatever would reopen it waits, and finds that it is retried.
-        if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
-        return answer
-      })
+      commit(
+        async (trx) => {
+          // Its retries hold the wallet, of which the intent is, until they are stored.
+          await lockWallet(trx, wallet.id)
+          if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+          return work(trx)
+        },
+        async (trx) => {
+          // Until the commit: whatever would reopen it waits, and finds that it is retried. After the account, as
+          // whoever cancels it does.
+          if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        },
+      )
     try {
       return await submitIntent(services, { wallet, request, owner, tier }, commitOnce)
     } catch (error) {

@@ -26,8 +26,11 @@ export type Answer = {
   headers?: Record<string, string>
 }
 
+type Work = (trx: Db) => Promise<Answer>
+/** What is done at the end, while the account is held. */
+type Lastly = (trx: Db) => Promise<void>
 /** Does work in one transaction together with the call's charge and the answer kept for replays. */
-export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
+export type Commit = (work: Work, lastly?: Lastly) => Promise<Answer>
 
 /** A POST that is being answered. */
 export type Posting = {
@@ -85,8 +88,8 @@ export async function answerOnce(
   if (known) return known
   let charged = 0
   try {
-    const answer = await handle(async (work) => {
-      const committed = await commit(posting, work)
+    const answer = await handle(async (work, lastly) => {
+      const committed = await commit(posting, work, lastly)
       charged = posting.credits
       return committed
     })
@@ -107,7 +110,8 @@ function isRefusal(error: unknown): boolean {
 
 async function commit(
   { db, accountId, requestId, route, credits, chargesLast, idempotency }: Posting,
-  work: (trx: Db) => Promise<Answer>,
+  work: Work,
+  lastly?: Lastly,
 ): Promise<Answer> {
   return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
@@ -116,6 +120,7 @@ async function commit(
     const early = chargesLast ? undefined : await pay()
     const answer = await work(trx)
     const { paid, balance } = early ?? (await pay())
+    await lastly?.(trx)
     // Only now: a refusal that the API document names comes before this one, which it does not.
     if (!paid) throw outOfCredits(credits, balance)
     if (idempotency) {
