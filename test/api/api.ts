@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +14,7 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { createLog } from '../../log.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
-import { createStarts } from '../../temporal/starts.js'
+import { createStarts, type Starts } from '../../temporal/starts.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
@@ -61,6 +62,8 @@ export type TestApi = {
   requestLog(): RequestLogState | undefined
   stop(): Promise<void>
 }
+
+const STARTED_MS = 1_000
 
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard(?!\/api))\//
@@ -116,6 +119,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
     ...{ url, port },
     async call(method, path, request) {
       const answer = await send(url + path, method, request)
+      if (method === 'POST') await seeStarted(starts)
       const { status, headers, body } = answer
       if (isApiPath.test(path)) expectDocumented(method, path, status, headers, body)
       if (status >= 400 && 'error' in body) await expectExplained(url, body)
@@ -137,6 +141,14 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       await logDb?.destroy()
     },
   }
+}
+
+/** What is started behind an answer has usually begun at once. A test that holds it up is not held up by it. */
+async function seeStarted(starts: Starts): Promise<void> {
+  const late = new AbortController()
+  const patience = sleep(STARTED_MS, undefined, { signal: late.signal }).catch(() => undefined)
+  await Promise.race([starts.settled(), patience])
+  late.abort()
 }
 
 async function send(url: string, method: string, request: Request = {}): Promise<Answer> {

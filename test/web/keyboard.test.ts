@@ -77,7 +77,7 @@ describeWithBrowser('by the keyboard alone', () => {
 
       await tabTo(page, 'Intents')
       await keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Intents' }).waitFor()
+      await page.getByRole('heading', { name: 'Intents', exact: true }).waitFor()
       await tabTo(page, 'New intent')
       await keyboard.press('Enter')
       await page.getByRole('option', { name: /^alice/ }).waitFor({ state: 'attached' })

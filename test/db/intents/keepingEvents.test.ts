@@ -99,7 +99,8 @@ describe('keepEvents', () => {
     const { db } = database
     await dispatchEvents(worker, 500)
     const hook = { id: 'wh_late', account_id: wallet.accountId, url: 'https://example.com' }
-    await db('webhook').insert({ ...hook, created_at: new Date('2020-01-01') })
+    const since = new Date('2020-01-01')
+    await db('webhook').insert({ ...hook, created_at: since, enabled_at: since })
     await createPast(-4)
     const id = await tell(new Date(monthFrom(-3).getTime() - 1), 'wallet.created')
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
