@@ -94,7 +94,7 @@ async function evictUntilCrashed(): Promise<void> {
 describe('a process dies', () => {
   // What starts a workflow dies behind its answer, and comes back while the next one begins.
   beforeEach(async () => {
-    const ask = () => world.call('GET', '/credits').catch(() => undefined)
+    const ask = () => world.call('GET', '/yields').catch(() => undefined)
     await until(ask, (answer) => answer?.status === 200)
   })
 
