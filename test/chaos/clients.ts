@@ -155,7 +155,7 @@ type Refusal = { wallet: Wallet; body: Wish; answer: Answer }
 
 /** A reorg may have taken the money back between look and order: it counts when it is still shown. */
 async function judgeRefusal(call: Call, { wallet, body, answer }: Refusal, notes: Notes) {
-  const { code, message } = (answer.body.error ?? {}) as { code?: string; message?: string }
+  const { error: code, message } = answer.body as { error?: string; message?: string }
   if (code !== 'INSUFFICIENT_FUNDS') {
     notes.faults.push(`${JSON.stringify(body)} was answered ${answer.status} ${code}: ${message}`)
     return
