@@ -60,8 +60,8 @@ export async function previewIntent(
 
 /**
  * Plans and stores an intent in one transaction with its charge, and has started what is stored: the answer does not
- * wait for that, since the row is durable. Where only the booking
- * lags behind the money, it waits a moment, and leaves the plan to the workflow.
+ * wait for that, since the row is durable. Where only the booking lags behind the money, it waits a moment, and leaves
+ * the plan to the workflow.
  */
 export async function submitIntent(
   services: Services,
