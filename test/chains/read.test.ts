@@ -159,7 +159,8 @@ describe('what is asked together', () => {
     })
     // They do not wait for the first one, which may never be answered.
     expect(new Set(await Promise.all(others))).toEqual(new Set([42n]))
-    expect(calls.length).toBeLessThan(owners.length / 2)
+    // How many share a call is the node's speed; alone each of them would make one.
+    expect(calls.length).toBeLessThan(owners.length)
     release()
     expect(await first).toBe(42n)
   })
