@@ -5,6 +5,7 @@ import { assertNotFrozen, readPauses, whyPaused } from '../../db/lanes/stops.js'
 import {
   getFunding,
   insertFunding,
+  lockFundings,
   secondsUntilFunding,
   type Funding,
 } from '../../db/intents/fundings.js'
@@ -29,6 +30,7 @@ const fundWallet = writeRoute(
     caller: apiKey({ credits: prices.fundWallet }),
     params: noParams,
     query: noQuery,
+    chargesLast: true,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
     docs: {
       operationId: 'fundWallet',
@@ -107,12 +109,14 @@ async function assertFunded({ db, chains, registry, prober }: Services): Promise
   if (why) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, why)
 }
 
-/** Called in a transaction that holds the account's row. Throws RATE_LIMITED when a limit is reached. */
+/** Holds the account's other fundings until the transaction ends. Throws RATE_LIMITED when a limit is reached. */
 async function assertWithinLimits(
   trx: Db,
   { accountId, walletId }: { accountId: string; walletId: string },
   { perWallet, perAccount }: FundingLimits,
 ): Promise<void> {
+  if (perWallet === 0 && perAccount === 0) return
+  await lockFundings(trx, accountId)
   const ofWallet = await secondsUntilFunding(trx, { wallet_id: walletId }, perWallet)
   const ofAccount = await secondsUntilFunding(trx, { account_id: accountId }, perAccount)
   const retryAfter = Math.max(ofWallet, ofAccount)

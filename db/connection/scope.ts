@@ -53,8 +53,10 @@ export function createLookup<Row extends object>(
   const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
     left join lateral (select true as found, x.* from (${select}) x offset 0) as row on true`
+  // By values that the planner does not know: it would plan anew for each call, as it hopes for few in each.
   const text = `select call.at as "callAt", row.*
-    from unnest($1::text[], $2::text[]) with ordinality as call (account, key, at) ${join}`
+    from unnest((select $1::text[]), (select $2::text[])) with ordinality as call (account, key, at)
+    ${join}`
   const of = perPool((db) =>
     gather(async (calls: { accountId: string; key: string }[]) => {
       const values = [calls.map(({ accountId }) => accountId), calls.map(({ key }) => key)]

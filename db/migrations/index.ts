@@ -30,6 +30,7 @@ import { system } from './0029_system.js'
 import { requestBatches } from './0030_request_batches.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
+import { together } from './0051_together.js'
 import { told } from './0040_told.js'
 import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
@@ -79,4 +80,5 @@ export const migrations = [
   { name: '0044_booking', sql: booking },
   { name: '0045_dispatched', sql: dispatched },
   { name: '0046_enabled', sql: enabled },
+  { name: '0051_together', sql: together },
 ]
