@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity'
 import type { Outcomes } from '../lanes/watching.js'
 
 /**
- * A usual step is over by then, under load too. What waits longer gives its slot back, costs Temporal nothing, and is
- * woken: that costs as much as to wait on for another minute.
+ * A usual step is over by then, under load too, and of an unusual one it was told what holds it up. What waits longer
+ * gives its slot back, costs Temporal nothing, and is woken: that costs as much as to wait on for another minute.
  */
-const ATTEMPT_MS = 60_000
+const ATTEMPT_MS = 65_000
 /** Below the first heartbeat: what is woken has often another change before it. */
 const LATER_ATTEMPT_MS = 5_000
 /** A parked step comes back by itself for what nobody wakes it for, such as what an operator is told of it. */
