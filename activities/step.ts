@@ -79,6 +79,7 @@ const LONGEST_STOP_MS = 15_000
 /** A usual step is over by then and costs no heartbeat. */
 const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
+const FRESH_MS = 1_000
 const SHORTEST_RETRY_MS = 200
 /** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
 const WAITING_SHARE = 1 / 4
@@ -112,7 +113,7 @@ export async function runStep(
 
 function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {
   const watch = async (now: Operation) => {
-    // What is shown first was not stopped a moment ago.
+    // What is shown first was not stopped a moment ago, or is too young to say so.
     const hold = now === row ? holdOf(now) : await findHold(tools.db, now)
     const againMs = await tellHold(teller, hold)
     return { againMs, ofEachState: teller.hasTold() }
@@ -135,9 +136,13 @@ async function tellHold(teller: Teller, hold: Hold | undefined): Promise<number 
   return againMs ?? unusualIn(hold)
 }
 
-/** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
+/**
+ * Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. Of what
+ * was ordered just now the first look at all who wait says so.
+ */
 async function assertNotStopped(tools: Tools, row: Operation, teller: Teller): Promise<void> {
-  const stop = isUnsent(row) ? await findStop(tools.db, row) : undefined
+  const isStoppable = isUnsent(row) && ageOf(row) >= FRESH_MS
+  const stop = isStoppable ? await findStop(tools.db, row) : undefined
   if (!stop) return
   const hold = stoppedBy(stop)
   await teller.tell(hold)
