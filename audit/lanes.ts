@@ -12,7 +12,7 @@ import {
   type AuditedLane,
   type AuditedTx,
 } from '../db/audit/rows.js'
-import { findOperationsByKey } from '../db/lanes/booking.js'
+import { findOperationsByKey } from '../db/lanes/watched.js'
 import { isOutcomeOf, outcomeFilter, readOutcome } from '../protocols/outcomes.js'
 import { pagesOf } from './pages.js'
 import type { ChainClient } from '../chains/connect.js'

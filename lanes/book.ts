@@ -16,7 +16,9 @@ import {
   setMined,
   setTransactionsMined,
   type BlockId,
+  type MinedOperation,
 } from '../db/lanes/booking.js'
+import { bookEmpty, readConcern } from '../db/lanes/emptyBlocks.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import {
   matchOutcomes,
@@ -24,10 +26,11 @@ import {
   readCarriedUpTo,
   readFinalizedLogs,
   readOutcomeLogs,
+  type Carried,
 } from './blockOutcomes.js'
 import { compareEndpoints, followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
 import type { ChainClient } from '../chains/connect.js'
-import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
+import { LINKED_BLOCKS, noteBusy, type DriverTools } from './driverTools.js'
 
 /** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
 const LEAST_BLOCKS = 4
@@ -141,38 +144,65 @@ async function readBlocks(
 /** Blocks that follow each other on the booked one, and the head that they lead to. */
 type Linked = { booked: BlockId; blocks: Block[]; head: Block }
 
-/** Books linked blocks with everything they say, in one transaction. False when they are to be read again. */
-async function book(tools: BookingTools, { booked, blocks, head }: Linked): Promise<boolean> {
-  const { db, through, log } = tools
-  const { chain } = through
+/**
+ * Books linked blocks with everything they say: in one transaction, or where they concern no row in one statement.
+ * False when they are to be read again.
+ */
+async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
+  const { db, through, seen } = tools
+  const { booked: from, blocks, head } = linked
+  const { chainId, confirmations } = through.chain
   const last = blocks.at(-1)
   if (!last) return false
-  const [carried, logs, { block: finalized }] = await Promise.all([
-    readCarried(through, db, blocks),
-    readOutcomeLogs(tools, through, blocks),
-    findFinality(tools, head),
+  const confirmed = last.number - BigInt(confirmations) + 1n
+  const { block: finalized } = await findFinality(tools, head)
+  // Asked after the blocks were read: what is inserted later cannot be in them.
+  const concern = await readConcern(db, chainId, { confirmed, finalized: finalized?.number })
+  const [carried, logs] = await Promise.all([
+    concern.isAwaited ? readCarried(through, db, blocks) : [],
+    concern.isWatched ? readOutcomeLogs(tools, through, blocks) : [],
   ])
   if (!logs) return false
-  const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
-  const confirmed = last.number - BigInt(chain.confirmations) + 1n
+  const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
+  const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
+  if (isEmpty) await bookEmpty(db, chainId, { from, blocks, finalized })
+  else await bookFull(tools, linked, { mined, carried, confirmed, finalized })
+  seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * seen.roundBlocks)
+  return true
+}
+
+/** What blocks say of our rows, and the last ones that are confirmed and final with them. */
+type Said = {
+  mined: MinedOperation[]
+  carried: Carried[]
+  confirmed: bigint
+  finalized: Block | undefined
+}
+
+async function bookFull(
+  tools: BookingTools,
+  { booked: from, blocks }: Linked,
+  { mined, carried, confirmed, finalized }: Said,
+): Promise<void> {
+  const { chainId } = tools.through.chain
+  const to = blocks.at(-1) ?? from
   const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
-  const reopened = await db.transaction(async (trx) => {
-    const told = await holdEnded(trx, chain.chainId, { mined, confirmed })
-    await insertHeaders(trx, chain.chainId, blocks)
+  const reopened = await tools.db.transaction(async (trx) => {
+    const told = await holdEnded(trx, chainId, { mined, confirmed })
+    await insertHeaders(trx, chainId, blocks)
     await setMined(
       trx,
       mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
     )
     await setTransactionsMined(trx, carried)
-    await confirmUpTo(trx, chain.chainId, confirmed)
-    if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
-    await setBooked(trx, chain.chainId, { from: booked, to: last })
+    await confirmUpTo(trx, chainId, confirmed)
+    if (finalized) await finalizeUpTo(trx, chainId, finalized)
+    await setBooked(trx, chainId, { from, to })
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
     return reconsiderIntents(trx, told)
   })
   tellReopened(tools, reopened)
-  tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
-  return true
+  if (mined.length > 0 || carried.length > 0) noteBusy(tools)
 }
 
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */

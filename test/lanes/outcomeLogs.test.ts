@@ -5,7 +5,7 @@ import { toMined } from '../../lanes/outcomeLogs.js'
 import { isOutcomeOf, readOutcome, type OutcomeLog } from '../../protocols/outcomes.js'
 import { entryPoint } from '../../protocols/userOperation.js'
 import type { Log, Receipt } from '../../chains/read.js'
-import type { WatchedOperation } from '../../db/lanes/booking.js'
+import type { WatchedOperation } from '../../db/lanes/watched.js'
 
 const events = new Interface([
   `event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster,
