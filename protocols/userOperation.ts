@@ -152,6 +152,39 @@ const encodeOperation = (operation: UserOperation): Encoded =>
     bytes(operation.signature),
   ])
 
+/** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */
+export type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
+
+/** Nonce, success, cost, gas used: a word each. */
+const EXECUTED_WORDS = 4
+
+/**
+ * Reads the log of a `UserOperationEvent`, whose topics are its name, hash, sender and paymaster. Each log is read
+ * once, however many operations of its transaction ask.
+ *
+ * @returns Undefined for a log of another shape.
+ */
+export function readExecuted(log: { topics: string[]; data: string }): Executed | undefined {
+  const known = executedIn.get(log)
+  if (known) return known
+  const { topics, data } = log
+  const hex = data.toLowerCase()
+  const words = /^0x(?:[0-9a-f]{64})*$/.test(hex) ? (hex.slice(2).match(/.{64}/g) ?? []) : []
+  const [nonce, success, , gasUsed] = words
+  const sender = topics[2]?.slice(-40)
+  if (words.length !== EXECUTED_WORDS || !nonce || !success || !gasUsed || !sender) return undefined
+  const executed = {
+    sender: `0x${sender}`,
+    key: `0x${nonce.slice(0, 48)}`,
+    success: BigInt(`0x${success}`) === 1n,
+    gasUsed: BigInt(`0x${gasUsed}`),
+  }
+  executedIn.set(log, executed)
+  return executed
+}
+
+const executedIn = new WeakMap<object, Executed>()
+
 /** Gas of the execution of one user operation as the bundle's limit counts it. */
 export const bundledGas = (callGas: bigint) =>
   ((VERIFICATION_GAS + callGas) * 64n) / 63n + BOOKKEEPING_GAS
