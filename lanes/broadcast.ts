@@ -1,11 +1,11 @@
 import { didAnswer, isRefusedForGood } from '../chains/connect.js'
-import { readOpenSends, type OpenSend } from '../db/lanes/booking.js'
+import { readOpenSends, type OpenSend } from '../db/lanes/watched.js'
 import { getRaw, setAnswered } from '../db/lanes/replacing.js'
 import { crashPoint } from '../crashPoints.js'
 import { ServiceError } from '../domain/errors.js'
 import { endLost } from './lost.js'
 import { bookMissed } from './missed.js'
-import type { DriverTools } from './driverTools.js'
+import { noteBusy, type DriverTools } from './driverTools.js'
 
 /** Bytes that are not mined are sent again this often: a node may have dropped them. */
 const RESEND_MS = 10_000
@@ -20,6 +20,7 @@ type OpenTransaction = { sends: OpenSend[]; newest: OpenSend }
 export async function broadcastOpen(tools: DriverTools): Promise<void> {
   const { db, client, sentAt } = tools
   const open = await readOpenSends(db, client.chain.chainId)
+  if (open.length > 0) noteBusy(tools)
   const hashes = new Set(open.map(({ hash }) => hash))
   for (const hash of sentAt.keys()) if (!hashes.has(hash)) sentAt.delete(hash)
   const lanes = new Map<string, OpenTransaction[]>()

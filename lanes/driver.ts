@@ -3,7 +3,7 @@ import { broadcastOpen } from './broadcast.js'
 import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
-import { createDriverTools } from './driverTools.js'
+import { createDriverTools, type DriverTools } from './driverTools.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
@@ -12,10 +12,12 @@ import type { Listener } from '../db/connection/listen.js'
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702
 
-/** Nothing was ordered, signed or booked for so long: nobody waits for the next block. */
+/** Nothing was under way on the chain for so long: nobody waits for its next block. */
 const QUIET_AFTER_MS = 5_000
 /** Then new blocks are looked for this often at most. */
 const QUIET_POLL_MS = 250
+/** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
+const SPENT_KEYS_MS = 1_000
 
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
@@ -32,12 +34,6 @@ export async function driveChain(
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
   const tools = createDriverTools(db, client, log)
   const signed = watchQueue(listener, stopping, ['signed'])
-  let heardAt = performance.now()
-  const endHearing = listener.subscribe(() => (heardAt = performance.now()))
-  const pollMs = () =>
-    performance.now() - heardAt < QUIET_AFTER_MS
-      ? chain.pollMs
-      : Math.max(chain.pollMs, QUIET_POLL_MS)
   const explain = (failure: string) => (error: unknown) => {
     tools.seen.head = ''
     // What a former leader knew of its sends is old by the time it leads again.
@@ -50,13 +46,13 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
-    await bookSpentKeys(tools)
+    await bookSpentKeysNowAndThen(tools)
     await wake
   }
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
     const more = await bookChain(tools)
-    if (!more) await pause(pollMs(), stopping)
+    if (!more) await pauseBetweenLooks(tools, stopping)
   }
   try {
     await Promise.all([
@@ -64,7 +60,22 @@ export async function driveChain(
       repeat(bookNext, explain('booking failed'), stopping),
     ])
   } finally {
-    endHearing()
     await db.destroy()
   }
+}
+
+async function bookSpentKeysNowAndThen(tools: DriverTools): Promise<void> {
+  const { seen } = tools
+  if (performance.now() - seen.spentKeysAt < SPENT_KEYS_MS) return
+  await bookSpentKeys(tools)
+  seen.spentKeysAt = performance.now()
+}
+
+/** Ends soon when something gets under way meanwhile. */
+async function pauseBetweenLooks({ client, seen }: DriverTools, stopping: AbortSignal) {
+  const { pollMs } = client.chain
+  const since = performance.now()
+  const isQuiet = () => performance.now() - seen.busyAt > QUIET_AFTER_MS
+  do await pause(pollMs, stopping)
+  while (!stopping.aborted && isQuiet() && performance.now() - since < QUIET_POLL_MS)
 }

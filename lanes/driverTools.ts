@@ -51,6 +51,9 @@ export type DriverTools = {
     roundBlocks: number
     /** True once it was told that finality is assumed. */
     isFinalityAssumed: boolean
+    /** When a transaction of ours was last waited for or mined, and spent keys last looked for, as the clock runs. */
+    busyAt: number
+    spentKeysAt: number
   }
   following: Following
 }
@@ -67,6 +70,8 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       emptyReads: new Map(),
       roundBlocks: LINKED_BLOCKS,
       isFinalityAssumed: false,
+      busyAt: -Infinity,
+      spentKeysAt: -Infinity,
     },
     following: {
       endpoint: undefined,
@@ -78,4 +83,9 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       doubtedSince: undefined,
     },
   }
+}
+
+/** Notes that somebody waits for what the next blocks of the chain say. */
+export function noteBusy({ seen }: DriverTools): void {
+  seen.busyAt = performance.now()
 }

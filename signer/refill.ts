@@ -190,7 +190,6 @@ function planTransfer({ chain }: ChainClient, { fees, l1Price }: Prices, to: str
   const data = '0x'
   const l1 = highestL1Part(chain, l1Price, { data, authorizations: 0 })
   const request = {
-    type: 2,
     chainId: chain.chainId,
     ...{ to, data, gasLimit: gasLimitOf(data, 0, 0n) + l1.gas },
     maxFeePerGas: fees.maxWei,

@@ -3,15 +3,12 @@ import { readEvents } from '../../../db/intents/events.js'
 import { listIntents } from '../../../db/intents/intents.js'
 import { readDeposits } from '../../../db/intents/positions.js'
 import { findActiveKek } from '../../../db/keys.js'
+import { confirmUpTo, finalizeUpTo, rollBack, setMined } from '../../../db/lanes/booking.js'
 import {
-  confirmUpTo,
-  finalizeUpTo,
   findOperationsByKey,
   findSpentOperations,
   readOpenSends,
-  rollBack,
-  setMined,
-} from '../../../db/lanes/booking.js'
+} from '../../../db/lanes/watched.js'
 import { findOpenBurns } from '../../../db/lanes/burns.js'
 import { sumCosts, sumMoved } from '../../../db/lanes/gas.js'
 import { readPromised, readReserved } from '../../../db/lanes/reservations.js'
