@@ -18,6 +18,8 @@ export type Following = {
   strays: Set<ChainClient>
   /** Since when comparisons do not tell whom to believe because somebody is silent, Unix time in ms. */
   doubtedSince: number | undefined
+  /** True once it was told that what is booked is only on a fork, until it is so no more. */
+  isForkTold: boolean
 }
 
 /** The search for the log of one spent key, downwards from the booked block. */
@@ -76,6 +78,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       head: '',
       strays: new Set(),
       doubtedSince: undefined,
+      isForkTold: false,
     },
   }
 }
