@@ -27,7 +27,7 @@ import {
 } from './blockOutcomes.js'
 import { compareEndpoints, followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
 import type { ChainClient } from '../chains/connect.js'
-import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
+import { forgetSends, LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 
 /** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
 const LEAST_BLOCKS = 4
@@ -170,6 +170,7 @@ async function book(tools: BookingTools, { booked, blocks, head }: Linked): Prom
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
     return reconsiderIntents(trx, told)
   })
+  for (const { send } of carried) tools.carried.add(send.hash)
   tellReopened(tools, reopened)
   tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
   return true
@@ -217,7 +218,7 @@ function tellReopened({ through, log }: BookingTools, intents: string[]): void {
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */
 async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean> {
-  const { db, client, log, sentAt } = tools
+  const { db, client, log } = tools
   const { chain } = client
   const through = await compareEndpoints(tools, booked)
   if (!through) return false
@@ -229,7 +230,7 @@ async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean
     rollBack(trx, chain.chainId, { from: booked, to }),
   )
   // What has vanished is sent again at once.
-  sentAt.clear()
+  forgetSends(tools)
   const facts = { chain: chain.name, depth: Number(booked.number - to.number) }
   log.warn({ ...facts, operations: operations.length }, 'reorg: booked blocks have gone')
   tellReopened({ ...tools, through }, reopened)
@@ -262,7 +263,7 @@ async function startAfresh(
   booked: BlockId,
   headers: BlockId[],
 ): Promise<boolean> {
-  const { db, through, log, sentAt } = tools
+  const { db, through, log } = tools
   const { chainId, name, finalityBlocks } = through.chain
   const state = await findChainState(db, chainId)
   const first = headers.at(-1)
@@ -277,7 +278,7 @@ async function startAfresh(
   const { operations, reopened } = await db.transaction((trx) =>
     restartAt(trx, chainId, { from: booked, to }),
   )
-  sentAt.clear()
+  forgetSends(tools)
   log.warn(
     { chain: name, at: Number(to.number), operations: operations.length },
     'the first booked block has gone: booking starts anew',

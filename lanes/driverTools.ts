@@ -42,6 +42,8 @@ export type DriverTools = {
   log: PartLog
   /** When each hash was last sent by this process, Unix time in ms. */
   sentAt: Map<string, number>
+  /** Of these, those that were booked as mined since. */
+  carried: Set<string>
   /** Where the logs of spent keys are looked for next, by operation. */
   searches: Map<string, Search>
   seen: {
@@ -63,6 +65,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     client,
     log,
     sentAt: new Map(),
+    carried: new Set(),
     searches: new Map(),
     seen: {
       head: '',
@@ -81,4 +84,14 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       isForkTold: false,
     },
   }
+}
+
+/** True while this process waits for something that it has sent to be mined. */
+export const hasOpenSends = ({ sentAt, carried }: DriverTools): boolean =>
+  [...sentAt.keys()].some((hash) => !carried.has(hash))
+
+/** Has everything that is open sent again at once. */
+export function forgetSends({ sentAt, carried }: DriverTools): void {
+  sentAt.clear()
+  carried.clear()
 }
