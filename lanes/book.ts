@@ -27,7 +27,7 @@ import {
 } from './blockOutcomes.js'
 import { followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
 import { reorganise, tellReopened, type BookingTools } from './reorganise.js'
-import { LINKED_BLOCKS, noteBusy, type DriverTools } from './driverTools.js'
+import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 
 /** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
 const LEAST_BLOCKS = 4
@@ -195,8 +195,8 @@ async function bookFull(
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
     return reconsiderIntents(trx, told)
   })
+  for (const { send } of carried) tools.carried.add(send.hash)
   tellReopened(tools, reopened)
-  if (mined.length > 0 || carried.length > 0) noteBusy(tools)
 }
 
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */

@@ -3,7 +3,8 @@ import { broadcastOpen } from './broadcast.js'
 import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
-import { createDriverTools, type DriverTools } from './driverTools.js'
+import { createDriverTools, forgetSends, hasOpenSends, type DriverTools } from './driverTools.js'
+import { createHeadPace } from './headPace.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
@@ -12,9 +13,7 @@ import type { Listener } from '../db/connection/listen.js'
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702
 
-/** Nothing was under way on the chain for so long: nobody waits for its next block. */
-const QUIET_AFTER_MS = 5_000
-/** Then new blocks are looked for this often at most. */
+/** While nothing that was sent is open nobody waits for the next block: it is looked for this often at most. */
 const QUIET_POLL_MS = 250
 /** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
 const SPENT_KEYS_MS = 1_000
@@ -34,10 +33,20 @@ export async function driveChain(
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
   const tools = createDriverTools(db, client, log)
   const signed = watchQueue(listener, stopping, ['signed'])
+  const pace = createHeadPace()
+  // What is sent meanwhile is waited for from then on.
+  const untilNextHead = async () => {
+    for (;;) {
+      const pollMs = hasOpenSends(tools) ? chain.pollMs : Math.max(chain.pollMs, QUIET_POLL_MS)
+      const leftMs = pace.nextAt(pollMs) - performance.now()
+      if (leftMs <= 0 || stopping.aborted) return
+      await pause(Math.min(leftMs, chain.pollMs), stopping)
+    }
+  }
   const explain = (failure: string) => (error: unknown) => {
     tools.seen.head = ''
     // What a former leader knew of its sends is old by the time it leads again.
-    if (isLedElsewhere(error)) tools.sentAt.clear()
+    if (isLedElsewhere(error)) forgetSends(tools)
     else log.warn({ err: error, chain: chain.name }, failure)
   }
   // What another chain says of our blocks and transactions must not become what is known of them.
@@ -51,8 +60,10 @@ export async function driveChain(
   }
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
+    const before = tools.following.head
     const more = await bookChain(tools)
-    if (!more) await pauseBetweenLooks(tools, stopping)
+    pace.answered(performance.now(), tools.following.head !== before)
+    if (!more) await untilNextHead()
   }
   try {
     await Promise.all([
@@ -69,13 +80,4 @@ async function bookSpentKeysNowAndThen(tools: DriverTools): Promise<void> {
   if (performance.now() - seen.spentKeysAt < SPENT_KEYS_MS) return
   await bookSpentKeys(tools)
   seen.spentKeysAt = performance.now()
-}
-
-/** Ends soon when something gets under way meanwhile. */
-async function pauseBetweenLooks({ client, seen }: DriverTools, stopping: AbortSignal) {
-  const { pollMs } = client.chain
-  const since = performance.now()
-  const isQuiet = () => performance.now() - seen.busyAt > QUIET_AFTER_MS
-  do await pause(pollMs, stopping)
-  while (!stopping.aborted && isQuiet() && performance.now() - since < QUIET_POLL_MS)
 }

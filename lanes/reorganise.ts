@@ -7,7 +7,7 @@ import {
   rollBack,
   type BlockId,
 } from '../db/lanes/booking.js'
-import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
+import { forgetSends, LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 import { compareEndpoints } from './endpoint.js'
 import type { ChainClient } from '../chains/connect.js'
 
@@ -22,7 +22,7 @@ export function tellReopened({ through, log }: BookingTools, intents: string[]):
 
 /** Finds the newest block that is still canonical and takes back what was booked above it. */
 export async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean> {
-  const { db, client, log, sentAt } = tools
+  const { db, client, log } = tools
   const { chain } = client
   const through = await compareEndpoints(tools, booked)
   if (!through) return false
@@ -34,7 +34,7 @@ export async function reorganise(tools: BookingTools, booked: BlockId): Promise<
     rollBack(trx, chain.chainId, { from: booked, to }),
   )
   // What has vanished is sent again at once.
-  sentAt.clear()
+  forgetSends(tools)
   const facts = { chain: chain.name, depth: Number(booked.number - to.number) }
   log.warn({ ...facts, operations: operations.length }, 'reorg: booked blocks have gone')
   tellReopened({ ...tools, through }, reopened)
@@ -67,7 +67,7 @@ async function startAfresh(
   booked: BlockId,
   headers: BlockId[],
 ): Promise<boolean> {
-  const { db, through, log, sentAt } = tools
+  const { db, through, log } = tools
   const { chainId, name, finalityBlocks } = through.chain
   const state = await findChainState(db, chainId)
   const first = headers.at(-1)
@@ -82,7 +82,7 @@ async function startAfresh(
   const { operations, reopened } = await db.transaction((trx) =>
     restartAt(trx, chainId, { from: booked, to }),
   )
-  sentAt.clear()
+  forgetSends(tools)
   log.warn(
     { chain: name, at: Number(to.number), operations: operations.length },
     'the first booked block has gone: booking starts anew',

@@ -90,7 +90,7 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   const purses = await Promise.all(
     senders.map(async (one) => ({
       ...one,
-      ...(await readPurse(client, one.sender, prices.headHash)),
+      ...(await readPurse(client, one.sender, { blockHash: prices.headHash })),
     })),
   )
   const treasury = purses.find(({ sender }) => sender === paying.sender)

@@ -20,7 +20,7 @@ import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
-import { asGas, type Keyring, type Round, type SignerTools } from './round.js'
+import { asGas, type Keyring, type Purse, type Round, type SignerTools } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
@@ -42,6 +42,7 @@ export async function signAndStore(
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
+  const funded = { ...round, ...(await round.readPurse()) }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
@@ -57,7 +58,7 @@ export async function signAndStore(
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
     for (const one of ours) await assertBound(storing, round.client.chain, one)
-    const stored = await storeTransaction(storing, round, ours)
+    const stored = await storeTransaction(storing, funded, ours)
     await insertSignatures(
       trx,
       ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
@@ -86,19 +87,20 @@ export async function storeAgain(
   round: Round,
   signed: Signed,
 ): Promise<Stored | undefined> {
+  const funded = { ...round, ...(await round.readPurse()) }
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
     await assertGenuine(storing, round.client.chain, signed)
-    return storeTransaction(storing, round, [signed])
+    return storeTransaction(storing, funded, [signed])
   })
 }
 
 /** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
 async function storeTransaction(
   tools: StoringTools,
-  round: Round,
+  round: Round & Purse,
   carried: Signed[],
 ): Promise<Stored> {
   const planned = planTransaction(round, carried)
@@ -121,7 +123,7 @@ export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: b
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Omit<Round, 'readPurse'> & Purse,
   {
     request,
     l1FeeWei,
