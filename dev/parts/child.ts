@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { standBack } from './priority.js'
 import { rootFolder } from '../state/state.js'
 import { StartFailure, type Hooks, type Running } from './supervise.js'
 
@@ -14,6 +15,8 @@ type Spec = {
   ready: 'message' | (() => Promise<boolean>)
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number
+  /** How far it stands back where the CPU is short, 0 to 19. */
+  nice?: number
 }
 
 /** The slowest child compiles its workflows first: 2 s alone, several on a busy machine. */
@@ -36,7 +39,10 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
     stdio: ['ignore', log, log, ...(isNode ? ['ipc' as const] : [])],
   })
   fs.closeSync(log)
-  if (child.pid) onSpawn(child.pid)
+  if (child.pid) {
+    onSpawn(child.pid)
+    if (spec.nice) void standBack(child.pid, spec.nice)
+  }
 
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
