@@ -22,7 +22,12 @@ export const readBookedBlocks = readTogether((db) =>
  * that only refer to the wallet can be written meanwhile.
  */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
-  await trx('wallet').where({ id: walletId }).forNoKeyUpdate().first('id')
+  await runPrepared(trx, lockStatement, [walletId])
+}
+
+const lockStatement: Statement = {
+  name: 'lock wallet',
+  text: 'select id from wallet where id = $1 for no key update',
 }
 
 /** One spelling of an address: another case must not hide what is reserved. */

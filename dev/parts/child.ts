@@ -15,7 +15,7 @@ type Spec = {
   ready: 'message' | (() => Promise<boolean>)
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number
-  /** How far it stands back where the CPU is short, 0 to 19. */
+  /** How far it stands back where the CPU is short once it is ready, 0 to 19. */
   nice?: number
 }
 
@@ -39,10 +39,7 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
     stdio: ['ignore', log, log, ...(isNode ? ['ipc' as const] : [])],
   })
   fs.closeSync(log)
-  if (child.pid) {
-    onSpawn(child.pid)
-    if (spec.nice) void standBack(child.pid, spec.nice)
-  }
+  if (child.pid) onSpawn(child.pid)
 
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
@@ -58,6 +55,9 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
     child.kill('SIGKILL')
     throw new StartFailure(spec.name, failure, spec.logFile)
   }
+
+  // Not before: whoever starts the stack waits for it.
+  if (spec.nice && child.pid) void standBack(child.pid, spec.nice)
 
   let isStopping = false
   void ended.then((how) => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import * as os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,19 +17,29 @@ const TRIES = 50
  * @see https://man7.org/linux/man-pages/man7/sched.7.html "The autogroup feature"
  */
 export async function standBack(pid: number, nice: number): Promise<void> {
-  try {
-    os.setPriority(pid, nice)
-  } catch {
-    // It has ended already.
-    return
+  for (const id of threadsOf(pid)) {
+    try {
+      os.setPriority(id, nice)
+    } catch {
+      // It has ended already.
+    }
   }
   for (let tries = 0; tries < TRIES; tries += 1) {
     const refused = await writeFile(`/proc/${pid}/autogroup`, String(nice), { flag: 'r+' }).then(
       () => undefined,
       (error: unknown) => error as NodeJS.ErrnoException,
     )
-    // There are no such groups, or the process has ended.
+    // Otherwise there are no such groups, or the process has ended.
     if (refused?.code !== 'EAGAIN') return
     await sleep(PAUSE_MS)
+  }
+}
+
+/** On Linux each has a priority of its own, and hands it on to those that it starts; elsewhere they have one. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return [pid]
   }
 }
