@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
 import { transactionUrl, type Registry } from '../../chains/registry.js'
-import { assertNotFrozen, readPauses, whyPaused } from '../../db/lanes/stops.js'
+import { getUsableWallet, readPauses, whyPaused } from '../../db/lanes/stops.js'
 import {
   getFunding,
   insertFunding,
@@ -9,7 +9,6 @@ import {
   secondsUntilFunding,
   type Funding,
 } from '../../db/intents/fundings.js'
-import { walletById } from '../../db/tenants/wallets.js'
 import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
 import { demoFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
@@ -53,8 +52,7 @@ const fundWallet = writeRoute(
     const { db, registry, starts } = services
     const { accountId, tier } = caller
     const { chainId } = registry.get(demoFunding.chain)
-    const { id: walletId } = await walletById.get(db, accountId, body.walletId)
-    await assertNotFrozen(db, accountId, walletId)
+    const { id: walletId } = await getUsableWallet(db, accountId, body.walletId)
     await assertFunded(services)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
