@@ -229,8 +229,8 @@ function restrictRequests(query: Knex.QueryBuilder, filter: RequestFilter): void
   }
   void query.where(equals)
   if (status) void query.whereBetween('status', [...status])
-  // Only errors have one: they are found among themselves.
-  if (code) void query.where('status', '>=', 400)
+  // Only errors have a code. In words, and not as a value: a plan for any values finds them among themselves too.
+  if (code || (status && status[0] >= 400)) void query.whereRaw('status >= 400')
   // After `z`, the last letter of an id, comes the brace.
   if (idPrefix) void query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}{`)
 }
