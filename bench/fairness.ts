@@ -83,9 +83,9 @@ async function open(crowd: Crowd, count: number): Promise<Party> {
   return { crowd, wallets }
 }
 
-const wishOf = (walletId: string) => ({
-  ...{ walletId, asset: 'USDC', action: 'lend', amount: AMOUNT, chain: 'arbitrum-sepolia' },
-})
+function wishOf(walletId: string) {
+  return { walletId, asset: 'USDC', action: 'lend', amount: AMOUNT, chain: 'arbitrum-sepolia' }
+}
 
 async function sendFlood({ crowd, wallets }: Party): Promise<void> {
   const items = Array.from({ length: FLOOD }, (_, i) => wallets[i % wallets.length] ?? '')
