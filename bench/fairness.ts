@@ -74,7 +74,8 @@ async function gatherAccount(stack: Stack): Promise<Crowd> {
   await crowd.db('account').where({ id }).update({ rpm: 1_000_000_000, purchased: 1_000_000_000 })
   const apiKey = await createApiKey(crowd.db, id, { name: 'few' })
   crowd.callers.stop()
-  return { ...crowd, callers: createCallers({ ...stack.facts, apiKey }, FEW) }
+  const facts = { ...stack.facts, apiKey }
+  return { ...crowd, facts, callers: createCallers(facts, FEW) }
 }
 
 async function open(crowd: Crowd, count: number): Promise<Party> {
@@ -98,7 +99,10 @@ async function lendSome({ crowd, wallets }: Party): Promise<Times[]> {
   for (let round = 0; round < ROUNDS; round++) {
     const begun = wallets.map(async (walletId, at) => {
       await sleep(at * APART_MS)
-      const [answer] = await crowd.callers.postEach([walletId], '/intents', wishOf)
+      // On a connection of its own: one that was idle may just be closed by the API.
+      const callers = createCallers(crowd.facts, 1)
+      const [answer] = await callers.postEach([walletId], '/intents', wishOf)
+      callers.stop()
       if (!answer) throw new Error('No answer.')
       return { ...answer, id: String(answer.body.id) }
     })
