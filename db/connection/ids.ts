@@ -48,6 +48,22 @@ export function idFloor(prefix: string, since: Date): string {
   return prefix + text
 }
 
+/**
+ * When ids that begin so were made, Unix ms: not before the first, not after the second.
+ *
+ * @param beginning - The prefix, and as many of the characters that follow as are known.
+ */
+export function timesOf(prefix: string, beginning: string): [number, number] {
+  const known = beginning.slice(prefix.length, prefix.length + TIME_LENGTH)
+  return [timeOf(known.padEnd(TIME_LENGTH, '0')), timeOf(known.padEnd(TIME_LENGTH, 'z'))]
+}
+
+const timeOf = (text: string) =>
+  [...text].reduce((ms, letter) => ms * ALPHABET.length + valueOf(letter), 0)
+
+/** A letter that no id has counts as the one before it. */
+const valueOf = (letter: string) => [...ALPHABET].filter((one) => one <= letter).length - 1
+
 /** Every request has an id: asking the system for the bytes of one at a time costs more than all the rest. */
 const random = Buffer.alloc(16 * 128)
 let used = random.length

@@ -1,5 +1,6 @@
 import { idFloor } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
+import { APART_MS } from './requests.js'
 import type { Db } from '../connection/connect.js'
 
 /** The newest requests that are counted one by one. Beyond them the count begins later. */
@@ -14,6 +15,8 @@ export async function countRecent(db: Db, accountId: string): Promise<Counted> {
   const recent = db('request_log')
     .where({ account_id: accountId })
     .where('id', '>=', idFloor('req_', since))
+    // Partitions that ended before have none of them.
+    .where('at', '>=', new Date(since.getTime() - APART_MS))
     .orderBy('id', 'desc')
     .limit(COUNTED)
     .select('at', 'status')

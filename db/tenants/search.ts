@@ -1,4 +1,6 @@
+import { timesOf } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
+import { APART_MS } from './requests.js'
 import type { Db } from '../connection/connect.js'
 
 export type Found = { kind: 'intent' | 'wallet' | 'request' | 'key'; id: string }
@@ -15,7 +17,12 @@ const own = (kind: Found['kind'], table: string, column: string): string =>
 const places: Place[] = [
   { fits: /^intent_/, select: own('intent', 'intent', 'id') },
   { fits: /^svc_wallet_/, select: own('wallet', 'wallet', 'id') },
-  { fits: /^req_/, select: own('request', 'request_log', 'id') },
+  {
+    fits: /^req_[0-9a-z]{26}$/,
+    // Its id tells in which partitions it may be.
+    select: `${own('request', 'request_log', 'id')}
+      and at between to_timestamp(:from / 1000.0) and to_timestamp(:to / 1000.0)`,
+  },
   { fits: /^key_/, select: own('key', 'api_key', 'id') },
   {
     fits: /^fund_/,
@@ -42,7 +49,18 @@ export async function findAnything(db: Db, accountId: string, text: string): Pro
   const selects = places.filter(({ fits }) => fits.test(text)).map(({ select }) => `(${select})`)
   const query = db
     .select('kind', 'id')
-    .from(db.raw(`(${selects.join(' union ')}) as found`, { account: accountId, text }))
+    .from(
+      db.raw(`(${selects.join(' union ')}) as found`, {
+        ...{ account: accountId, text },
+        ...timesNear(text),
+      }),
+    )
     .limit(MOST)
   return selectScoped<Found>(db, accountId, query)
+}
+
+/** When a request can have come whose id this is, Unix ms. */
+function timesNear(id: string): { from: number; to: number } {
+  const [from, to] = timesOf('req_', id)
+  return { from: from - APART_MS, to: to + APART_MS }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { newId } from '../../../db/connection/ids.js'
+import { firstIdAt, newId } from '../../../db/connection/ids.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import {
   keepRequestPartitions,
@@ -9,6 +9,7 @@ import {
   recordRequests,
   type RequestEntry,
 } from '../../../db/tenants/requests.js'
+import { findAnything } from '../../../db/tenants/search.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -39,6 +40,9 @@ const sumsOf = (accountId: string): Promise<Record<string, unknown>[]> =>
   database.db('request_day').where({ account_id: accountId }).orderBy(['day', 'endpoint'])
 const idsOf = async (accountId: string, filter = {}, slice = { limit: 100 }) =>
   (await listRequests(api, accountId, { ...filter, slice })).map(({ id }) => id)
+
+/** An id as a request of this time has it. */
+const idAt = (at: Date) => firstIdAt('req_', at.getTime()).slice(0, 14) + newId('').slice(10)
 
 const day = (days: number) => new Date(Date.now() + days * 86_400_000)
 /** The partition of a day, so many days from today. */
@@ -163,7 +167,8 @@ describe('listRequests, of 100,000 of a day that is over', () => {
   let account: string
   const walletId = newId('svc_wallet_')
   const intentId = newId('intent_')
-  const found = newId('req_')
+  const yesterday = day(-1)
+  const found = idAt(yesterday)
 
   beforeAll(async () => {
     account = await newAccount()
@@ -176,11 +181,16 @@ describe('listRequests, of 100,000 of a day that is over', () => {
       from generate_series(?::int, ?::int) n`
     for (let from = 1; from < 110_000; from += 5_000) {
       const range = [from, from + 4_999]
-      await database.db.raw(insert, [other, account, `req_${'0'.repeat(16)}`, ...range])
+      await database.db.raw(insert, [
+        other,
+        account,
+        firstIdAt('req_', yesterday.getTime()).slice(0, 20),
+        ...range,
+      ])
     }
     const rare = { walletId, resourceId: intentId, status: 404, code: 'INTENT_NOT_FOUND' }
-    const at = day(-1)
-    await recordRequests(api, [entry(account, { ...rare, id: found, at, method: 'POST' })])
+    const one = entry(account, { ...rare, id: found, at: yesterday, method: 'POST' })
+    await recordRequests(api, [one])
     await database.db.raw(`select index_request_log(0)`)
     await database.db.raw('analyze request_log, request_day')
   }, 120_000)
@@ -220,6 +230,12 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     )
   })
 
+  test('a page that is full asks no older day', async () => {
+    const plan = await explain((db) => listRequests(db, account, { slice: { limit: 50 } }))
+    expect(plan).toContain(nameOf(-1))
+    expect(plan).not.toContain(nameOf(-30))
+  })
+
   test('a page goes on where the one before has ended', async () => {
     const first = await listRequests(api, account, { slice: { limit: 50 } })
     const before = first[49]?.id ?? ''
@@ -227,5 +243,50 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     const ids = [...first.slice(0, 50), ...next].map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort().reverse())
     expect(next[0]?.id).toBe(first[50]?.id)
+  })
+})
+
+describe('listRequests, of many days', () => {
+  const ages = [-29, -12, -12, -3, -1.5, -1, 0, 0]
+  let account: string
+  /** Newest first. */
+  let ids: string[]
+
+  beforeAll(async () => {
+    account = await newAccount()
+    const entries = ages.map((age) => {
+      const at = day(age)
+      return entry(account, { id: idAt(at), at })
+    })
+    await recordRequests(api, entries)
+    ids = entries
+      .map(({ id }) => id)
+      .sort()
+      .reverse()
+  })
+
+  test.each([1, 2, 3, 100])('pages of %d go on through all days', async (limit) => {
+    const read: string[] = []
+    for (;;) {
+      const before = read.at(-1)
+      const page = await idsOf(account, {}, { limit, ...(before && { before }) })
+      read.push(...page.slice(0, limit))
+      if (page.length <= limit) break
+    }
+    expect(read).toEqual(ids)
+  })
+
+  test.each([5, 9, 12, 14, 30])('found by the first %d characters of an id', async (length) => {
+    for (const id of ids) {
+      const idPrefix = id.slice(0, length)
+      const expected = ids.filter((one) => one.startsWith(idPrefix))
+      expect(await idsOf(account, { idPrefix })).toEqual(expected)
+    }
+  })
+
+  test('found by its id, however old', async () => {
+    for (const id of ids) {
+      expect(await findAnything(api, account, id)).toEqual([{ kind: 'request', id }])
+    }
   })
 })

@@ -1,14 +1,25 @@
+/** The time of an id as the service makes it, from milliseconds. An expression: a function costs eight times as much. */
+const timeOf = (ms: string) =>
+  Array.from(
+    { length: 10 },
+    (_, k) => `substr('${LETTERS}', (${ms} >> ${45 - 5 * k} & 31)::int + 1, 1)`,
+  ).join(' || ')
+const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
+const msOf = (at: string) => `floor(extract(epoch from ${at}) * 1000)::bigint`
+/** An id with a time that was worked out before. */
+const idOf = (prefix: string, { made, n }: { made: string; n: string }) =>
+  `'${prefix}' || ${made} || lpad(to_hex(${n}), 16, '0')`
+
+const madeAt = (at: string) =>
+  `select ${timeOf('ms')} as made from (select ${msOf(at)} as ms offset 0) t`
+/** When there were only wallets. */
+const longAgo = `(${madeAt(`now() - interval '91 days'`)}) long_ago`
+
 /**
  * SQL that fills tables as time would have. `seed` has one row for each intent: `i` counts from 1, `at` is when it
- * came. The last hundred are of today.
+ * came, `made` the same in an id. The last hundred are of today.
  */
 export const owners = ({ wallets, users }: { wallets: number; users: number }) => `
-create function bench_id(prefix text, at timestamptz, n bigint) returns text language sql immutable as $$
-  select prefix || (
-    select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
-      ((floor(extract(epoch from at) * 1000)::bigint >> (5 * k)) & 31)::int + 1, 1), '' order by k desc)
-    from generate_series(0, 9) k) || lpad(to_hex(n), 16, '0') $$;
-
 insert into account (id, name, plan, rpm, max_wallets, monthly_credits, period, granted)
 select 'acct_' || n, 'bench', 'pro', 1000000000, 100000000, 1000000000, current_period(), 1000000000
 from generate_series(0, 19) n;
@@ -31,9 +42,9 @@ insert into webhook_key (id, public_key) values ('whk_0', '\\x00');
 insert into webhook (id, account_id, url) values ('webhook_0', 'acct_0', 'https://bench.test/hook');
 
 create temp table purse as
-select j, bench_id('svc_wallet_', now() - interval '91 days' + j * interval '1 millisecond', j) as id,
+select j, ${idOf('svc_wallet_', { made: 'made', n: 'j' })} as id,
   case when j % 2 = 0 then 'acct_0' else 'acct_' || 1 + (j / 2) % 19 end as account_id
-from generate_series(0, ${wallets - 1}) j;
+from generate_series(0, ${wallets - 1}) j, ${longAgo};
 insert into wallet (id, account_id, user_id, address, metadata, created_at)
 select id, account_id, 'user-' || j, '0x' || lpad(to_hex(j), 40, '0'), '{}', now() - interval '91 days' from purse;
 create unique index on purse (j);
@@ -43,14 +54,14 @@ update account a set wallets = (select count(*) from purse p where p.account_id 
 /** A wallet of the caller has a thousandth of all. */
 export const seed = ({ wallets, intents }: { wallets: number; intents: number }) => `
 create temp table seed as
-select i, s.at, bench_id('intent_', s.at, i) as id, p.id as wallet_id, p.account_id,
-  bench_id('req_', s.at, i) as request_id,
+select i, s.at, s.made, ${idOf('intent_', { made: 's.made', n: 'i' })} as id, p.id as wallet_id, p.account_id,
+  ${idOf('req_', { made: 's.made', n: 'i' })} as request_id,
   case when i % 10 = 3 then 'withdraw' when i % 10 = 7 then 'bridged' else 'lend' end as way,
   i % 10 = 9 as failed
-from (select i, case
-      when i <= ${intents} then now() - interval '90 days' + interval '88 days' * i / ${intents}
-      else now() - interval '20 hours' + interval '20 hours' * (i - ${intents}) / 101 end as at
-    from generate_series(1, ${intents} + 100) i) s
+from (select i, at, ${timeOf('ms')} as made from (select i, at, ${msOf('at')} as ms from (select i, case
+        when i <= ${intents} then now() - interval '90 days' + interval '88 days' * i / ${intents}
+        else now() - interval '20 hours' + interval '20 hours' * (i - ${intents}) / 101 end as at
+      from generate_series(1, ${intents} + 100) i) t offset 0) u offset 0) s
 join purse p on p.j = case when i % 1000 = 0 then 0 else (hashint8(i)::bigint & 2147483647) % ${wallets} end;
 analyze seed;
 `
@@ -84,10 +95,11 @@ export const FACTS = `
 insert into chain_tx (chain_id, sender, nonce, state, mined_send, block_number, block_hash, created_at, gas_limit, opened_at)
 select 421614, '0xlane' || i % 2, i, 'final', 1, i, '0x' || i, at, 1000000, at from seed where i % 5 < 2 order by i;
 insert into chain_tx_send (tx_id, n, hash, raw, max_fee, created_at, sent_at, sent_block)
-select id, 1, '0x' || md5(id::text), repeat('f00d', 400), 100000000, created_at, created_at, nonce from chain_tx;
+select id, 1, '0x' || md5(id::text), case when created_at < now() - interval '30 days' then '' else repeat('f00d', 400) end,
+  100000000, created_at, created_at, nonce from chain_tx;
 
 create temp table step as
-select bench_id('op_', s.at, i * 4 + k.n) as op_id, s.*, k.kind, k.sequence, k.chain_id,
+select ${idOf('op_', { made: 's.made', n: 'i * 4 + k.n' })} as op_id, s.*, k.kind, k.sequence, k.chain_id,
   t.id as tx_id
 from seed s
 join (values ('lend', 0, 'deposit', 2, 421614), ('withdraw', 0, 'withdraw', 2, 421614),
@@ -109,18 +121,17 @@ select op_id, json_build_object('callData', repeat('beef', 150)), at from step;
 insert into burn (operation_id, source_domain, destination_block, sent, burned_at, event_nonce, message, attestation, minted)
 select op_id, 6, 0, repeat('ab', 200), at, op_id, repeat('ab', 200), repeat('cd', 130), true from step where kind = 'bridge';
 
+-- One in ten thousand is late: an event that is rare.
 insert into intent_event (intent_id, account_id, wallet_id, type, data, at, xact)
-select id, account_id, wallet_id, k.type, k.data::json, at + k.n * interval '2 seconds',
+select id, account_id, wallet_id, case when k.n = 2 and i % 10000 = 7 then 'delayed' else k.type end, k.data, at + k.n * interval '2 seconds',
   (3 + i * 400 / (select max(i) from seed))::text::xid8
-from seed cross join (values
+from seed cross join (select n, type, data::json from (values
   (0, 'created', '{"status":"planning","action":"lend","asset":"USDC","units":"1000000"}'),
   (1, 'planned', '{"status":"planning","steps":1}'), (2, 'executing', '{"status":"executing"}'),
   (3, 'step_started', '{"step":2,"kind":"deposit","chain":"arbitrum-sepolia"}'),
   (4, 'step_completed', '{"step":2,"kind":"deposit","chain":"arbitrum-sepolia"}'),
-  (5, 'completed', '{"status":"completed"}')) k (n, type, data)
+  (5, 'completed', '{"status":"completed"}')) e (n, type, data)) k
 order by i, k.n;
--- One in ten thousand is late: an event that is rare.
-update intent_event set type = 'delayed' where type = 'executing' and intent_id in (select id from seed where i % 10000 = 7);
 insert into ledger (account_id, request_id, reason, delta, from_granted, period, created_at)
 select account_id, request_id || k.n, k.reason, -k.cost, k.cost, 202601, at
 from seed cross join (values (0, 5, 'charge:POST /intents'), (1, 1, 'charge:GET /intents/:intentId'),
@@ -129,8 +140,8 @@ order by i, k.n;
 insert into idempotency_key (account_id, endpoint, key, fingerprint, status, body, created_at)
 select account_id, '/v1/intents', 'order-' || i, decode(repeat('00', 32), 'hex'), 201, repeat('x', 600), at from seed;
 insert into funding (id, account_id, wallet_id, chain_id, units, created_at, dispatched_at, completed_at)
-select bench_id('fund_', now() - interval '91 days', j), account_id, id, 421614, 1000000,
-  now() - interval '91 days', now() - interval '91 days', now() - interval '91 days' from purse;
+select ${idOf('fund_', { made: 'made', n: 'j' })}, account_id, id, 421614, 1000000,
+  now() - interval '91 days', now() - interval '91 days', now() - interval '91 days' from purse, ${longAgo};
 insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block, state,
   success, tx_hash, block_number, block_hash, log_index, units, created_at, priority)
 select 'op_' || id, id, 1, 'fund', account_id, wallet_id, 421614, 'op_' || id, '{"units":"1000000"}', 0, 'final', true,
@@ -150,10 +161,10 @@ select 421614, '0xtreasury', i, 'final', 1, i, '0x' || i, at, 21000, 10000000000
 /** What is under way: as much however much is over. Blocks are above the finalized one. */
 export const LIVE = `
 create temp table live as
-select n, bench_id('intent_', now() - interval '10 minutes', n) as id, p.id as wallet_id, p.account_id,
+select n, ${idOf('intent_', { made: 'made', n: 'n' })} as id, p.id as wallet_id, p.account_id,
   (array['queued', 'signed', 'mined', 'confirmed'])[1 + n % 4] as state,
   case when n % 4 > 0 then -n end as tx_id
-from generate_series(1, 160) n join purse p on p.j = n % (select count(*) from purse);
+from (${madeAt(`now() - interval '10 minutes'`)}) lately cross join generate_series(1, 160) n join purse p on p.j = n % (select count(*) from purse);
 insert into intent (id, account_id, wallet_id, action, asset, units, status, plan, request_id, created_at, dispatched_at)
 select id, account_id, wallet_id, 'lend', 'USDC', 1000000, 'executing', '${plan(deposit)}', 'req_live' || n,
   now() - interval '10 minutes', now() - interval '10 minutes' from live;
@@ -190,15 +201,18 @@ do $$ begin
   end loop;
 end $$;
 create temp table asked as
-select greatest(now() - (now() - at) / 3.1, now() - interval '30 days') as at, i, k, account_id, id, wallet_id
-from seed cross join generate_series(0, 2) k where i <= (select max(i) from seed) - 100;
-update asked set at = now() - interval '2 days' where at > now() - interval '2 days';
+select at, ${timeOf('ms')} as made, i, account_id, id, wallet_id
+from (select *, ${msOf('at')} as ms from (select least(greatest(now() - (now() - at) / 3.1, now() - interval '30 days'), now() - interval '2 days') as at,
+    i, account_id, id, wallet_id
+  from seed where i <= (select max(i) from seed) - 100 offset 0) t offset 0) s;
 insert into request_log (account_id, id, at, caller_id, method, path, wallet_id, resource_id, status, code, credits, ms)
-select account_id, bench_id('req_', at, i * 3 + k), at, 'key_old', 'GET', '/v1/intents/:intentId', wallet_id, id,
+select account_id, ${idOf('req_', { made: 'made', n: 'i * 3 + k' })}, at, 'key_old', 'GET', '/v1/intents/:intentId', wallet_id, id,
   case when i % 1000 = 1 then 409 else 200 end, case when i % 1000 = 1 then 'INVALID_REQUEST' end, 1, 3
-from asked order by at;
+from asked cross join generate_series(0, 2) k order by at, i, k;
 insert into request_day (account_id, day, caller_id, endpoint, requests, errors, credits)
 select account_id, (at at time zone 'UTC')::date, caller_id, method || ' ' || path, count(*), 0, sum(credits)
 from request_log group by 1, 2, 3, 4;
-select index_request_log(60);
 `
+
+/** As the worker indexes days that are over. */
+export const REQUEST_INDEXES = 'select index_request_log(60)'

@@ -1,0 +1,190 @@
+import { cpus, loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createAccount, createApiKey } from '../db/tenants/accounts.js'
+import { createHome, removeHome, startStack, type Stack } from '../test/e2e/stack.js'
+import { createCallers, inTurns, quantile } from './callers.js'
+import { dismiss, fundAll, gatherCrowd, openWallets, type Crowd } from './crowd.js'
+
+/**
+ * One account sends a flood of lends at once, another one a few, alone and then beside the flood: its p95 from POST to
+ * the end moves by less than a fifth and a bundle. Where it waited is printed beside.
+ */
+const { values } = parseArgs({
+  options: {
+    flood: { type: 'string', default: '2000' },
+    /** Of the account that sends few, in each round. */
+    few: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+  },
+})
+const FLOOD = Number(values.flood)
+const FEW = Number(values.few)
+const ROUNDS = Number(values.rounds)
+const CONNECTIONS = Number(values.connections)
+/** The flood's wallets: each lends some times. */
+const MOST_WALLETS = 200
+const AMOUNT = 0.2
+/** Goal: of p95, and a bundle on top. */
+const MOST_GROWTH = 0.2
+/** Between two of the few, so that they are not a flood of their own. */
+const APART_MS = 400
+/** Until the flood has a backlog, and between two rounds. */
+const BACKLOG_MS = 4_000
+const POLL_MS = 250
+
+/** Stages of an intent in their order, each as ms since its POST. */
+const stages = ['answered', 'ordered', 'signed', 'mined', 'done'] as const
+type Times = Record<(typeof stages)[number], number>
+type Party = { crowd: Crowd; wallets: string[] }
+
+const home = await createHome()
+const stack = await startStack(home, {})
+try {
+  await measure(stack)
+} finally {
+  await stack.stop()
+  removeHome(home)
+}
+
+async function measure(stack: Stack): Promise<void> {
+  const many = await gatherCrowd(stack, CONNECTIONS)
+  const few = await gatherAccount(stack)
+  const flood = await open(many, Math.min(FLOOD, MOST_WALLETS))
+  const party = await open(few, FEW)
+  await lendSome(party)
+  const alone = await lendSome(party)
+  const sent = sendFlood(flood)
+  await sleep(BACKLOG_MS)
+  const beside = await lendSome(party)
+  const left = await countLeft(many)
+  await sent
+  report({ alone, beside, bundleMs: await readBundleMs(many), left })
+  await dismiss(few)
+  await untilOver(many)
+  await dismiss(many)
+}
+
+/** Another account of the same plan, with callers of its own. */
+async function gatherAccount(stack: Stack): Promise<Crowd> {
+  const crowd = await gatherCrowd(stack, FEW)
+  const { plan } = await crowd.db('account').first<{ plan: 'pro' }>('plan')
+  const { id } = await createAccount(crowd.db, { name: 'few', plan })
+  await crowd.db('account').where({ id }).update({ rpm: 1_000_000_000, purchased: 1_000_000_000 })
+  const apiKey = await createApiKey(crowd.db, id, { name: 'few' })
+  crowd.callers.stop()
+  const facts = { ...stack.facts, apiKey }
+  return { ...crowd, facts, callers: createCallers(facts, FEW) }
+}
+
+async function open(crowd: Crowd, count: number): Promise<Party> {
+  const wallets = await openWallets(crowd, count)
+  await fundAll(crowd, wallets)
+  return { crowd, wallets }
+}
+
+function wishOf(walletId: string) {
+  return { walletId, asset: 'USDC', action: 'lend', amount: AMOUNT, chain: 'arbitrum-sepolia' }
+}
+
+async function sendFlood({ crowd, wallets }: Party): Promise<void> {
+  const items = Array.from({ length: FLOOD }, (_, i) => wallets[i % wallets.length] ?? '')
+  await crowd.callers.postEach(items, '/intents', wishOf)
+}
+
+/** One lend of each wallet, one after the other begins, in each round. Resolves when all are over. */
+async function lendSome({ crowd, wallets }: Party): Promise<Times[]> {
+  const times: Times[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const begun = wallets.map(async (walletId, at) => {
+      await sleep(at * APART_MS)
+      // On a connection of its own: one that was idle may just be closed by the API.
+      const callers = createCallers(crowd.facts, 1)
+      const [answer] = await callers.postEach([walletId], '/intents', wishOf)
+      callers.stop()
+      if (!answer) throw new Error('No answer.')
+      return { ...answer, id: String(answer.body.id) }
+    })
+    const posts = await Promise.all(begun)
+    times.push(...(await inTurns(posts, FEW, (post) => untilDone(crowd, post))))
+  }
+  return times
+}
+
+type Row = Record<'ordered' | 'signed' | 'mined' | 'done', Date> & { status: string }
+
+async function untilDone(
+  { db }: Crowd,
+  { id, sentAt, tookMs }: { id: string; sentAt: number; tookMs: number },
+): Promise<Times> {
+  const query = db('intent as i')
+    .leftJoin('operation as o', 'o.intent_id', 'i.id')
+    .where('i.id', id)
+    .select<Row[]>(
+      ...['i.status', 'i.completed_at as done', 'o.created_at as ordered'],
+      ...['o.signed_at as signed', 'o.mined_at as mined'],
+    )
+  for (;;) {
+    const [row] = await query.clone()
+    if (row?.status === 'completed') {
+      const since = (time: Date) => time.getTime() - sentAt
+      const { ordered, signed, mined, done } = row
+      const [first, second] = [since(ordered), since(signed)]
+      return {
+        ...{ answered: tookMs, ordered: first, signed: second },
+        ...{ mined: since(mined), done: since(done) },
+      }
+    }
+    if (row?.status === 'failed') throw new Error(`${id} has failed.`)
+    await sleep(POLL_MS)
+  }
+}
+
+/** How many intents are not over. */
+async function countLeft({ db }: Crowd): Promise<number> {
+  const [row] = await db('intent')
+    .whereNotIn('status', ['completed', 'failed'])
+    .count<{ count: bigint }[]>('* as count')
+  return Number(row?.count ?? 0)
+}
+
+async function untilOver(crowd: Crowd): Promise<void> {
+  while ((await countLeft(crowd)) > 0) await sleep(POLL_MS)
+}
+
+/** The time of a bundle: from its signature to the block that has it, ms. */
+async function readBundleMs({ db }: Crowd): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ ms: number }] }>(
+    `select percentile_cont(0.5) within group (order by extract(epoch from mined_at - signed_at) * 1000)::float8 as ms
+     from operation where kind = 'deposit' and mined_at is not null`,
+  )
+  return rows[0].ms
+}
+
+type Measured = { alone: Times[]; beside: Times[]; bundleMs: number; left: number }
+
+function report({ alone, beside, bundleMs, left }: Measured): void {
+  const of = (times: Times[], stage: keyof Times, share: number) =>
+    Math.round(
+      quantile(
+        times.map((one) => one[stage]),
+        share,
+      ),
+    )
+  const rows = stages.map((stage) => ({
+    'ms since POST': stage,
+    ...{ 'alone p50': of(alone, stage, 0.5), 'alone p95': of(alone, stage, 0.95) },
+    ...{ 'beside p50': of(beside, stage, 0.5), 'beside p95': of(beside, stage, 0.95) },
+  }))
+  console.table(rows)
+  const most = of(alone, 'done', 0.95) * (1 + MOST_GROWTH) + bundleMs
+  const moved = of(beside, 'done', 0.95)
+  console.log(
+    `${beside.length} beside a flood of ${FLOOD}, of which ${left} were left: p95 ${moved} ms, ` +
+      `at most ${Math.round(most)} (a bundle takes ${Math.round(bundleMs)})`,
+  )
+  console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
+  if (left === 0) console.log('The flood was over before: send a greater one.')
+  if (moved > most || left === 0) process.exitCode = 1
+}

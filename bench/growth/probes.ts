@@ -1,0 +1,40 @@
+import { calls, send } from './calls.js'
+import { statements } from '../../test/support/growth/statements.js'
+import type { Db } from '../../db/connection/connect.js'
+import type { World } from './worlds.js'
+
+/** One thing that is measured: how long it took, and what came of it. `n` counts, so that each is about another row. */
+export type Probe = {
+  name: string
+  run(world: World, n: number): Promise<{ ms: number; came: string }>
+}
+
+export const probes: readonly Probe[] = [
+  ...calls.map((call) => ({
+    name: call.name,
+    async run({ port, filled }: World, n: number) {
+      const { ms, status } = await send(port, call, { filled, n })
+      return { ms, came: String(status) }
+    },
+  })),
+  ...statements.map(({ name, role, run }) => ({
+    name,
+    run: ({ as, filled }: World) => timeRolledBack(as[role], (trx) => run(trx, filled)),
+  })),
+]
+
+class Undone extends Error {}
+
+async function timeRolledBack(db: Db, work: (trx: Db) => Promise<unknown>) {
+  let ms = NaN
+  const undone = db.transaction(async (trx) => {
+    const started = performance.now()
+    await work(trx)
+    ms = performance.now() - started
+    throw new Undone()
+  })
+  await undone.catch((error: unknown) => {
+    if (!(error instanceof Undone)) throw error
+  })
+  return { ms, came: '' }
+}

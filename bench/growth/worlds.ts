@@ -1,0 +1,158 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { connect, migrate, type Db } from '../../db/connection/connect.js'
+import {
+  removeEmbeddedPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../dev/parts/embeddedPostgres.js'
+import { fill, type Filled } from '../../test/support/growth/fill.js'
+import type { Role } from '../../test/support/growth/statements.js'
+
+/** A database in which so many intents are stored, an API on it, and a session of each role. */
+export type World = {
+  size: number
+  filled: Filled
+  port: number
+  as: Record<Role, Db>
+  /** Pages of tables and indexes that statements have read so far, but for those that only write the request log. */
+  readPages(): Promise<number>
+}
+
+const passwords = { api: 'api', worker: 'worker', lanes: 'lanes', signer: 'signer' }
+
+/**
+ * What is not measured: that rows reach the disk, and what the server does by itself. Statements count their pages from
+ * the server's start on.
+ *
+ * @see https://www.postgresql.org/docs/current/pgstatstatements.html
+ */
+const settings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  autovacuum: 'off',
+  shared_preload_libraries: 'pg_stat_statements',
+}
+
+/** @returns Worlds of these sizes, on a server of their own below `dir`, and what ends and removes them all. */
+export async function createWorlds(
+  dir: string,
+  sizes: number[],
+): Promise<{ worlds: World[]; stop(): Promise<void> }> {
+  const stops: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const one of stops.reverse()) await one()
+    removeEmbeddedPostgres(join(dir, 'postgres'))
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    const { url, stop: stopServer } = await startServer(join(dir, 'postgres'))
+    stops.push(stopServer)
+    const watch = connect(url, 1)
+    stops.push(() => watch.destroy())
+    await watch.raw('create extension pg_stat_statements')
+    const worlds: World[] = []
+    for (const size of sizes) worlds.push(await createWorld({ url, size, watch, stops }))
+    return { worlds: worlds.map((world) => ({ ...world, filled: shorten(world, worlds) })), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startServer(dir: string): Promise<EmbeddedPostgres> {
+  const first = await startEmbeddedPostgres({ dir })
+  const db = connect(first.url, 1)
+  for (const [name, value] of Object.entries(settings)) {
+    await db.raw(`alter system set ${name} = '${value}'`)
+  }
+  await db.destroy()
+  await first.stop()
+  return startEmbeddedPostgres({ dir })
+}
+
+type Making = { url: string; size: number; watch: Db; stops: (() => Promise<unknown>)[] }
+
+async function createWorld({ url: server, size, watch, stops }: Making): Promise<World> {
+  const name = `growth_${size}`
+  await watch.raw('create database ??', [name])
+  const url = urlOf(server, name)
+  await migrate(url, passwords)
+  const owner = connect(url, 2)
+  const started = performance.now()
+  const filled = await fill({ owner, url }, size).finally(() => owner.destroy())
+  const seconds = Math.round((performance.now() - started) / 1_000)
+  console.log(`${size} intents stored in ${seconds} s, ${await readSize(watch, name)}`)
+  const open = (role: Role) => connect(urlOf(server, name, role), 1)
+  const as = {
+    ...{ api: open('api'), worker: open('worker') },
+    ...{ lanes: open('lanes'), signer: open('signer') },
+  }
+  stops.push(() => Promise.all(Object.values(as).map((db) => db.destroy())))
+  const api = await startApi(urlOf(server, name, 'api'))
+  stops.push(api.stop)
+  return { size, filled, port: api.port, as, readPages: () => readPages(watch, name) }
+}
+
+function urlOf(server: string, database: string, role?: keyof typeof passwords): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  if (role) {
+    url.username = `steward_${role}`
+    url.password = passwords[role]
+  }
+  return url.href
+}
+
+async function readSize(watch: Db, name: string): Promise<string> {
+  const { rows } = await watch.raw<{ rows: [{ size: string }] }>(
+    'select pg_size_pretty(pg_database_size(?)) as size',
+    [name],
+  )
+  return rows[0].size
+}
+
+async function readPages(watch: Db, name: string): Promise<number> {
+  const { rows } = await watch.raw<{ rows: [{ pages: string | null }] }>(
+    `select sum(s.shared_blks_hit + s.shared_blks_read) as pages
+     from pg_stat_statements s join pg_database d on d.oid = s.dbid
+     where d.datname = ? and s.query not like 'select record_requests%'`,
+    [name],
+  )
+  return Number(rows[0].pages)
+}
+
+async function startApi(url: string): Promise<{ port: number; stop(): Promise<void> }> {
+  const file = fileURLToPath(new URL('../apiServer.ts', import.meta.url))
+  const child = fork(file, ['steward', url], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const [port] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('The API did not start.'))),
+  ])) as [number]
+  return { port, stop: () => stopApi(child) }
+}
+
+async function stopApi(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.disconnect()
+  await exited
+}
+
+/** A sample no longer than the shortest one, so that all worlds are asked for as many different rows. */
+function shorten({ filled }: World, worlds: World[]): Filled {
+  const cut = <Name extends Sample>(name: Name) =>
+    filled[name].slice(0, Math.min(...worlds.map((world) => world.filled[name].length)))
+  const ids = { intents: cut('intents'), failed: cut('failed'), events: cut('events') }
+  const others = { hashes: cut('hashes'), requests: cut('requests'), fundings: cut('fundings') }
+  const wallets = filled.wallets.slice(
+    0,
+    Math.min(...worlds.map((world) => world.filled.wallets.length)),
+  )
+  return { ...filled, ...ids, ...others, wallets }
+}
+
+type Sample = 'intents' | 'failed' | 'events' | 'hashes' | 'requests' | 'fundings'
