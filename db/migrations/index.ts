@@ -6,6 +6,7 @@ import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
 import { enabled } from './0046_enabled.js'
 import { dispatching } from './0052_dispatching.js'
+import { madeWallets } from './0048_made_wallets.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
 import { growth } from './0042_growth.js'
@@ -81,6 +82,7 @@ export const migrations = [
   { name: '0044_booking', sql: booking },
   { name: '0045_dispatched', sql: dispatched },
   { name: '0046_enabled', sql: enabled },
+  { name: '0048_made_wallets', sql: madeWallets },
   { name: '0051_together', sql: together },
   { name: '0052_dispatching', sql: dispatching },
 ]
