@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { insertTestOperation } from '../../db/rows.js'
+import { isBlocked, waitUntilBlocked } from '../../support/blocked.js'
 import { startWorld, withoutId, type World } from '../api.js'
 
 let world: World
@@ -16,6 +17,23 @@ async function newWallet(): Promise<{ id: string }> {
   const body = { userId: `user ${(users += 1)}` }
   return (await world.api.call('POST', '/v1/wallets', { key, body })).body
 }
+
+describe('POST /v1/demo/fund', () => {
+  test('while one wallet of an account is held, another one is funded', async () => {
+    const { db } = world.database
+    const [held, free] = [await newWallet(), await newWallet()]
+    const fund = ({ id: walletId }: { id: string }) =>
+      world.api.call('POST', '/v1/demo/fund', { key, body: { walletId } })
+    const holder = await db.transaction()
+    await holder('wallet').where({ id: held.id }).forUpdate().first('id')
+    const stuck = fund(held)
+    await waitUntilBlocked(db)
+    expect((await fund(free)).status).toBe(201)
+    expect(await isBlocked(db)).toBe(true)
+    await holder.rollback()
+    expect((await stuck).status).toBe(201)
+  })
+})
 
 describe('GET /v1/demo/fund/:fundingId', () => {
   const txHash = `0x${'f'.repeat(64)}`

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { runPlannedOnce } from '../../../db/connection/prepared.js'
+import { walletByUser } from '../../../db/tenants/wallets.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -63,6 +64,13 @@ test('what costs more to plan than to run is planned once, whatever its values a
   expect(await readKept('as "once"')).toEqual([{ custom: 0, generic: OFTEN }])
   const mode = 'show plan_cache_mode'
   expect((await db.raw<{ rows: object[] }>(mode)).rows).toEqual([{ plan_cache_mode: 'auto' }])
+})
+
+test('what calls look up is soon planned once, one call at a time too', async () => {
+  await db.raw(`insert into account (id, name, plan) values ('acct_1', 'test', 'pro')`)
+  await repeat(OFTEN, () => walletByUser.find(db, 'acct_1', 'nobody'))
+  const [kept] = await readKept('user_id = call.key')
+  expect(kept?.generic).toBe(OFTEN - 5)
 })
 
 test('what is planned once is committed when it answers, or with the transaction that it is part of', async () => {

@@ -47,6 +47,14 @@ describe('setDispatched', () => {
     expect(await isNoted(held)).toBe(true)
   })
 
+  test('waits for no disk: what a crash forgets is started once more, and found', async () => {
+    const mode = await api.transaction(async (trx) => {
+      await setDispatched(trx, await insert())
+      return trx.raw<{ rows: object[] }>('show synchronous_commit')
+    })
+    expect(mode.rows).toEqual([{ synchronous_commit: 'off' }])
+  })
+
   test('none of many needs a statement of its own', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => insert()))
     const asked: string[] = []
