@@ -9,7 +9,7 @@ const ATTEMPT_MS = 65_000
 /** Below the first heartbeat: what is woken has often another change before it. */
 const LATER_ATTEMPT_MS = 5_000
 /** A parked step comes back by itself for what nobody wakes it for, such as what an operator is told of it. */
-const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 30 * 60_000]
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 3_600_000]
 
 type Waking = { outcomes: Outcomes; stopping: AbortSignal }
 

@@ -34,7 +34,7 @@ const LENDINGS = Number(values.lendings)
 const SECONDS = Number(values.seconds)
 const WALLETS = 50
 const CONNECTIONS = 16
-const POLL_MS = 20
+const [POLL_MS, GOING_POLL_MS] = [20, 500]
 /** By then every step has given its slot back, and operators were told what holds it up. */
 const SETTLED_MS = 120_000
 /** Goals: of a core, and of the other chain's latency. */
@@ -89,6 +89,14 @@ async function measure(bench: Bench): Promise<void> {
   await sleep(Math.max(SETTLED_MS - SECONDS * 1_000, 0))
   const [held, beside] = [await watch(), await lend(lender, LENDINGS)]
   report({ idle, early, held, alone, beside })
+  const seconds = await goOn(bench)
+  const [failed] = await db('intent')
+    .where({ status: 'failed' })
+    .count<{ count: bigint }[]>('* as count')
+  console.log(
+    `Let go on, all are over after ${seconds.toFixed(0)} s, ${(INTENTS / seconds).toFixed(1)} a second, ` +
+      `${failed?.count} failed`,
+  )
 }
 
 async function openWallets({ nodeUrl }: Bench): Promise<Wallet[]> {
@@ -146,12 +154,14 @@ async function lend({ id: walletId }: Wallet, count: number): Promise<number[]> 
   return took
 }
 
-async function standStill({ nodeUrl }: Bench): Promise<void> {
+const standStill = (bench: Bench) => setStanding(bench, true)
+
+async function setStanding({ nodeUrl }: Bench, isStill: boolean): Promise<void> {
   if (WHY === 'blocks') {
-    await callRpc(nodeUrl, 'evm_setIntervalMining', [0])
+    await callRpc(nodeUrl, 'evm_setIntervalMining', [isStill ? 0 : blockTimeSeconds])
     return
   }
-  const body = JSON.stringify({ stuck: true })
+  const body = JSON.stringify({ stuck: isStill })
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${stack.facts.attestationUrl}/dev/faults`, {
     method: 'POST',
@@ -159,6 +169,15 @@ async function standStill({ nodeUrl }: Bench): Promise<void> {
     body,
   })
   if (!answer.ok) throw new Error(`No fault: HTTP ${answer.status}`)
+}
+
+/** Lets all that waits go on. @returns Seconds until the last one is over. */
+async function goOn(bench: Bench): Promise<number> {
+  const begun = performance.now()
+  await setStanding(bench, false)
+  const live = () => db('intent').whereNotIn('status', ['completed', 'failed'])
+  while (await live().first<object | undefined>('id')) await sleep(GOING_POLL_MS)
+  return (performance.now() - begun) / 1_000
 }
 
 /** As the API does it, but for the planning: all have the plan of one that was planned. */

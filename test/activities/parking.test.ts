@@ -16,7 +16,7 @@ import {
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Outcomes, ParkedStep } from '../../lanes/watching.js'
 
-const [SECOND_MS, MINUTE_MS, HOUR_MS] = [1_000, 60_000, 3_600_000]
+const [SECOND_MS, HOUR_MS] = [1_000, 3_600_000]
 
 let database: TestDatabase
 
@@ -59,7 +59,7 @@ describe('a step that waits for long', () => {
     const wallet = await insertTestWallet(database.db)
     const { failure, parked, id, intentId } = await deposit(wallet, () => Promise.resolve())
     expect(failure).toMatchObject({ type: 'WAITING', message: 'Waits for the signer.' })
-    expect(failure.nextRetryDelay).toBe(30 * MINUTE_MS)
+    expect(failure.nextRetryDelay).toBe(HOUR_MS)
     expect(parked).toEqual([[id, { workflowId: intentId, activity: 'deposit' }]])
   })
 
@@ -79,7 +79,7 @@ describe('a step that waits for long', () => {
     await stopWork(db, target, order)
     const stopped = await deposit(wallet, () => Promise.resolve())
     expect(stopped.failure.message).toMatch(/^The wallet is frozen since \S+Z by alice: a test$/)
-    expect(stopped.failure.nextRetryDelay).toBe(30 * MINUTE_MS)
+    expect(stopped.failure.nextRetryDelay).toBe(HOUR_MS)
     // Let go on in that very moment, it waits for the signer as any other.
     let isOpen = true
     const resume = async () => {
@@ -93,9 +93,9 @@ describe('a step that waits for long', () => {
 })
 
 describe('parkedPause', () => {
-  test('is half an hour, and ends when there is something to do', () => {
-    expect(parkedPause()).toBe(30 * MINUTE_MS)
-    expect(parkedPause(HOUR_MS)).toBe(30 * MINUTE_MS)
+  test('is an hour, and ends when there is something to do', () => {
+    expect(parkedPause()).toBe(HOUR_MS)
+    expect(parkedPause(2 * HOUR_MS)).toBe(HOUR_MS)
     expect(parkedPause(20 * SECOND_MS)).toBe(20 * SECOND_MS)
     expect(parkedPause(0)).toBe(SECOND_MS)
   })
