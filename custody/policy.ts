@@ -167,19 +167,47 @@ function swapped(signature: string, args: unknown[], allowance: AllowanceOf<'swa
   return swappedUnits
 }
 
-/** Signature and arguments; an empty one for a function outside the vocabulary. */
-function decode(data: string): { signature: string; args: unknown[] } {
-  try {
-    const parsed = vocabulary.parseTransaction({ data })
-    if (!parsed) return { signature: '', args: [] }
-    const args = parsed.args.toArray(true) as unknown[]
-    if (vocabulary.encodeFunctionData(parsed.fragment, args) !== data.toLowerCase()) {
-      throw refusal('the call must carry its parameters and nothing else.')
-    }
-    return { signature: parsed.signature, args }
-  } catch (error) {
-    throw error instanceof ServiceError ? error : refusal('the call must be decodable.')
+/** A function of the vocabulary: its arguments, or the fields of its only one, have a word each. */
+type Known = { signature: string; isTuple: boolean; types: string[] }
+
+const WORD = 64
+const SELECTOR = '0x'.length + 8
+
+const functions = new Map<string, Known>()
+vocabulary.forEachFunction((fragment) => {
+  const [first] = fragment.inputs
+  const fields = first?.components
+  const types = (fields ?? fragment.inputs).map(({ type }) => type)
+  if (!types.every((type) => /^(address|bytes32|uint\d+)$/.test(type))) {
+    throw new Error(`${fragment.name} has an argument of no fixed length.`)
   }
+  functions.set(fragment.selector, { signature: fragment.format(), isTuple: !!fields, types })
+})
+
+/** Signature and arguments; an empty one for a function outside the vocabulary. Addresses are in lower case. */
+function decode(data: string): { signature: string; args: unknown[] } {
+  const hex = data.toLowerCase()
+  if (!/^0x[0-9a-f]*$/.test(hex)) throw refusal('the call must be decodable.')
+  const called = functions.get(hex.slice(0, SELECTOR))
+  if (!called) return { signature: '', args: [] }
+  const { signature, isTuple, types } = called
+  if (hex.length !== SELECTOR + types.length * WORD) {
+    throw refusal('the call must carry its parameters and nothing else.')
+  }
+  const args = types.map((type, i) => {
+    const at = SELECTOR + i * WORD
+    return readWord(type, hex.slice(at, at + WORD))
+  })
+  return { signature, args: isTuple ? [args] : args }
+}
+
+/** What a word says as a value of its type, which none of its bits goes beyond. */
+function readWord(type: string, word: string): string | bigint {
+  if (type === 'bytes32') return `0x${word}`
+  const value = BigInt(`0x${word}`)
+  const bits = type === 'address' ? 160 : Number(type.replace('uint', ''))
+  if (!(value < 1n << BigInt(bits))) throw refusal('the call must be decodable.')
+  return type === 'address' ? `0x${word.slice(-40)}` : value
 }
 
 function same(actual: unknown, expected: string, rule: string): void {

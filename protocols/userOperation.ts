@@ -153,7 +153,7 @@ const encodeOperation = (operation: UserOperation): Encoded =>
   ])
 
 /** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */
-export type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
+type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
 
 /** Nonce, success, cost, gas used: a word each. */
 const EXECUTED_WORDS = 4

@@ -3,7 +3,7 @@ import type { BlockId } from './booking.js'
 import type { Db } from '../connection/connect.js'
 
 /** What rows of a chain have to do with its next blocks. */
-export type Concern = {
+type Concern = {
   /** A log may concern one of its operations. */
   isWatched: boolean
   /** A transaction of ours may be in them. */

@@ -1,6 +1,7 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
 import { readBalance, readContract } from '../../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
+import { callEncoder, word } from '../abi.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
 import { isRevert, type ChainClient } from '../../chains/connect.js'
@@ -35,6 +36,8 @@ const pool = new Interface([
   `event Withdraw(address indexed reserve, address indexed user, address indexed to,
     uint256 amount)`,
 ])
+
+const supply = callEncoder(pool, 'supply')
 
 const token = new Interface(['function totalSupply() view returns (uint256)'])
 
@@ -77,11 +80,9 @@ export const aaveV3: LendingProtocol = {
   },
 
   encodeDeposit(market, wallet, units) {
-    const supply = [market.underlying, units, wallet, 0]
-    return [
-      encodeApprove(market.underlying, market.address, units),
-      { to: market.address, data: pool.encodeFunctionData('supply', supply) },
-    ]
+    const { address: to, underlying } = market
+    const data = supply([word(underlying), word(units), word(wallet), word(0n)])
+    return [encodeApprove(underlying, to, units), { to, data }]
   },
 
   encodeWithdraw(market, wallet, withdrawal) {

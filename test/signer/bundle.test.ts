@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Transaction } from 'ethers'
 import type { Tier } from '../../domain/tiers.js'
+import type { Payload } from '../../signer/payload.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 
 const WALLETS = 20
@@ -57,6 +59,22 @@ describe('operations that wait together', () => {
       .orderBy('log_index')
       .pluck<string[]>('id')
     expect(order).toEqual(own.slice(0, 5).map(({ operationId }) => operationId))
+  })
+
+  test('of one wallet bring one delegation, and each keeps it for a carrier of its own', async () => {
+    const wallet = await world.createWallet(3n * usdcUnits)
+    const own: Lend[] = []
+    for (let i = 0; i < 3; i++) own.push(await world.lend(wallet, usdcUnits))
+    await world.round()
+    const rows = await Promise.all(own.map(({ operationId }) => world.row(operationId)))
+    for (const row of rows) expect(row).toMatchObject({ state: 'confirmed', success: true })
+    const raw = (await world.sends()).find(({ tx_id }) => tx_id === rows[0]?.tx_id)?.raw ?? ''
+    const brought = Transaction.from(raw).authorizationList ?? []
+    expect(brought.map(({ signature }) => signature.serialized)).toEqual([
+      (rows[0]?.payload as Payload).authorization?.signature,
+    ])
+    const kept = rows.map((row) => (row?.payload as Payload).authorization)
+    expect(kept).toEqual([kept[0], kept[0], kept[0]])
   })
 })
 

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  findChainState,
+  insertChain,
+  insertHeaders,
+  readHeaders,
+  type BlockId,
+} from '../../../db/lanes/booking.js'
+import { bookEmpty, readConcern } from '../../../db/lanes/emptyBlocks.js'
+import { newId } from '../../../db/connection/ids.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
+
+let database: TestDatabase
+let chains = 2_000
+let own: number
+let other: number
+
+beforeAll(async () => {
+  database = await createDatabase()
+  await database.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
+})
+afterAll(() => database?.drop())
+beforeEach(async () => {
+  own = await createBooked()
+  other = await createBooked()
+})
+
+const blockOf = (chain: number, number: bigint, fork = ''): BlockId => ({
+  number,
+  hash: `0x${chain}/${number}${fork}`,
+})
+const blocksOf = (chain: number, ...numbers: bigint[]) => numbers.map((n) => blockOf(chain, n))
+
+/** Booked up to 100, final up to 80. */
+async function createBooked(): Promise<number> {
+  const id = ++chains
+  const [finalized, at] = [blockOf(id, 80n), blockOf(id, 100n)]
+  await insertChain(database.db, { id, name: `chain-${id}`, at, finalized })
+  await insertHeaders(database.db, id, blocksOf(id, 85n, 90n))
+  const lane = { chain_id: id, sender: 'lane', kek_id: 'kek', sealed_key: Buffer.alloc(1) }
+  await database.db('lane').insert(lane)
+  return id
+}
+
+async function insertStep(chain: number, state: string, block?: bigint): Promise<void> {
+  const wallet = await insertTestWallet(database.db)
+  const intentId = await insertTestIntent(database.db, wallet, 'executing')
+  const mined = block !== undefined && {
+    ...{ block_number: block.toString(), block_hash: '0x', tx_hash: newId('0x'), log_index: 0 },
+    ...{ success: true, gas_used: 0, gas_cost_usd: 0 },
+  }
+  const at = { chain_id: chain, chain_key: newId('key_'), state }
+  await insertTestOperation(database.db, wallet, intentId, { ...at, ...mined })
+}
+
+let nonces = 0
+async function insertTransaction(chain: number, values: object): Promise<void> {
+  const nonce = ++nonces
+  await database.db('chain_tx').insert({ chain_id: chain, sender: 'lane', nonce, ...values })
+}
+const minedIn = (block: bigint) => ({
+  ...{ state: 'mined', mined_send: 1, block_number: block.toString(), block_hash: '0x' },
+})
+
+describe('what the next blocks have to do with rows', () => {
+  const concern = (chain = own) =>
+    readConcern(database.db, chain, { confirmed: 100n, finalized: 80n })
+  const nothing = { isWatched: false, isAwaited: false, isDue: false }
+
+  test('is nothing where there are none, or all of them are over', async () => {
+    expect(await concern()).toEqual(nothing)
+    await insertStep(own, 'final', 70n)
+    await insertStep(own, 'cancelled')
+    expect(await concern()).toEqual(nothing)
+  })
+
+  test('logs may be of what waits', async () => {
+    await insertStep(own, 'queued')
+    expect([await concern(), await concern(other)]).toEqual([
+      { ...nothing, isWatched: true },
+      nothing,
+    ])
+  })
+
+  test('a transaction that is open may be in them', async () => {
+    await insertTransaction(own, {})
+    expect([await concern(), await concern(other)]).toEqual([
+      { ...nothing, isAwaited: true },
+      nothing,
+    ])
+  })
+
+  test.each([
+    ['mined', 100n, 101n],
+    ['confirmed', 80n, 81n],
+  ])(
+    'what is %s in block %d is due, what is in the one above is not',
+    async (state, due, later) => {
+      await insertStep(own, state, later)
+      expect(await concern()).toEqual({ ...nothing, isWatched: true })
+      await insertStep(own, state, due)
+      expect(await concern()).toEqual({ ...nothing, isWatched: true, isDue: true })
+      expect(await concern(other)).toEqual(nothing)
+    },
+  )
+
+  test('so is a transaction that becomes final, where anything does', async () => {
+    await insertTransaction(own, minedIn(81n))
+    expect(await concern()).toEqual(nothing)
+    await insertTransaction(own, minedIn(80n))
+    expect([await concern(), await concern(other)]).toEqual([{ ...nothing, isDue: true }, nothing])
+    const unknown = { confirmed: 100n, finalized: undefined }
+    expect(await readConcern(database.db, own, unknown)).toEqual(nothing)
+  })
+})
+
+describe('blocks that concern no row', () => {
+  const from = () => blockOf(own, 100n)
+  const book = (blocks: BlockId[], finalized?: BlockId, at = from()) =>
+    bookEmpty(database.db, own, { from: at, blocks, finalized })
+  const numbers = async (chain = own) =>
+    (await readHeaders(database.db, chain)).map(({ number }) => number)
+
+  test('move the booked block on and are kept, on their chain only', async () => {
+    await book(blocksOf(own, 101n, 102n))
+    const state = { booked: blockOf(own, 102n), finalizedBlock: 80n }
+    expect(await findChainState(database.db, own)).toEqual(state)
+    expect(await numbers()).toEqual([102n, 101n, 100n, 90n, 85n, 80n])
+    const untouched = { booked: blockOf(other, 100n), finalizedBlock: 80n }
+    expect(await findChainState(database.db, other)).toEqual(untouched)
+    expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
+  })
+
+  test('end the watch below a final block that is kept, or one of them', async () => {
+    await book(blocksOf(own, 101n), blockOf(own, 90n))
+    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 90n })
+    expect(await numbers()).toEqual([101n, 100n, 90n])
+    expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
+    await book(blocksOf(own, 102n, 103n), blockOf(own, 103n), blockOf(own, 101n))
+    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 103n })
+    expect(await numbers()).toEqual([103n])
+  })
+
+  test('end none by a final block of another fork', async () => {
+    await book(blocksOf(own, 101n), blockOf(own, 90n, ' of a fork'))
+    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
+    expect(await numbers()).toEqual([101n, 100n, 90n, 85n, 80n])
+  })
+
+  test('are booked by nobody who has been overtaken', async () => {
+    const overtaken = book(blocksOf(own, 101n), blockOf(own, 90n), blockOf(own, 99n))
+    await expect(overtaken).rejects.toThrow('The booked block has moved.')
+    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
+    expect(await numbers()).toEqual([100n, 90n, 85n, 80n])
+  })
+})
