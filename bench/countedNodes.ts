@@ -56,8 +56,8 @@ export async function startCountedNodes() {
 function kindOf({ method, params }: RpcCall): string {
   if (method !== 'eth_call' && method !== 'eth_getBlockByNumber') return method
   const block = method === 'eth_call' ? params[1] : params[0]
-  if (typeof block === 'object') return `${method} (hash)`
-  return String(block).startsWith('0x') ? `${method} (number)` : `${method} (${String(block)})`
+  if (typeof block !== 'string') return `${method} (hash)`
+  return `${method} (${block.startsWith('0x') ? 'number' : block})`
 }
 
 /** How many calls a tally holds. */
