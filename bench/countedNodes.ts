@@ -3,7 +3,7 @@ import { startAnvil } from '../devnet/anvil.js'
 import { devnetTerms } from '../devnet/chains.js'
 import { startFaultProxy, type RpcCall } from '../test/support/faultProxy.js'
 
-/** Calls by method. */
+/** Calls by what was asked: a method, and of those that the service asks for several reasons what tells them apart. */
 export type Tally = Map<string, number>
 
 /** A way to a node that counts what passes. */
@@ -26,8 +26,9 @@ export async function startCountedNodes() {
   const stops: (() => Promise<void>)[] = []
   const open = async (): Promise<Door> => {
     const tally: Tally = new Map()
-    const count = ({ method }: RpcCall) => {
-      tally.set(method, (tally.get(method) ?? 0) + 1)
+    const count = (call: RpcCall) => {
+      const kind = kindOf(call)
+      tally.set(kind, (tally.get(kind) ?? 0) + 1)
       return undefined
     }
     const urls = await Promise.all(
@@ -49,6 +50,14 @@ export async function startCountedNodes() {
       await Promise.all(nodes.map((node) => node.stop()))
     },
   }
+}
+
+/** Planning reads contracts at the hash of a block, the signer at its number; heads are the lanes' and the signer's. */
+function kindOf({ method, params }: RpcCall): string {
+  if (method !== 'eth_call' && method !== 'eth_getBlockByNumber') return method
+  const block = method === 'eth_call' ? params[1] : params[0]
+  if (typeof block !== 'string') return `${method} (hash)`
+  return `${method} (${block.startsWith('0x') ? 'number' : block})`
 }
 
 /** How many calls a tally holds. */

@@ -150,17 +150,7 @@ begin
 end $$;
 `
 
-const walls = `
--- By the key of the wallet: a list of all wallets of an account would be made for each row.
-alter policy own_account on reservation
-  using (exists (select from wallet w where w.id = reservation.wallet_id))
-  with check (exists (select from wallet w where w.id = reservation.wallet_id));
-alter policy own_account on wallet_secret
-  with check (exists (select from wallet w where w.id = wallet_secret.wallet_id));
-alter policy own_stops on stop
-  using (scope in ('chain', 'deployment') or subject = current_account((select true))
-    or exists (select from wallet w where w.id = stop.subject));
-
+const keys = `
 -- Of the account of a wallet, which is bound by the wallet's own key.
 alter table intent drop constraint intent_account_id_fkey;
 alter table funding drop constraint funding_account_id_fkey;
@@ -182,4 +172,4 @@ language sql security definer set search_path = public, pg_temp as $$
 $$;
 `
 
-export const together = `${events}${changes}${booking}${walls}${starts}`
+export const together = `${events}${changes}${booking}${keys}${starts}`

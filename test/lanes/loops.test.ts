@@ -67,18 +67,26 @@ describe('signer and driver as loops', () => {
     expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 
-  test('look for blocks less often once nobody waits for one', async () => {
+  test('look for blocks often only while something that was sent is not mined', async () => {
     const lookedInASecond = async () => {
       const before = world.proxy.asked.eth_getBlockByNumber ?? 0
       await sleep(1_000)
       return (world.proxy.asked.eth_getBlockByNumber ?? 0) - before
     }
-    await lendAndWait()
+    const wallet = await world.createWallet(usdcUnits)
+    await world.rpc('evm_setIntervalMining', [0])
+    // Whatever is ordered and announced, nobody waits for a block before something is sent.
+    world.proxy.set(({ method }) => (method === 'eth_estimateGas' ? { delayMs: 2_500 } : undefined))
+    const { operationId } = await world.lend(wallet, usdcUnits)
+    const quiet = await lookedInASecond()
+    world.proxy.set(undefined)
+    await world.waitUntil(async () => (await world.row(operationId))?.state === 'signed')
+    await sleep(500)
     const busy = await lookedInASecond()
-    let quiet = busy
-    for (let i = 0; i < 30 && 2 * quiet >= busy; i++) quiet = await lookedInASecond()
     expect(2 * quiet).toBeLessThan(busy)
     expect(quiet).toBeGreaterThan(0)
+    await world.rpc('evm_setIntervalMining', [1])
+    await world.waitUntil(async () => (await world.row(operationId))?.state === 'confirmed')
   })
 
   test('survive an announcement that makes no sense', async () => {
