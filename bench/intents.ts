@@ -136,11 +136,13 @@ async function measureIdle(): Promise<Tally> {
   return scaled(since(nodes.service.tally, before), 1 / seconds)
 }
 
-const since = (now: Tally, before: Tally): Tally =>
-  new Map([...now].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]))
+function since(now: Tally, before: Tally): Tally {
+  return new Map([...now].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]))
+}
 
-const scaled = (tally: Tally, factor: number): Tally =>
-  new Map([...tally].map(([kind, count]) => [kind, count * factor]))
+function scaled(tally: Tally, factor: number): Tally {
+  return new Map([...tally].map(([kind, count]) => [kind, count * factor]))
+}
 
 async function runCase(bench: Bench, one: Case, phaseMs: number): Promise<Figures> {
   const { service, script } = bench.nodes
