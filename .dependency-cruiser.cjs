@@ -23,7 +23,7 @@ const directions = {
   // What an operator asks: it reads logs as the lanes do, and hears of workflows from whoever starts it.
   audit: ['lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   // What is sent to endpoints that callers name, and by which addresses.
-  webhooks: ['custody/seal\\.ts$', 'domain/'],
+  webhooks: ['custody/(seal|hpke)\\.ts$', 'domain/'],
   activities: ['webhooks/', 'planning/', 'lanes/', 'protocols/', 'chains/', 'db/', 'domain/'],
   workflows: ['domain/', 'type:activities/'],
   temporal: ['db/', 'domain/', share, 'type:workflows/'],

@@ -113,7 +113,7 @@ export async function awaitAttestation(
     }
   }
   const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs
-  return whileBeating({ ...tools, attemptMs: attemptMs(tools, waitedMs) }, wait, beat)
+  return whileBeating({ ...tools, attemptMs: attemptMs(waitedMs) }, wait, beat)
 }
 
 /** Gives back the slot of a step that waits on. Returns when the message came before anybody could notice. */
@@ -122,7 +122,7 @@ async function parkWhileUnattested(tools: Tools, id: string, leastMs?: number): 
   const burning = await readBurning(tools, id)
   if (isParked && burning.burn.eventNonce) return
   const ageMs = ageOf(burning)
-  const pauseMs = isParked ? parkedPause(ageMs, leastMs) : within(ageMs / 4, retries)
+  const pauseMs = isParked ? parkedPause(leastMs) : within(ageMs / 4, retries)
   throw stillWaiting('The burn waits to be attested.', pauseMs)
 }
 

@@ -24,6 +24,8 @@ export type Teller = {
    * how many milliseconds it could be told that was not.
    */
   tell(hold: Hold): Promise<number | undefined>
+  /** Whether the workflow says something that another state of the row would make wrong. */
+  hasTold(): boolean
 }
 
 /** A teller for the attempt that runs now. */
@@ -48,6 +50,7 @@ export function createTeller(): Teller {
       context.heartbeat(told)
       return undefined
     },
+    hasTold: () => told !== undefined,
   }
 }
 
@@ -93,7 +96,8 @@ export function stoppedBy({ scope, since, by, why }: Stop & Order): Hold {
   return { code: isPaused ? 'PAUSED' : 'FROZEN', message, since: since.toISOString() }
 }
 
-function holdOf(row: Operation): Hold | undefined {
+/** What holds it up unless an operator does. */
+export function holdOf(row: Operation): Hold | undefined {
   const code = waitingCodeOf({ ...row, isCarried: row.txId !== null })
   if (!code) return undefined
   const since = sinceWhen(row)

@@ -13,10 +13,18 @@ import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
-import { unusualIn } from '../domain/hold.js'
+import { unusualIn, type Hold } from '../domain/hold.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
-import { createTeller, findHold, isUnsent, reasonOf, stoppedBy, type Teller } from './holds.js'
+import {
+  createTeller,
+  findHold,
+  holdOf,
+  isUnsent,
+  reasonOf,
+  stoppedBy,
+  type Teller,
+} from './holds.js'
 import { attemptMs, park, parkedPause } from './parking.js'
 import type { Chains } from '../chains/connect.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
@@ -71,8 +79,7 @@ const LONGEST_STOP_MS = 15_000
 /** A usual step is over by then and costs no heartbeat. */
 const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
-/** A usual operation of a devnet is over soon after that. */
-const FIRST_LOOK_MS = 1_000
+const FRESH_MS = 1_000
 const SHORTEST_RETRY_MS = 200
 /** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
 const WAITING_SHARE = 1 / 4
@@ -96,7 +103,7 @@ export async function runStep(
   await assertNotStopped(tools, row, teller)
   const latest = await wait(tools, row, teller)
   const settled = await giveUpWhenLate(tools, latest, deadlineMs)
-  const tellAgainMs = await tellHold(tools.db, settled, teller)
+  const tellAgainMs = await tellHold(teller, await findHold(tools.db, settled))
   const last = await parkWhileWaiting(tools, settled, { deadlineMs, tellAgainMs })
   crashPoint('activity: before its result')
   const result = toStepResult(last, failureCodes[order.kind])
@@ -105,13 +112,14 @@ export async function runStep(
 }
 
 function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {
-  const watch = (now: Operation) => {
-    // Most are over by then, and nobody has to look what holds them up.
-    const youngMs = FIRST_LOOK_MS - ageOf(row)
-    return youngMs > 0 ? Promise.resolve(youngMs) : tellHold(tools.db, now, teller)
+  const watch = async (now: Operation) => {
+    // What is shown first was not stopped a moment ago, or is too young to say so.
+    const hold = now === row ? holdOf(now) : await findHold(tools.db, now)
+    const againMs = await tellHold(teller, hold)
+    return { againMs, ofEachState: teller.hasTold() }
   }
   return whileBeating(
-    { ...tools, attemptMs: attemptMs(tools, ageOf(row)) },
+    { ...tools, attemptMs: attemptMs(ageOf(row)) },
     (signal) => awaitOperation({ ...tools, watch }, row, signal),
     () => {
       teller.beat()
@@ -122,16 +130,19 @@ function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> 
 const ageOf = ({ createdAt }: Operation) => Date.now() - createdAt.getTime()
 
 /** @returns After how many milliseconds there may be more to tell though nothing has changed. */
-async function tellHold(db: Db, row: Operation, teller: Teller): Promise<number | undefined> {
-  const hold = await findHold(db, row)
+async function tellHold(teller: Teller, hold: Hold | undefined): Promise<number | undefined> {
   if (!hold) return undefined
   const againMs = await teller.tell(hold)
   return againMs ?? unusualIn(hold)
 }
 
-/** Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. */
+/**
+ * Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. Of what
+ * was ordered just now the first look at all who wait says so.
+ */
 async function assertNotStopped(tools: Tools, row: Operation, teller: Teller): Promise<void> {
-  const stop = isUnsent(row) ? await findStop(tools.db, row) : undefined
+  const isStoppable = isUnsent(row) && ageOf(row) >= FRESH_MS
+  const stop = isStoppable ? await findStop(tools.db, row) : undefined
   if (!stop) return
   const hold = stoppedBy(stop)
   await teller.tell(hold)
@@ -139,7 +150,7 @@ async function assertNotStopped(tools: Tools, row: Operation, teller: Teller): P
   // It was let go on meanwhile.
   if (isParked && !(await findStop(tools.db, row))) return
   const pauseMs = isParked
-    ? parkedPause(ageOf(row))
+    ? parkedPause()
     : Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS)
   throw stillWaiting(hold.message, pauseMs)
 }
@@ -159,10 +170,7 @@ async function parkWhileWaiting(
   if (outcomeOf(latest).kind !== 'waiting') return latest
   const toDeadlineMs =
     isUnsent(latest) && Date.now() <= deadlineMs ? deadlineMs - Date.now() : Infinity
-  // An earlier step that a reorg has turned round is none of its rows.
-  const mostMs = isUnsent(latest) && latest.sequence > 1 ? LONGEST_RETRY_MS : Infinity
-  const leastMs = Math.min(tellAgainMs, toDeadlineMs, mostMs)
-  throw stillWaiting(reasonOf(latest), parkedPause(ageOf(latest), leastMs))
+  throw stillWaiting(reasonOf(latest), parkedPause(Math.min(tellAgainMs, toDeadlineMs)))
 }
 
 type StepRun = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toQuantity } from 'ethers'
+import { getAddress, toQuantity } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { findFinalized } from '../chains/finality.js'
 import { readLogRange } from '../chains/logRange.js'
@@ -12,7 +12,7 @@ import {
   type AuditedLane,
   type AuditedTx,
 } from '../db/audit/rows.js'
-import { findOperationsByKey } from '../db/lanes/booking.js'
+import { findOperationsByKey } from '../db/lanes/watched.js'
 import { isOutcomeOf, outcomeFilter, readOutcome } from '../protocols/outcomes.js'
 import { pagesOf } from './pages.js'
 import type { ChainClient } from '../chains/connect.js'
@@ -138,7 +138,7 @@ async function* findStrangers(
     const transaction = [log.transactionHash]
     const sent = await client.send<{ from: string }>('eth_getTransactionByHash', transaction)
     if (!lanes.some(({ sender }) => isSameAddress(sender, sent.from))) continue
-    const actor = outcome.actor ?? 'a message of the bridge'
+    const actor = outcome.actor ? getAddress(outcome.actor) : 'a message of the bridge'
     const wallet = await db('wallet')
       .whereILike('address', actor)
       .first<{ id: string } | undefined>('id')

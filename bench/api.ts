@@ -35,7 +35,7 @@ const WARM_UP_SECONDS = 2
 const ACCOUNTS = 64
 const TRIP_SECONDS = 1
 /** Goals: throughput as a share of the bare handler's, and round trips to Postgres per request. */
-const MIN_RATIO = 0.8
+const MIN_RATIO = 1
 const MAX_TRIPS = 2
 /** Throughput with the request log as a share of that without it. */
 const MIN_LOGGED = 0.95
@@ -112,6 +112,10 @@ async function compare({ reads: callers, who }: Callers): Promise<void> {
     const ratio = ratioOf(spread)
     const trips = await countTrips(servers.steward, callers)
     console.log(`ratio ${ratio.toFixed(2)} of the bare handler (goal: at least ${MIN_RATIO})`)
+    // On a busy machine throughput also tells how many sessions of Postgres ask for a core at once: the API has few.
+    console.log(
+      `${cpuShare(spread).toFixed(2)} of its CPU per request, server and Postgres together`,
+    )
     console.log(`${trips.toFixed(2)} round trips per request (goal: at most ${MAX_TRIPS})`)
     const logged = shareOf(spread.steward, spread.unlogged)
     console.log(`${logged.toFixed(2)} of it without request log (goal: at least ${MIN_LOGGED})`)
@@ -176,6 +180,12 @@ function shareOf(measured: Measured[], others: Measured[]): number {
     ({ perSecond }, round) => perSecond / (others[round]?.perSecond ?? NaN),
   )
   return median(shares)
+}
+
+/** CPU time per request as a share of the bare handler's in the same round: the median of the rounds. */
+function cpuShare({ steward, bare }: Rounds): number {
+  const micros = (one?: Measured) => (one?.serverMicros ?? NaN) + (one?.postgresMicros ?? NaN)
+  return median(steward.map((one, round) => micros(one) / micros(bare[round])))
 }
 
 function report(title: string, rounds: Rounds): void {

@@ -6,11 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { claimNetwork, connect } from '../db/connection/connect.js'
+import { compileServices } from '../dev/parts/compile.js'
+import { nodeFlags } from '../dev/parts/parts.js'
 import { createWorld, type World } from '../test/lanes/world/fixture.js'
 import { startTemplate } from '../test/support/database.js'
 import { createRunFolder } from '../test/support/runFolder.js'
 import { inTurns } from './callers.js'
-import { readCpu, readMemory, spent, type Cpu } from './usage.js'
+import { profiling } from './profiles.js'
+import { readCpu, readMemory, readThreads, spent, type Cpu } from './usage.js'
 import type { Wallet } from '../db/tenants/wallets.js'
 
 /**
@@ -25,6 +28,8 @@ const { values } = parseArgs({
     scenarios: { type: 'string', default: '1x500,50x10,50x60,50x60!' },
     lanes: { type: 'string', default: '2' },
     block: { type: 'string', default: '1' },
+    /** A folder for profiles of signer and lanes, which are then printed. They cost time of their own. */
+    profile: { type: 'string' },
   },
 })
 const relayed: Record<string, number> = { '1x500': 59, '50x10': 207, '50x60': 114 }
@@ -40,7 +45,12 @@ const SAMPLE_MS = 250
 const WINDOW_SECONDS = 3
 /** Nothing happens for so long: what is not executed then is lost. */
 const PATIENCE_MS = 90_000
+/** Until a process has written its profile. */
+const WRITING_MS = 2_000
 const root = fileURLToPath(new URL('..', import.meta.url))
+const profiles = profiling(values.profile)
+/** As a deployment runs them. */
+const compiled = await compileServices()
 
 type Scenario = { name: string; wallets: number; each: number; isKilled: boolean }
 type Service = { role: 'lanes' | 'signer'; child: ChildProcess }
@@ -123,6 +133,7 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
   const samples: Sample[] = []
   let [cpuBefore, cpu] = [readCpu(pids()), {}]
   let killedAt: number | undefined
+  const threads = profile(services)
   const begun = performance.now()
   const now = () => (performance.now() - begun) / 1_000
   for (let last = { executed: -1, at: 0 }; ;) {
@@ -142,8 +153,23 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
   }
   const seconds = now()
   const [rest, memory] = [spent(cpuBefore, readCpu(pids())), readMemory(pids())]
+  await threads(total)
   await end(services, 'SIGTERM')
   return { samples, seconds, cpu: addAll(cpu, rest), memory, killedAt }
+}
+
+/** Begins profiles, when that was asked for; the function prints them. Of those who are killed there are none. */
+function profile(services: Service[]): (operations: number) => Promise<void> {
+  if (!values.profile) return () => Promise.resolve()
+  const own = services.map(({ role, child }) => ({ name: role, pid: child.pid ?? 0 }))
+  const before = own.map(({ pid }) => readThreads(pid))
+  profiles.toggle(own.map(({ pid }) => pid))
+  return async (intents) => {
+    const used = own.map(({ pid }, i) => spent(before[i] ?? {}, readThreads(pid)))
+    profiles.toggle(own.map(({ pid }) => pid))
+    await sleep(WRITING_MS)
+    for (const [i, one] of own.entries()) profiles.report(one, { threads: used[i] ?? {}, intents })
+  }
 }
 
 function addAll(one: Cpu, other: Cpu): Cpu {
@@ -172,12 +198,13 @@ function startServices(world: World): Promise<Service[]> {
 async function start(world: World, role: Service['role']): Promise<Service> {
   const away = 'http://127.0.0.1:9'
   const url = world.database.urlAs(`steward_${role}`)
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, role, 'main.ts')], {
+  const child = spawn(process.execPath, [...nodeFlags, join(compiled, role, 'main.js')], {
     cwd: root,
     env: {
       ...process.env,
       ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), LOG_LEVEL: 'error' },
       ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES), NODE_OPTIONS: '' },
+      ...profiles.env,
       ...{ RPC_URL_ETHEREUM_SEPOLIA: away, RPC_URL_BASE_SEPOLIA: away, ATTESTATION_URL: away },
       ...{ RPC_URL_ARBITRUM_SEPOLIA: world.node.url, KEK_FILE: join(world.folder, 'kek') },
     },

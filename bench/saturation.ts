@@ -74,6 +74,7 @@ async function measure(facts: Facts): Promise<void> {
   const funding = await fundAll(crowd, wallets)
   if (values.profile) await reportStatements(db, WALLETS)
   tell('fundings', funding)
+  console.log('CPU ms per funding:', perItem(funding.cpu))
   if (KIND === 'withdraw') {
     tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))
   }
@@ -140,6 +141,9 @@ async function readBundling({ db }: Crowd, since: number) {
   return rows[0] ?? { operations: 0, bundles: 0 }
 }
 
+const perItem = (cpu: Cpu): Cpu =>
+  Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
+
 type Measured = {
   run: Run
   funding: Run
@@ -151,9 +155,7 @@ type Measured = {
 
 function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
   tell(`${KIND}s`, run)
-  const perIntent = (cpu: Cpu) =>
-    Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
-  const own = perIntent(run.cpu)
+  const own = perItem(run.cpu)
   const rows = Object.keys(run.cpu).map((name) => [
     name,
     {
@@ -163,7 +165,7 @@ function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
     },
   ])
   console.table(Object.fromEntries(rows))
-  console.log('the twin, CPU ms per workflow:', perIntent(twin.cpu))
+  console.log('the twin, CPU ms per workflow:', perItem(twin.cpu))
   const figures = {
     perSecond: WALLETS / run.seconds,
     shareOfTwin: WALLETS / run.seconds / twin.perSecond,

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import { MULTICALL_ADDRESS } from './multicall.js'
 import { readEthPrice } from './prices.js'
-import { readBalance, readContract } from './read.js'
+import { readBalance, readContract, type BlockRef } from './read.js'
 import { tokensOf } from './registry.js'
 import type { ChainClient } from './connect.js'
 
@@ -13,19 +13,23 @@ const native = new Interface(['function getEthBalance(address) view returns (uin
 /** USDC and the dollars that it is swapped for are taken as one. */
 const DOLLAR_PRICE_E8 = 100_000_000n
 
+/** Wei of an account at a block, the latest one unless told. Asked together with contracts. */
+export async function readEthBalance(
+  client: ChainClient,
+  { owner, block = 'latest' }: { owner: string; block?: BlockRef },
+): Promise<bigint> {
+  const call = { to: MULTICALL_ADDRESS, abi: native, name: 'getEthBalance', args: [owner], block }
+  const [wei] = await readContract(client, call)
+  return wei as bigint
+}
+
 /** What an address holds of USDC, the tokens that it is swapped for, and ETH at the head of a chain, without what it holds nothing of. */
 export async function readHoldings(client: ChainClient, owner: string): Promise<Holding[]> {
   const tokens = tokensOf(client.chain)
-  const [coin, amounts] = await Promise.all([
-    readContract(client, {
-      to: MULTICALL_ADDRESS,
-      abi: native,
-      name: 'getEthBalance',
-      args: [owner],
-    }),
+  const [wei, amounts] = await Promise.all([
+    readEthBalance(client, { owner }),
     Promise.all(tokens.map(({ address }) => readBalance(client, { token: address, owner }))),
   ])
-  const wei = coin[0] as bigint
   // Wallets of the service need no ETH: the price is asked for only where somebody has sent some.
   const ethPrice = wei > 0n ? await readEthPrice(client) : 0n
   const holdings = [

@@ -1,4 +1,4 @@
-import { Interface } from 'ethers'
+import { decodeAggregate, encodeAggregate } from './aggregate.js'
 import { ServiceError } from '../domain/errors.js'
 import { revertedWith, type ChainClient } from './connect.js'
 
@@ -8,15 +8,9 @@ import { revertedWith, type ChainClient } from './connect.js'
  */
 export const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-const multicall = new Interface([
-  `function aggregate3(tuple(address target, bool allowFailure, bytes callData)[] calls) payable
-    returns (tuple(bool success, bytes returnData)[] results)`,
-])
-
 /** One call that makes several, each of which may fail alone. They see Multicall3 as their caller. */
 export function encodeTogether(calls: Call[]): Call {
-  const all = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }))
-  return { to: MULTICALL_ADDRESS, data: multicall.encodeFunctionData('aggregate3', [all]) }
+  return { to: MULTICALL_ADDRESS, data: encodeAggregate(calls) }
 }
 
 /** Nodes bound the gas of one eth_call. */
@@ -102,7 +96,7 @@ async function aggregate(client: ChainClient, calls: Call[], block: unknown): Pr
 
 function decodeAnswers({ chain }: ChainClient, returned: string): Answer[] {
   try {
-    return multicall.decodeFunctionResult('aggregate3', returned)[0] as Answer[]
+    return decodeAggregate(returned)
   } catch (cause) {
     const reason = `no Multicall3 at ${MULTICALL_ADDRESS}`
     const details = { chain: chain.name, method: 'eth_call', answered: true, reverted: false }

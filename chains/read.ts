@@ -1,5 +1,6 @@
 import { Interface, toQuantity, type Result } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
+import { addressWord } from './aggregate.js'
 import { MULTICALL_ADDRESS, callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
@@ -34,8 +35,6 @@ export type Receipt = {
   logs: Log[]
 }
 
-export const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
-
 /** A block as JSON-RPC takes it. */
 export const blockParameter = (block: BlockRef) => {
   if (typeof block === 'string') return block
@@ -67,22 +66,38 @@ export async function readContract(
   try {
     return abi.decodeFunctionResult(name, answer)
   } catch (cause) {
-    const chain = client.chain.name
-    const reason = answer === '0x' ? 'no contract there' : 'an answer of another shape'
-    const details = { chain, method: 'eth_call', answered: true, reverted: false, reason }
-    const message = `${chain} cannot tell ${name} of ${to}: ${reason}.`
-    throw new ServiceError('RPC_ERROR', message, details, { cause })
+    throw unreadable(client, { to, name, answer }, cause)
   }
 }
 
-/** Balance of a token in base units. */
+function unreadable(
+  { chain: { name: chain } }: ChainClient,
+  { to, name, answer }: Pick<ContractCall, 'to' | 'name'> & { answer: string },
+  cause?: unknown,
+): ServiceError {
+  const reason = answer === '0x' ? 'no contract there' : 'an answer of another shape'
+  const details = { chain, method: 'eth_call', answered: true, reverted: false, reason }
+  return new ServiceError(
+    'RPC_ERROR',
+    `${chain} cannot tell ${name} of ${to}: ${reason}.`,
+    details,
+    { cause },
+  )
+}
+
+/** Of `balanceOf(address)`, and of the 32 bytes that it returns with `0x`. */
+const BALANCE_OF = '0x70a08231'
+const WORD_LENGTH = 66
+
+/** Balance of a token in base units. It is asked with every plan: no coder for any shape stands between. */
 export async function readBalance(
   client: ChainClient,
   { token, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
 ): Promise<bigint> {
-  const call = { to: token, abi: erc20, name: 'balanceOf', args: [owner], block }
-  const [units] = await readContract(client, call)
-  return units as bigint
+  const call = { to: token, data: BALANCE_OF + addressWord(owner) }
+  const answer = await callTogether(client, call, blockParameter(block))
+  if (answer.length >= WORD_LENGTH) return BigInt(answer.slice(0, WORD_LENGTH))
+  throw unreadable(client, { to: token, name: 'balanceOf', answer })
 }
 
 const multicall = new Interface(['function getBlockNumber() view returns (uint256)'])

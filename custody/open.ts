@@ -1,5 +1,6 @@
 import { Wallet, hexlify } from 'ethers'
-import { ENCAPSULATED_BYTES, associatedData, suite, type SealContext } from './seal.js'
+import { openSealed } from './hpke.js'
+import { associatedData, type SealContext } from './seal.js'
 import type { PrivateKek } from './kek/file.js'
 
 /**
@@ -14,13 +15,7 @@ export async function openAccount(
   context: SealContext,
 ): Promise<Wallet> {
   if (context.kekId !== kek.id) throw new Error(`The key is sealed to ${context.kekId}.`)
-  const bytes = new Uint8Array(sealed)
-  const recipient = await suite.createRecipientContext({
-    recipientKey: kek.privateKey,
-    enc: bytes.slice(0, ENCAPSULATED_BYTES).buffer,
-  })
-  const ciphertext = bytes.slice(ENCAPSULATED_BYTES).buffer
-  const privateKey = new Uint8Array(await recipient.open(ciphertext, associatedData(context)))
+  const privateKey = await openSealed(kek, sealed, associatedData(context))
   try {
     const account = new Wallet(hexlify(privateKey))
     if (account.address !== context.address) throw new Error('The key is not of this address.')

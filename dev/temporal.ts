@@ -4,6 +4,7 @@ import { findTemporalCli } from './parts/temporalCli.js'
 import { createTemporalCluster } from './parts/temporalCluster.js'
 import { findTemporalPrograms } from './parts/temporalPrograms.js'
 import { assertListening } from './ports.js'
+import { readBackgroundNice } from './settings.js'
 import { TEMPORAL_ON_POSTGRES } from './state/state.js'
 
 const TEMPORAL_PORT = 7233
@@ -26,10 +27,11 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
   }
   const cli = await findTemporalCli({ env, signal })
   const { temporal: port, temporalUi: ui } = ports
+  const nice = readBackgroundNice(env)
   const temporalAddress = `127.0.0.1:${port}`
   if (set.places.temporal === TEMPORAL_ON_POSTGRES) {
     const programs = await findTemporalPrograms({ env, signal })
-    const options = { programs, cli, home, port, namespace: temporalNamespace }
+    const options = { programs, cli, home, port, namespace: temporalNamespace, nice }
     const { database, server, metricsUrl } = await createTemporalCluster(options)
     await supervisor.start(database)
     await supervisor.start(server)
@@ -37,7 +39,7 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
     const temporalCluster = { databaseUrl: database.url(), metricsUrl }
     return { ...outside, temporalAddress, temporalCluster }
   }
-  await supervisor.start(createTemporalPart(cli, home, { temporal: port, ui }))
+  await supervisor.start(createTemporalPart(cli, home, { ports: { temporal: port, ui }, nice }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   const temporalUiUrl = `http://127.0.0.1:${ui}`
   return { temporalAddress, temporalNamespace, temporalCluster: null, temporalUiUrl }

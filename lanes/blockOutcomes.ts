@@ -3,13 +3,13 @@ import { isRevert, type ChainClient } from '../chains/connect.js'
 import { readLogRange } from '../chains/logRange.js'
 import { readEthPrice } from '../chains/prices.js'
 import { readLogs, readReceipt, type Block, type Log, type Receipt } from '../chains/read.js'
+import { type MinedOperation } from '../db/lanes/booking.js'
 import {
   findOperationsByKey,
   hasUnfinalOperations,
   readOpenSends,
-  type MinedOperation,
   type OpenSend,
-} from '../db/lanes/booking.js'
+} from '../db/lanes/watched.js'
 import { isOutcomeOf, outcomeFilter, outcomeFilters, readOutcome } from '../protocols/outcomes.js'
 import { toMined } from './outcomeLogs.js'
 import type { Db } from '../db/connection/connect.js'
@@ -29,8 +29,6 @@ export async function readOutcomeLogs(
   through: ChainClient,
   blocks: Block[],
 ): Promise<Log[] | undefined> {
-  // Asked after the blocks were read: what is inserted later cannot be in them.
-  if (!(await hasUnfinalOperations(tools.db, through.chain.chainId))) return []
   const logs = await Promise.all(blocks.map((block) => readBlockLogs(tools, through, block)))
   if (logs.some((found) => found === undefined)) return undefined
   tools.seen.emptyReads.clear()

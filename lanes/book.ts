@@ -5,18 +5,17 @@ import {
   confirmUpTo,
   finalizeUpTo,
   findChainState,
-  hasFinalOperations,
   hasOperations,
   insertChain,
   insertHeaders,
   readHeaders,
-  restartAt,
-  rollBack,
   setBooked,
   setMined,
   setTransactionsMined,
   type BlockId,
+  type MinedOperation,
 } from '../db/lanes/booking.js'
+import { bookEmpty, readConcern } from '../db/lanes/emptyBlocks.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import {
   matchOutcomes,
@@ -24,18 +23,16 @@ import {
   readCarriedUpTo,
   readFinalizedLogs,
   readOutcomeLogs,
+  type Carried,
 } from './blockOutcomes.js'
-import { compareEndpoints, followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
-import type { ChainClient } from '../chains/connect.js'
+import { followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
+import { reorganise, tellReopened, type BookingTools } from './reorganise.js'
 import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 
 /** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
 const LEAST_BLOCKS = 4
 /** Finalized blocks booked in one go after a long absence: only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
-
-/** `through`: the one endpoint that everything of a round is read from. */
-type BookingTools = DriverTools & { through: ChainClient }
 
 /**
  * Books what the chain has added since the last call: outcomes of operations, confirmations, finality.
@@ -141,38 +138,65 @@ async function readBlocks(
 /** Blocks that follow each other on the booked one, and the head that they lead to. */
 type Linked = { booked: BlockId; blocks: Block[]; head: Block }
 
-/** Books linked blocks with everything they say, in one transaction. False when they are to be read again. */
-async function book(tools: BookingTools, { booked, blocks, head }: Linked): Promise<boolean> {
-  const { db, through, log } = tools
-  const { chain } = through
+/**
+ * Books linked blocks with everything they say: in one transaction, or where they concern no row in one statement.
+ * False when they are to be read again.
+ */
+async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
+  const { db, through, seen } = tools
+  const { booked: from, blocks, head } = linked
+  const { chainId, confirmations } = through.chain
   const last = blocks.at(-1)
   if (!last) return false
-  const [carried, logs, { block: finalized }] = await Promise.all([
-    readCarried(through, db, blocks),
-    readOutcomeLogs(tools, through, blocks),
-    findFinality(tools, head),
+  const confirmed = last.number - BigInt(confirmations) + 1n
+  const { block: finalized } = await findFinality(tools, head)
+  // Asked after the blocks were read: what is inserted later cannot be in them.
+  const concern = await readConcern(db, chainId, { confirmed, finalized: finalized?.number })
+  const [carried, logs] = await Promise.all([
+    concern.isAwaited ? readCarried(through, db, blocks) : [],
+    concern.isWatched ? readOutcomeLogs(tools, through, blocks) : [],
   ])
   if (!logs) return false
-  const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
-  const confirmed = last.number - BigInt(chain.confirmations) + 1n
+  const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
+  const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
+  if (isEmpty) await bookEmpty(db, chainId, { from, blocks, finalized })
+  else await bookFull(tools, linked, { mined, carried, confirmed, finalized })
+  seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * seen.roundBlocks)
+  return true
+}
+
+/** What blocks say of our rows, and the last ones that are confirmed and final with them. */
+type Said = {
+  mined: MinedOperation[]
+  carried: Carried[]
+  confirmed: bigint
+  finalized: Block | undefined
+}
+
+async function bookFull(
+  tools: BookingTools,
+  { booked: from, blocks }: Linked,
+  { mined, carried, confirmed, finalized }: Said,
+): Promise<void> {
+  const { chainId } = tools.through.chain
+  const to = blocks.at(-1) ?? from
   const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
-  const reopened = await db.transaction(async (trx) => {
-    const told = await holdEnded(trx, chain.chainId, { mined, confirmed })
-    await insertHeaders(trx, chain.chainId, blocks)
+  const reopened = await tools.db.transaction(async (trx) => {
+    const told = await holdEnded(trx, chainId, { mined, confirmed })
+    await insertHeaders(trx, chainId, blocks)
     await setMined(
       trx,
       mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
     )
     await setTransactionsMined(trx, carried)
-    await confirmUpTo(trx, chain.chainId, confirmed)
-    if (finalized) await finalizeUpTo(trx, chain.chainId, finalized)
-    await setBooked(trx, chain.chainId, { from: booked, to: last })
+    await confirmUpTo(trx, chainId, confirmed)
+    if (finalized) await finalizeUpTo(trx, chainId, finalized)
+    await setBooked(trx, chainId, { from, to })
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
     return reconsiderIntents(trx, told)
   })
+  for (const { send } of carried) tools.carried.add(send.hash)
   tellReopened(tools, reopened)
-  tools.seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * tools.seen.roundBlocks)
-  return true
 }
 
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */
@@ -205,83 +229,6 @@ async function bookFinalized(
     await setBooked(trx, chainId, { from: booked, to: last })
     return reconsiderIntents(trx, told)
   })
-  tellReopened(tools, reopened)
-  return true
-}
-
-/** Callers were told another end. Whoever runs the service may have to explain it. */
-function tellReopened({ through, log }: BookingTools, intents: string[]): void {
-  if (intents.length === 0) return
-  log.error({ chain: through.chain.name, intents }, 'the end that was told does not hold any more')
-}
-
-/** Finds the newest block that is still canonical and takes back what was booked above it. */
-async function reorganise(tools: BookingTools, booked: BlockId): Promise<boolean> {
-  const { db, client, log, sentAt } = tools
-  const { chain } = client
-  const through = await compareEndpoints(tools, booked)
-  if (!through) return false
-  const headers = await readHeaders(db, chain.chainId)
-  const to = await findCanonical(through, headers)
-  if (to?.hash === booked.hash) return false
-  if (!to) return startAfresh({ ...tools, through }, booked, headers)
-  const { operations, reopened } = await db.transaction((trx) =>
-    rollBack(trx, chain.chainId, { from: booked, to }),
-  )
-  // What has vanished is sent again at once.
-  sentAt.clear()
-  const facts = { chain: chain.name, depth: Number(booked.number - to.number) }
-  log.warn({ ...facts, operations: operations.length }, 'reorg: booked blocks have gone')
-  tellReopened({ ...tools, through }, reopened)
-  return true
-}
-
-/** The newest of our blocks, which come newest first, that the endpoint has in its chain. */
-async function findCanonical(
-  through: ChainClient,
-  headers: BlockId[],
-): Promise<BlockId | undefined> {
-  for (let i = 0; i < headers.length; i += LINKED_BLOCKS) {
-    const part = headers.slice(i, i + LINKED_BLOCKS)
-    const blocks = await Promise.all(
-      part.map(({ number }) => readBlock(through, { blockNumber: number })),
-    )
-    const found = part.find(({ hash }, at) => blocks[at]?.hash === hash)
-    if (found) return found
-  }
-  return undefined
-}
-
-/**
- * Booking may have started at a block that was an orphan, so that none of ours is canonical. As long as
- * nothing was ever final, all of it can be taken back: it starts again where nothing of ours can be yet,
- * as far below its first start as reorgs reach.
- */
-async function startAfresh(
-  tools: BookingTools,
-  booked: BlockId,
-  headers: BlockId[],
-): Promise<boolean> {
-  const { db, through, log, sentAt } = tools
-  const { chainId, name, finalityBlocks } = through.chain
-  const state = await findChainState(db, chainId)
-  const first = headers.at(-1)
-  const isLost = !first || first.number === 0n || state?.finalizedBlock !== 0n
-  if (isLost || (await hasFinalOperations(db, chainId))) {
-    throw new Error('A finalized block has vanished. Booking cannot go on.')
-  }
-  const depth = BigInt(finalityBlocks)
-  const blockNumber = first.number > depth ? first.number - depth : 0n
-  const to = await readBlock(through, { blockNumber })
-  if (!to) return false
-  const { operations, reopened } = await db.transaction((trx) =>
-    restartAt(trx, chainId, { from: booked, to }),
-  )
-  sentAt.clear()
-  log.warn(
-    { chain: name, at: Number(to.number), operations: operations.length },
-    'the first booked block has gone: booking starts anew',
-  )
   tellReopened(tools, reopened)
   return true
 }

@@ -3,7 +3,8 @@ import { broadcastOpen } from './broadcast.js'
 import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
-import { createDriverTools } from './driverTools.js'
+import { createDriverTools, forgetSends, hasOpenSends, type DriverTools } from './driverTools.js'
+import { createHeadPace } from './headPace.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
@@ -12,10 +13,10 @@ import type { Listener } from '../db/connection/listen.js'
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702
 
-/** Nothing was ordered, signed or booked for so long: nobody waits for the next block. */
-const QUIET_AFTER_MS = 5_000
-/** Then new blocks are looked for this often at most. */
+/** While nothing that was sent is open nobody waits for the next block: it is looked for this often at most. */
 const QUIET_POLL_MS = 250
+/** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
+const SPENT_KEYS_MS = 1_000
 
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
@@ -32,16 +33,20 @@ export async function driveChain(
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
   const tools = createDriverTools(db, client, log)
   const signed = watchQueue(listener, stopping, ['signed'])
-  let heardAt = performance.now()
-  const endHearing = listener.subscribe(() => (heardAt = performance.now()))
-  const pollMs = () =>
-    performance.now() - heardAt < QUIET_AFTER_MS
-      ? chain.pollMs
-      : Math.max(chain.pollMs, QUIET_POLL_MS)
+  const pace = createHeadPace()
+  // What is sent meanwhile is waited for from then on.
+  const untilNextHead = async () => {
+    for (;;) {
+      const pollMs = hasOpenSends(tools) ? chain.pollMs : Math.max(chain.pollMs, QUIET_POLL_MS)
+      const leftMs = pace.nextAt(pollMs) - performance.now()
+      if (leftMs <= 0 || stopping.aborted) return
+      await pause(Math.min(leftMs, chain.pollMs), stopping)
+    }
+  }
   const explain = (failure: string) => (error: unknown) => {
     tools.seen.head = ''
     // What a former leader knew of its sends is old by the time it leads again.
-    if (isLedElsewhere(error)) tools.sentAt.clear()
+    if (isLedElsewhere(error)) forgetSends(tools)
     else log.warn({ err: error, chain: chain.name }, failure)
   }
   // What another chain says of our blocks and transactions must not become what is known of them.
@@ -50,13 +55,15 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     const wake = signed(RETRY_MS)
     await broadcastOpen(tools)
-    await bookSpentKeys(tools)
+    await bookSpentKeysNowAndThen(tools)
     await wake
   }
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
+    const before = tools.following.head
     const more = await bookChain(tools)
-    if (!more) await pause(pollMs(), stopping)
+    pace.answered(performance.now(), tools.following.head !== before)
+    if (!more) await untilNextHead()
   }
   try {
     await Promise.all([
@@ -64,7 +71,13 @@ export async function driveChain(
       repeat(bookNext, explain('booking failed'), stopping),
     ])
   } finally {
-    endHearing()
     await db.destroy()
   }
+}
+
+async function bookSpentKeysNowAndThen(tools: DriverTools): Promise<void> {
+  const { seen } = tools
+  if (performance.now() - seen.spentKeysAt < SPENT_KEYS_MS) return
+  await bookSpentKeys(tools)
+  seen.spentKeysAt = performance.now()
 }

@@ -18,6 +18,8 @@ export type Following = {
   strays: Set<ChainClient>
   /** Since when comparisons do not tell whom to believe because somebody is silent, Unix time in ms. */
   doubtedSince: number | undefined
+  /** True once it was told that what is booked is only on a fork, until it is so no more. */
+  isForkTold: boolean
 }
 
 /** The search for the log of one spent key, downwards from the booked block. */
@@ -40,6 +42,8 @@ export type DriverTools = {
   log: PartLog
   /** When each hash was last sent by this process, Unix time in ms. */
   sentAt: Map<string, number>
+  /** Of these, those that were booked as mined since. */
+  carried: Set<string>
   /** Where the logs of spent keys are looked for next, by operation. */
   searches: Map<string, Search>
   seen: {
@@ -51,6 +55,8 @@ export type DriverTools = {
     roundBlocks: number
     /** True once it was told that finality is assumed. */
     isFinalityAssumed: boolean
+    /** When spent keys were last looked for, as the clock runs. */
+    spentKeysAt: number
   }
   following: Following
 }
@@ -61,12 +67,14 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     client,
     log,
     sentAt: new Map(),
+    carried: new Set(),
     searches: new Map(),
     seen: {
       head: '',
       emptyReads: new Map(),
       roundBlocks: LINKED_BLOCKS,
       isFinalityAssumed: false,
+      spentKeysAt: -Infinity,
     },
     following: {
       endpoint: undefined,
@@ -76,6 +84,17 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       head: '',
       strays: new Set(),
       doubtedSince: undefined,
+      isForkTold: false,
     },
   }
+}
+
+/** True while this process waits for something that it has sent to be mined. */
+export const hasOpenSends = ({ sentAt, carried }: DriverTools): boolean =>
+  [...sentAt.keys()].some((hash) => !carried.has(hash))
+
+/** Has everything that is open sent again at once. */
+export function forgetSends({ sentAt, carried }: DriverTools): void {
+  sentAt.clear()
+  carried.clear()
 }

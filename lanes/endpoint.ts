@@ -11,8 +11,13 @@ const IDLE_BEFORE_COMPARING = 5
 const DOUBT_MS = 3_000
 /** The same when only endpoints say so that were on another chain before: longer than a quota is closed. */
 const DOUBT_STRAYS_MS = 600_000
-/** How long somebody is waited for who is silent while a process chooses for the first time: the others may be on a fork. */
+/**
+ * How long somebody is waited for who is silent, or preferred and behind, while a process chooses for the first time:
+ * the others may be on a fork.
+ */
 const DOUBT_UNHEARD_MS = 10_000
+/** How long what is booked is kept that only endpoints have which are on a fork, as the others show: longer than any reorg of a head. */
+const DOUBT_FORK_MS = 60_000
 
 /**
  * The endpoint that a round of booking reads from, alone: answers of several do not belong together.
@@ -24,15 +29,18 @@ export async function followEndpoint(tools: DriverTools): Promise<ChainClient | 
   const { client, db, following } = tools
   const { endpoints } = client
   if (endpoints.length === 1) return endpoints[0]
-  const { endpoint, isLeft, rounds, idle } = following
-  const isDue = isLeft || rounds >= ROUNDS_BEFORE_COMPARING || idle >= IDLE_BEFORE_COMPARING
-  if (endpoint && !isDue) {
+  const { endpoint, isLeft } = following
+  if (endpoint && !isLeft && !isDue(following)) {
     following.rounds += 1
     return endpoint
   }
   const state = await findChainState(db, client.chain.chainId)
   return state ? compareEndpoints(tools, state.booked) : firstToAnswer(tools)
 }
+
+/** True when the followed one may be behind, or another one ahead. */
+const isDue = ({ rounds, idle }: Following): boolean =>
+  rounds >= ROUNDS_BEFORE_COMPARING || idle >= IDLE_BEFORE_COMPARING
 
 /**
  * The endpoint that booking reads from. What another one says of a block or a transaction may be true of another chain
@@ -54,8 +62,8 @@ export function noteHead({ following }: DriverTools, head: Block | undefined): v
 }
 
 /**
- * Asks all endpoints for the booked block. Of those that have it the one with the highest head is
- * followed. That it has gone is believed only when no endpoint that answers has it: one that is behind
+ * Asks all endpoints for the booked block. Of those that have it the preferred one is followed, and where that was
+ * for a while, the one with the highest head. That it has gone is believed only when no endpoint that answers has it: one that is behind
  * or on another chain takes nothing back while another still agrees with what is booked.
  *
  * @returns The endpoint to follow: with a chain that lacks the booked block, a reorg is believed.
@@ -90,25 +98,61 @@ type Comparison = { sights: Sight[]; agreeing: Sight[]; silent: number }
 
 /**
  * A fork may begin above what is booked: while others are silent nobody is followed who is known to be on one, nor
- * anybody at first, when nothing is known yet. What is booked of a fork is kept as long as the fork has it.
+ * anybody at first, when nothing is known yet. What is booked of a fork is kept as long as the fork has it, unless
+ * all others answer, and one of those that are together contradicts it for a while.
  */
 async function followAgreeing(
   tools: DriverTools,
-  { sights, agreeing, silent }: Comparison,
+  comparison: Comparison,
   booked: BlockId,
 ): Promise<ChainClient | undefined> {
   const { following } = tools
-  const isTrusted = ({ endpoint }: Sight) =>
-    !endpoint.isApart?.() && !following.strays.has(endpoint)
-  const trusted = agreeing.filter(isTrusted)
-  if (silent > 0) {
-    if (trusted.length === 0 && isTooEarly(tools, DOUBT_STRAYS_MS)) return undefined
-    if (!following.endpoint && isTooEarly(tools, DOUBT_UNHEARD_MS)) return undefined
-  }
-  following.doubtedSince = undefined
+  const { sights, agreeing, silent } = comparison
   const differing = sights.filter(({ at }) => at !== undefined && at !== booked.hash)
+  const trusted = agreeing.filter(
+    ({ endpoint }) => !isOnFork(endpoint) && !following.strays.has(endpoint),
+  )
+  if (silent > 0 && trusted.length === 0 && isTooEarly(tools, DOUBT_STRAYS_MS)) return undefined
+  if (!following.endpoint && isAnyUnheard(tools, comparison)) {
+    if (isTooEarly(tools, DOUBT_UNHEARD_MS)) return undefined
+  }
+  if (silent === 0 && agreeing.every(({ endpoint }) => isOnFork(endpoint))) {
+    const others = (await findDiffering(tools, booked, sights)).filter(
+      ({ endpoint, at }) => at !== booked.hash && !isOnFork(endpoint),
+    )
+    if (others.length > 0) return leaveFork(tools, others)
+  }
+  Object.assign(following, { doubtedSince: undefined, isForkTold: false })
   for (const { endpoint } of differing) markStray(tools, endpoint)
   return follow(tools, trusted.length > 0 ? trusted : agreeing)
+}
+
+/** As comparing the heads of all has shown. */
+const isOnFork = (endpoint: ChainClient): boolean => endpoint.isApart?.() ?? false
+
+/** True while somebody is silent, or lacks the booked block who is preferred to all that have it. */
+function isAnyUnheard(
+  { client: { endpoints } }: DriverTools,
+  { sights, agreeing, silent }: Comparison,
+): boolean {
+  const [first] = agreeing
+  const before = first ? endpoints.slice(0, endpoints.indexOf(first.endpoint)) : []
+  return (
+    silent > 0 || sights.some(({ endpoint, at }) => at === undefined && before.includes(endpoint))
+  )
+}
+
+/** What is booked stays until it was contradicted for long enough; then booking goes on where the others are. */
+async function leaveFork(tools: DriverTools, others: Sight[]): Promise<ChainClient | undefined> {
+  const { client, following, log } = tools
+  const facts = { chain: client.chain.name }
+  if (!following.isForkTold) {
+    following.isForkTold = true
+    log.error(facts, 'what is booked is only on endpoints that are on a fork, booking waits')
+  }
+  if (isTooEarly(tools, DOUBT_FORK_MS)) return undefined
+  log.error(facts, 'what is booked is taken for that of a fork')
+  return follow(tools, others)
 }
 
 /** What one endpoint shows: its head, and the hash of its block at the booked height. */
@@ -165,7 +209,10 @@ function markStray({ client, following, log }: DriverTools, endpoint: ChainClien
   log.warn({ chain: client.chain.name, endpoint: index }, 'an endpoint shows another chain')
 }
 
-/** Follows the one with the highest head, of equal ones the preferred one. */
+/**
+ * Follows the preferred one; when the followed one was for long, or stands still, the one with the highest head. At
+ * first a fork that is longer looks like a chain of which the preferred one only lacks the newest blocks.
+ */
 async function follow(tools: DriverTools, sights: Sight[]): Promise<ChainClient | undefined> {
   const { following } = tools
   const apart = await findApart(following, sights)
@@ -176,8 +223,12 @@ async function follow(tools: DriverTools, sights: Sight[]): Promise<ChainClient 
     (best, sight) => (best && best.head.number >= sight.head.number ? best : sight),
     undefined,
   )
-  Object.assign(following, { endpoint: highest?.endpoint, isLeft: false, rounds: 0, idle: 0 })
-  return highest?.endpoint
+  const wasDue = isDue(following)
+  const chosen = wasDue ? highest : together[0]
+  // One that fails again and again is not preferred for ever.
+  const rounds = wasDue ? 0 : following.rounds + 1
+  Object.assign(following, { endpoint: chosen?.endpoint, isLeft: false, rounds, idle: 0 })
+  return chosen?.endpoint
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readReceipt } from '../chains/read.js'
-import { findChainState, readHeaders, type OpenSend } from '../db/lanes/booking.js'
+import { findChainState, readHeaders } from '../db/lanes/booking.js'
+import type { OpenSend } from '../db/lanes/watched.js'
 import { setLost } from '../db/lanes/replacing.js'
 import { followedEndpoint } from './endpoint.js'
 import type { ChainClient } from '../chains/connect.js'

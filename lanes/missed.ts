@@ -2,15 +2,17 @@ import { readLogRange } from '../chains/logRange.js'
 import { readBlock, readReceipt, type Receipt } from '../chains/read.js'
 import {
   findChainState,
-  findSpentOperations,
   readHeaders,
   setMined,
   setTransactionsMined,
   type ChainState,
+} from '../db/lanes/booking.js'
+import {
+  findSpentOperations,
   type OpenSend,
   type SpentOperation,
   type WatchedOperation,
-} from '../db/lanes/booking.js'
+} from '../db/lanes/watched.js'
 import { largest } from '../domain/money.js'
 import { outcomeFiltersOf } from '../protocols/outcomes.js'
 import { matchOutcomes } from './blockOutcomes.js'

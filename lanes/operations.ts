@@ -82,12 +82,12 @@ export async function giveUpOperation(db: Db, row: Operation): Promise<Operation
 type Waiting = {
   db: Db
   outcomes: Outcomes
-  /**
-   * Is shown the row as long as its outcome is not known. Returns after how many milliseconds it wants to see it
-   * again though nothing has changed.
-   */
-  watch?: (row: Operation) => Promise<number | undefined>
+  /** Is shown the row as long as its outcome is not known. */
+  watch?: (row: Operation) => Promise<Watch>
 }
+
+/** When the row is to be read again: after so many milliseconds though nothing has changed, and in another state. */
+export type Watch = { againMs: number | undefined; ofEachState: boolean }
 
 /**
  * Reads the row until its outcome is known or the signal aborts; then as it is.
@@ -102,7 +102,9 @@ export async function awaitOperation(
   let latest = row
   let change = outcomes.nextChange(row.id, signal)
   while (outcomeOf(latest).kind === 'waiting' && !signal.aborted) {
-    await orAfter(change, await watch?.(latest))
+    const again = await watch?.(latest)
+    if (again?.ofEachState) change = outcomes.nextChange(row.id, signal, latest.state)
+    await orAfter(change, again?.againMs)
     // Registered before reading: a change between the two wakes the wait.
     change = outcomes.nextChange(row.id, signal)
     latest = (await findOperation(db, row.id)) ?? latest

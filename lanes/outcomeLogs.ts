@@ -11,9 +11,10 @@ import {
   type OutcomeLog,
 } from '../protocols/outcomes.js'
 import { explainRevert } from '../protocols/reverts.js'
-import { entryPoint } from '../protocols/userOperation.js'
+import { entryPoint, readExecuted } from '../protocols/userOperation.js'
 import type { Log, Receipt } from '../chains/read.js'
-import type { MinedOperation, WatchedOperation } from '../db/lanes/booking.js'
+import type { MinedOperation } from '../db/lanes/booking.js'
+import type { WatchedOperation } from '../db/lanes/watched.js'
 
 const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')
 
@@ -117,7 +118,7 @@ function keep(
 
 const measuredGas = (log: Log) => ({
   logIndex: log.logIndex,
-  gasUsed: entryPoint.parseLog(log)?.args.actualGasUsed as bigint,
+  gasUsed: readExecuted(log)?.gasUsed ?? 0n,
 })
 
 const isDirectOutcome = (chain: Chain) => (log: Log) => {

@@ -1,27 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readLatestOperations, readMarks, type LatestOperation } from '../db/lanes/marks.js'
+import { readMarks, type Mark } from '../db/lanes/marks.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Listener } from '../db/connection/listen.js'
+import type { OperationState } from '../domain/operation.js'
 
 /** An announcement that is lost with its connection costs no more. */
 const LOOK_MS = 1_000
-/** What is younger an attempt waits for that runs, or is about to. */
-const ADOPTED_AFTER_MS = 30_000
+/** Thousands may be parked, and hardly any of them changes: of those only some are looked at each time. */
+const [LEAST_TURN_MS, MOST_TURN_MS] = [5_000, 10_000]
 /** By then Temporal has heard that the attempt is over. A step that is woken before would sleep on. */
 const FALLS_ASLEEP_MS = 1_000
 /** After a silence of a chain thousands go on at once: Temporal is told of so many at a time. */
 const WOKEN_AT_ONCE = 20
 
-/** From one of these to the next nobody goes on: who waits hears of it when all are looked at next. */
-const underWay = new Set(['queued', 'signed', 'mined'])
+/** From one of these to the next nobody goes on: that is the usual course, and ends by another one. */
+const underWay = new Set<string | undefined>(['queued', 'signed', 'mined'])
 
 /** A step whose attempt is over and whose wait goes on; `activity` is its name in the workflow. */
 export type ParkedStep = { workflowId: string; activity: string }
 
 /** Waits for changes of operations, however many wait. */
 export type Outcomes = {
-  /** Resolves when the row has changed since all were looked at last, or may have, or when the signal aborts. */
-  nextChange(id: string, signal: AbortSignal): Promise<void>
+  /**
+   * Resolves when the operation may be over, when what holds it up is another thing than before, or when the signal
+   * aborts. Whoever tells `seen` also hears of any other state.
+   */
+  nextChange(id: string, signal: AbortSignal, seen?: OperationState): Promise<void>
   /**
    * Has a step tried again as soon as its operation's row changes. What changed before that is not noticed: whoever
    * parks reads the row once more. Absent: nobody is woken, each step comes back by itself.
@@ -39,7 +43,7 @@ type Watching = {
 
 /**
  * Watches the rows of all that this process waits for. Announcements wake at once; one statement a second for all of
- * them finds what no announcement came of. Steps that another process has parked, and died, are adopted.
+ * them finds what no announcement came of. Steps whose process has died are not known here: the sweeper wakes those.
  */
 export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): Outcomes {
   const watched = createWatched(wakeStep)
@@ -49,7 +53,7 @@ export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): O
     else if (!underWay.has(change.state)) watched.wake(change.id)
   })
   stopping.addEventListener('abort', bell.ring)
-  void keepLooking({ db, watched, isAdopting: wakeStep !== undefined }, bell, stopping)
+  void keepLooking({ db, watched, bell }, stopping)
 
   return {
     nextChange: watched.wait,
@@ -62,68 +66,49 @@ export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): O
   }
 }
 
-type Looking = { db: Db; watched: AllWatched; isAdopting: boolean }
+type Looking = { db: Db; watched: AllWatched; bell: Bell }
 
-async function keepLooking(looking: Looking, bell: Bell, stopping: AbortSignal): Promise<void> {
-  const { db, watched } = looking
-  let { isAdopting } = looking
-  for (; !stopping.aborted; await bell.wait(LOOK_MS)) {
+async function keepLooking({ db, watched, bell }: Looking, stopping: AbortSignal): Promise<void> {
+  for (let isRung = true; !stopping.aborted; isRung = await bell.wait(LOOK_MS)) {
+    const ids = isRung ? watched.list() : watched.listDue()
+    if (ids.length === 0) continue
     try {
-      if (isAdopting) await adopt(db, watched)
-      isAdopting = false
-      const ids = watched.list()
-      if (ids.length > 0) watched.compare(await readMarks(db, ids))
+      watched.compare(await readMarks(db, ids))
     } catch {
       // The database is away. When it is back the rows say the same.
     }
   }
 }
 
-/** Takes over the steps that wait for a worker that may be gone, and wakes those whose wait is over. */
-async function adopt(db: Db, watched: AllWatched): Promise<void> {
-  const latest = await readLatestOperations(db, ADOPTED_AFTER_MS)
-  const marks = await readMarks(
-    db,
-    latest.map(({ id }) => id),
-  )
-  for (const operation of latest) {
-    const { id, intentId: workflowId } = operation
-    const { activity, isOver } = stageOf(operation)
-    // Whatever changed while nobody waited for it: a row that nobody has looked at yet counts as changed.
-    if (!watched.knows(id)) {
-      watched.park(id, { workflowId, activity }, isOver ? undefined : marks.get(id))
-    }
-  }
-}
-
-/** The step that waits for an operation, and whether it need not any more. */
-function stageOf({ kind, state, attested }: LatestOperation) {
-  const isBurned = kind === 'bridge' && (state === 'confirmed' || state === 'final')
-  if (isBurned) return { activity: 'awaitAttestation', isOver: attested }
-  return { activity: kind, isOver: !underWay.has(state) && state !== 'deferred' }
-}
+/** `seen`: the state that it knows, if it wants to hear of another one. */
+type Waiter = { done: () => void; seen: OperationState | undefined }
 
 /** `mark`: what the row said when it was looked at last. `isLeft`: nobody waited for it then. */
 type Watched = {
-  waiters: Set<() => void>
-  mark?: string | undefined
+  waiters: Set<Waiter>
+  mark?: Mark | undefined
   parked?: ParkedStep | undefined
-  parkedAt?: number
+  parkedAt: number
+  /** From when on it is looked at again though it is parked. */
+  dueAt: number
   isLeft?: boolean
 }
 
 type AllWatched = ReturnType<typeof createWatched>
 
+const now = () => performance.now()
+const nextTurn = () => now() + LEAST_TURN_MS + Math.random() * (MOST_TURN_MS - LEAST_TURN_MS)
+
 /** Who waits for what, by the ids of operations. */
 function createWatched(wakeStep?: Watching['wakeStep']) {
   const all = new Map<string, Watched>()
   const at = (id: string): Watched => {
-    const one = all.get(id) ?? { waiters: new Set() }
+    const one = all.get(id) ?? { waiters: new Set(), parkedAt: 0, dueAt: 0 }
     all.set(id, one)
     return one
   }
-  const park = (id: string, parked: ParkedStep, mark: string | undefined) => {
-    Object.assign(at(id), { parked, mark, parkedAt: performance.now() })
+  const park = (id: string, parked: ParkedStep, mark: Mark | undefined) => {
+    Object.assign(at(id), { parked, mark, parkedAt: now(), dueAt: mark ? nextTurn() : 0 })
   }
   // Where nothing came of it, a later look does so again.
   const tryAgain = createWaker(wakeStep, (id, step) => {
@@ -131,12 +116,12 @@ function createWatched(wakeStep?: Watching['wakeStep']) {
   })
   const wake = (id: string) => {
     const one = all.get(id)
-    for (const resolve of one?.waiters ?? []) resolve()
+    for (const { done } of one?.waiters ?? []) done()
     if (one?.parked) wakeParked(id, one, one.parked)
   }
   const wakeParked = (id: string, one: Watched, step: ParkedStep) => {
-    if (performance.now() - (one.parkedAt ?? 0) < FALLS_ASLEEP_MS) {
-      one.mark = undefined
+    if (now() - one.parkedAt < FALLS_ASLEEP_MS) {
+      Object.assign(one, { mark: undefined, dueAt: 0 })
       return
     }
     one.parked = undefined
@@ -147,36 +132,59 @@ function createWatched(wakeStep?: Watching['wakeStep']) {
     park,
     wake,
     markOf: (id: string) => all.get(id)?.mark,
-    knows: (id: string) => all.has(id),
     list: () => [...all.keys()],
-    wait(id: string, signal: AbortSignal): Promise<void> {
+    listDue: () => listDue(all),
+    wait(id: string, signal: AbortSignal, seen?: OperationState): Promise<void> {
       const one = at(id)
+      // What it said while nobody waited here, whoever comes now may not know.
+      if (one.parked ?? one.isLeft) one.mark = undefined
       // An attempt runs.
-      one.parked = undefined
-      one.isLeft = false
-      return untilWoken(one.waiters, signal)
+      Object.assign(one, { parked: undefined, isLeft: false })
+      return untilWoken(one.waiters, signal, seen)
     },
     /** Wakes whoever waits for what says something else than before. What nobody has waited for twice is forgotten. */
-    compare(marks: Map<string, string>): void {
+    compare(marks: Map<string, Mark>): void {
       for (const [id, mark] of marks) {
         const one = at(id)
-        const isChanged = one.mark !== mark
-        one.mark = mark
-        if (isChanged) wake(id)
+        const before = one.mark
+        Object.assign(one, { mark, dueAt: nextTurn() })
+        if (isOtherwise(mark, before) || (one.parked && before?.state !== mark.state)) wake(id)
+        else wakeWatchful(one.waiters, mark)
       }
       forgetLeft(all)
     },
   }
 }
 
-function untilWoken(waiters: Watched['waiters'], signal: AbortSignal): Promise<void> {
+/** Those for whom somebody waits now, and of the parked ones those whose turn it is. */
+function listDue(all: Map<string, Watched>): string[] {
+  const at = now()
+  return [...all].flatMap(([id, { parked, dueAt }]) => (parked && dueAt > at ? [] : [id]))
+}
+
+/** True when those who wait may go on, or are held up by something else. Who begins to wait knows of nothing unusual. */
+function isOtherwise(mark: Mark, before: Mark | undefined): boolean {
+  const isOver = !underWay.has(mark.state)
+  return mark.holds !== (before?.holds ?? '') || (isOver && before?.state !== mark.state)
+}
+
+function wakeWatchful(waiters: Watched['waiters'], { state }: Mark): void {
+  for (const { done, seen } of waiters) if (seen !== undefined && seen !== state) done()
+}
+
+function untilWoken(
+  waiters: Watched['waiters'],
+  signal: AbortSignal,
+  seen: OperationState | undefined,
+): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       signal.removeEventListener('abort', done)
-      waiters.delete(done)
+      waiters.delete(waiter)
       resolve()
     }
-    waiters.add(done)
+    const waiter = { done, seen }
+    waiters.add(waiter)
     signal.addEventListener('abort', done)
     if (signal.aborted) done()
   })
@@ -223,9 +231,12 @@ function createBell() {
     ring: () => {
       rung.abort()
     },
-    async wait(ms: number): Promise<void> {
+    /** @returns Whether it was rung, now or since it was waited for last. */
+    async wait(ms: number): Promise<boolean> {
       await sleep(ms, undefined, { signal: rung.signal, ref: false }).catch(() => undefined)
-      rung = new AbortController()
+      const isRung = rung.signal.aborted
+      if (isRung) rung = new AbortController()
+      return isRung
     },
   }
 }

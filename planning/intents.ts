@@ -7,7 +7,7 @@ import {
   type Owner,
 } from '../db/intents/intents.js'
 import { setPlan } from '../db/intents/status.js'
-import { insertReservation, lockWallet, type Reservation } from '../db/lanes/reservations.js'
+import { insertReservation, lockWallet, type Claim } from '../db/lanes/reservations.js'
 import { transactScoped } from '../db/connection/scope.js'
 import { getWalletById } from '../db/tenants/wallets.js'
 import { ServiceError } from '../domain/errors.js'
@@ -37,11 +37,10 @@ type StoringTools = Pick<PlanningTools, 'db' | 'registry'>
  *   tell what it is about. Nothing is stored then.
  */
 export async function storeIntent(
-  tools: StoringTools,
+  { db: trx, registry }: StoringTools,
   owner: Owner,
   input: PlanInput,
 ): Promise<Intent> {
-  const { db: trx, registry } = tools
   const { walletId, metadata } = owner
   const { request } = input
   const fault = acceptFault(metadata, registry.network)
@@ -52,14 +51,12 @@ export async function storeIntent(
   if (fault && planned) assertFaultPossible(fault, planned)
   // A shortage is found late only where no plan could be made at once.
   const plan = fault === 'INSUFFICIENT_FUNDS' ? undefined : planned
-  const intent = await insertIntent(trx, owner, {
+  return insertIntent(trx, owner, {
     request,
     units: unitsOf(request, planned),
     plan,
-    ...(plan || !input.seen ? {} : { seen: input.seen }),
+    ...(plan ? { reserved: claimsOf(registry, plan) } : input.seen && { seen: input.seen }),
   })
-  if (plan) await reserve(tools, intent, plan)
-  return intent
 }
 
 /**
@@ -128,11 +125,10 @@ export async function planPending(tools: PlanningTools, intentId: string): Promi
 }
 
 async function planLocked(
-  tools: StoringTools,
+  { db: trx, registry }: StoringTools,
   { id, walletId }: Intent,
   input: PlanInput,
 ): Promise<ExecutionPlan> {
-  const { db: trx } = tools
   await lockWallet(trx, walletId)
   const intent = await lockIntent(trx, id)
   if (isSettled(intent)) return planOf(intent)
@@ -142,7 +138,9 @@ async function planLocked(
   }
   const plan = await planWithReservations(trx, walletId, input)
   await setPlan(trx, id, plan)
-  await reserve(tools, intent, plan)
+  for (const claim of claimsOf(registry, plan)) {
+    await insertReservation(trx, { intentId: id, walletId, ...claim })
+  }
   return plan
 }
 
@@ -169,28 +167,16 @@ function planOf({ plan }: Intent): ExecutionPlan {
 }
 
 /** Every step of a plan spends its amount on its chain. */
-async function reserve(
-  { db: trx, registry }: StoringTools,
-  intent: Intent,
-  plan: ExecutionPlan,
-): Promise<void> {
-  for (const step of plan.steps) {
+function claimsOf(registry: Registry, plan: ExecutionPlan): Claim[] {
+  return plan.steps.map((step) => {
     const fedBy = feederOf(plan, step)?.sequence
-    await insertReservation(trx, {
-      intentId: intent.id,
-      walletId: intent.walletId,
-      sequence: step.sequence,
-      ...spendingOf(registry, step),
-      ...(fedBy === undefined ? {} : { fedBy }),
-    })
-  }
+    const { sequence } = step
+    return { sequence, ...spendingOf(registry, step), ...(fedBy !== undefined && { fedBy }) }
+  })
 }
 
 /** What a step spends: a withdrawal spends what stands for the money in its market. */
-function spendingOf(
-  registry: Registry,
-  step: Step,
-): Pick<Reservation, 'chainId' | 'token' | 'units' | 'market' | 'everything'> {
+function spendingOf(registry: Registry, step: Step): Omit<Claim, 'sequence' | 'fedBy'> {
   const chain = registry.get(spendingChain(step))
   const { chainId } = chain
   const units = assetUnits(step.amount)

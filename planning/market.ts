@@ -1,11 +1,6 @@
 import { readBlock } from '../chains/read.js'
-import {
-  listStillBooked,
-  readBookedBlocks,
-  readMarketUse,
-  type BookedBlock,
-  type KnownBlock,
-} from '../db/lanes/reservations.js'
+import { readPairFees } from '../db/bridgeFees.js'
+import { readBookedBlocks, type BookedBlock, type KnownBlock } from '../db/lanes/reservations.js'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
 import { defaultLimits, type PriceLimits } from '../domain/limits.js'
 import { planIntent } from '../domain/plan/planIntent.js'
@@ -22,9 +17,9 @@ import { tellHeld } from './held.js'
 import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
-import { readReservedOf, type Reserved } from './reserved.js'
+import { readClaimed, type Claimed } from './reserved.js'
 import { planWithinRooms } from './rooms.js'
-import { mayNeedUnread, noRoutes, readRoutes, type Routes } from './routes.js'
+import { mayNeedUnread, routesOver, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { findToken } from '../chains/registry.js'
 import type { Place } from '../chains/prices.js'
@@ -78,13 +73,14 @@ export async function readMarket(
   wallet: string,
   request: IntentRequest,
 ): Promise<MarketSnapshot> {
-  const [booked, { clients, idle }] = await Promise.all([
+  const [booked, { clients, idle }, fees] = await Promise.all([
     readBookedBlocks(db),
     withPauses(db, chains),
+    request.action === 'withdraw' ? undefined : readPairFees(db),
   ])
   const enabled = clients.filter((client) => disabledBecause(client, 'chain') === undefined)
   const views = enabled.flatMap((client) => viewOf(client, booked) ?? [])
-  const [answers, paused, known] = await Promise.all([
+  const [answers, paused] = await Promise.all([
     Promise.all(
       enabled.map(async (client) => {
         const view = views.find((one) => one.client === client)
@@ -95,7 +91,6 @@ export async function readMarket(
       }),
     ),
     readPaused(idle, booked, { wallet, request }),
-    request.action === 'withdraw' ? noRoutes : readRoutes(db, clients),
   ])
   return {
     clients,
@@ -103,7 +98,7 @@ export async function readMarket(
     paused,
     snapshots: answers.filter((answer) => typeof answer !== 'string'),
     silent: answers.filter((answer) => typeof answer === 'string'),
-    ...known,
+    ...routesOver(clients, fees),
   }
 }
 
@@ -180,9 +175,10 @@ export async function planWithReservations(
   { request, market }: PlanInput,
 ): Promise<ExecutionPlan> {
   assertEnabled(request, market.clients)
-  const known = { ...market, ...(await dropReorganised(trx, market)) }
+  const claimed = await readClaimedOf(trx, walletId, { request, market })
+  const known = { ...market, ...dropReorganised(market, claimed) }
   try {
-    return await planFrom(trx, walletId, { request, market: known })
+    return await planBeside(trx, claimed, { request, market: known })
   } catch (error) {
     throw await tellHeld(trx, error, { walletId, request, snapshots: known.snapshots })
   }
@@ -196,6 +192,15 @@ export async function planWithReservations(
 export async function planFrom(
   trx: Db,
   walletId: string,
+  input: Omit<PlanInput, 'seen'>,
+): Promise<ExecutionPlan> {
+  return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
+}
+
+/** Plans with what others leave. */
+async function planBeside(
+  trx: Db,
+  claimed: Claimed,
   { request, market }: Omit<PlanInput, 'seen'>,
 ): Promise<ExecutionPlan> {
   const { snapshots, silent } = market
@@ -208,21 +213,18 @@ export async function planFrom(
   }
   if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
   const { asset } = request
-  const reserved = await readReservedOf(trx, walletId, pursesOf(market, asset))
-  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, reserved))
-  const positions: PositionState[] = []
-  for (const snapshot of snapshots) {
-    positions.push(...(await toPositions(trx, snapshot, { walletId, reserved })))
-  }
-  const paused = market.paused.map((holding) => toPausedChain(holding, asset, reserved))
+  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, claimed))
+  const positions = snapshots.flatMap((snapshot) => toPositions(snapshot, claimed))
+  const paused = market.paused.map((holding) => toPausedChain(holding, asset, claimed))
   const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
   const disabled = listDisabled(market.clients)
   const { routes, limits } = market
   const state = { chains, routes, swaps, positions, disabled, paused, limits }
-  const plan = await planWithinRooms(trx, snapshots, (rates) =>
+  const rooms = { told: snapshots, promised: claimed.promised }
+  const plan = await planWithinRooms(trx, rooms, (rates) =>
     planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
   )
-  await assertNotBusy(trx, walletId, { plan, snapshots })
+  assertNotBusy(plan, snapshots, claimed)
   return plan
 }
 
@@ -238,6 +240,15 @@ function planOrExplain(
       ? noAnswer(missing)
       : explainRefusal(error, request, { state, clients })
   }
+}
+
+function readClaimedOf(
+  trx: Db,
+  walletId: string,
+  { request, market }: Omit<PlanInput, 'seen'>,
+): Promise<Claimed> {
+  const purses = pursesOf(market, request.asset)
+  return readClaimed(trx, walletId, { purses, told: market.snapshots })
 }
 
 /** Whatever money of the wallet was read. */
@@ -260,7 +271,7 @@ function pursesOf(
 function toChainState(
   { client: { chain }, balanceUnits, gasUsd }: ChainSnapshot,
   asset: string,
-  reserved: Reserved,
+  { reserved }: Claimed,
 ): ChainState {
   const { name, stepSeconds } = chain
   const token = findToken(chain, asset)?.address
@@ -268,60 +279,45 @@ function toChainState(
   return { chain: name, availableUnits, gasUsd, stepSeconds }
 }
 
-async function toPositions(
-  trx: Db,
+function toPositions(
   { client: { chain }, holdings }: ChainSnapshot,
-  { walletId, reserved }: { walletId: string; reserved: Reserved },
-): Promise<PositionState[]> {
-  const positions: PositionState[] = []
-  for (const { market, units, liquidityUnits } of holdings) {
-    if (units === 0n) continue
-    const { address, receiptToken, protocol } = market
-    const at = { walletId, chainId: chain.chainId, market: address }
-    const { open } = await readMarketUse(trx, at)
-    const asset = assetOf(chain, market)
-    positions.push({
-      chain: chain.name,
-      protocol,
-      market: address,
-      asset,
-      liquidityUnits,
-      availableUnits: less(units, reserved(chain, receiptToken)),
-      isBusy: open,
-    })
-  }
-  return positions
+  { reserved, use }: Claimed,
+): PositionState[] {
+  const filled = holdings.filter(({ units }) => units > 0n)
+  return filled.map(({ market, units, liquidityUnits }) => ({
+    chain: chain.name,
+    protocol: market.protocol,
+    market: market.address,
+    asset: assetOf(chain, market),
+    liquidityUnits,
+    availableUnits: less(units, reserved(chain, market.receiptToken)),
+    isBusy: use(chain, market.address).open,
+  }))
 }
 
 const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
 
 /** Where everything is being taken out, a step of another intent would be taken out with it. */
-async function assertNotBusy(
-  trx: Db,
-  walletId: string,
-  { plan, snapshots }: { plan: ExecutionPlan; snapshots: ChainSnapshot[] },
-): Promise<void> {
-  for (const step of plan.steps) {
+function assertNotBusy(
+  { steps }: ExecutionPlan,
+  snapshots: ChainSnapshot[],
+  { use }: Claimed,
+): void {
+  for (const step of steps) {
     if (step.type !== 'deposit' && step.type !== 'withdraw') continue
     const at = snapshots.find(({ client }) => client.chain.name === step.chain)
-    const chainId = at?.client.chain.chainId ?? 0
-    const { everything } = await readMarketUse(trx, { walletId, chainId, market: step.market })
-    if (!everything) continue
+    if (!at || !use(at.client.chain, step.market).everything) continue
     const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
     throw invalidRequest('chain', message, 'market_busy')
   }
 }
 
 /** A balance from a block that has gone meanwhile is no answer: money in it might count twice. */
-async function dropReorganised(
-  trx: Db,
+function dropReorganised(
   { snapshots, silent }: MarketSnapshot,
-): Promise<Pick<MarketSnapshot, 'snapshots' | 'silent'>> {
-  const known = await listStillBooked(
-    trx,
-    snapshots.map(({ booked }) => booked),
-  )
-  const isKept = ({ booked }: ChainSnapshot) => known.includes(booked.chainId)
+  { isStillBooked }: Claimed,
+): Pick<MarketSnapshot, 'snapshots' | 'silent'> {
+  const isKept = ({ client: { chain } }: ChainSnapshot) => isStillBooked(chain)
   const gone = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
   return { snapshots: snapshots.filter(isKept), silent: [...silent, ...gone] }
 }

@@ -6,7 +6,7 @@ import type { Db } from '../db/connection/connect.js'
 import type { BookedBlock } from '../db/lanes/reservations.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { PausedChain } from '../domain/plan/market.js'
-import type { Reserved } from './reserved.js'
+import type { Claimed } from './reserved.js'
 
 /** `idle`: those of the clients that only an operator keeps from being used. */
 export type PauseView = { clients: ChainClient[]; idle: ChainClient[] }
@@ -58,7 +58,7 @@ export async function readPaused(
 export function toPausedChain(
   { client, booked, balanceUnits }: PausedHolding,
   asset: string,
-  reserved: Reserved,
+  { reserved }: Claimed,
 ): PausedChain {
   const { chain } = client
   const why = disabledBecause(client, 'chain') ?? ''

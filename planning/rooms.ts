@@ -7,10 +7,13 @@ import type { DepositStep, ExecutionPlan } from '../domain/intent.js'
 import type { Rate } from '../domain/yields.js'
 
 /** What a chain said of its markets. */
-type Told = { client: { chain: Chain }; rates: Rate[] }
+export type Told = { client: { chain: Chain }; rates: Rate[] }
 
 /** Where so many deposits of the same size would fill a market, they are planned one by one. */
 const CROWD = 100n
+
+/** What is known when a plan is made. `promised`: base units that open intents will pay in, by market. */
+type Rooms = { told: Told[]; promised: Map<Rate, bigint> }
 
 /**
  * Makes a plan with the room that each market has left once all open intents, of whichever account, have paid in
@@ -18,30 +21,40 @@ const CROWD = 100n
  */
 export async function planWithinRooms(
   trx: Db,
-  told: Told[],
+  { told, promised }: Rooms,
   make: (rates: Rate[]) => ExecutionPlan,
 ): Promise<ExecutionPlan> {
-  const rates = await readRoomLeft(trx, told)
+  const rates = listRoomLeft(told, promised)
   const plan = make(rates)
   const room = narrowRoomOf(plan, rates, told)
   if (!room) return plan
   await lockRoom(trx, room)
-  return make(await readRoomLeft(trx, told))
+  const rooms = roomsIn(told)
+  const units = await readPromised(
+    trx,
+    rooms.map((one) => one.room),
+  )
+  return make(listRoomLeft(told, new Map(rooms.map(({ rate }, i) => [rate, units[i] ?? 0n]))))
 }
 
-/** The rates, with what is promised taken off their rooms. Markets that take in any amount are not asked about. */
-async function readRoomLeft(trx: Db, told: Told[]): Promise<Rate[]> {
-  const all = told.flatMap(({ client, rates }) =>
-    rates.map((rate) => ({ rate, room: roomOf(client.chain, rate) })),
+/** The room of each market that is bounded and takes anything in. */
+export function roomsIn(told: Told[]): { rate: Rate; room: Room }[] {
+  return told.flatMap(({ client, rates }) =>
+    rates
+      .filter(({ roomUnits }) => roomUnits !== undefined && roomUnits > 0n)
+      .map((rate) => ({ rate, room: roomOf(client.chain, rate) })),
   )
-  const bounded = all.filter(({ rate }) => rate.roomUnits !== undefined && rate.roomUnits > 0n)
-  const rooms = bounded.map(({ room }) => room)
-  const promised = await readPromised(trx, rooms)
-  return all.map(({ rate, room }) => {
-    const taken = promised[rooms.indexOf(room)] ?? 0n
-    if (rate.roomUnits === undefined || taken === 0n) return rate
-    return { ...rate, roomUnits: rate.roomUnits > taken ? rate.roomUnits - taken : 0n }
-  })
+}
+
+/** The rates, with what is promised taken off their rooms. */
+function listRoomLeft(told: Told[], promised: Map<Rate, bigint>): Rate[] {
+  return told.flatMap(({ rates }) =>
+    rates.map((rate) => {
+      const taken = promised.get(rate) ?? 0n
+      if (rate.roomUnits === undefined || taken === 0n) return rate
+      return { ...rate, roomUnits: rate.roomUnits > taken ? rate.roomUnits - taken : 0n }
+    }),
+  )
 }
 
 function roomOf(chain: Chain, { market: address }: Rate): Room {

@@ -1,8 +1,7 @@
-import { readPairFees, type PairFees } from '../db/bridgeFees.js'
+import type { PairFees } from '../db/bridgeFees.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
-import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
 import type { BridgeRoute } from '../domain/plan/market.js'
 
@@ -10,15 +9,14 @@ import type { BridgeRoute } from '../domain/plan/market.js'
 export type Routes = { routes: BridgeRoute[]; unread: Pair[] }
 type Pair = { from: string; to: string }
 
-/** Of a request that needs none. */
-export const noRoutes: Routes = { routes: [], unread: [] }
-
 /**
  * The ways over bridges, the fast one of each pair of chains first, as their services described them last.
  * That may be long ago: while a service is silent, plans are made with what is known.
+ *
+ * @param known - Absent: none is needed.
  */
-export async function readRoutes(db: Db, list: ChainClient[]): Promise<Routes> {
-  const known = await readPairFees(db)
+export function routesOver(list: ChainClient[], known?: PairFees[]): Routes {
+  if (!known) return { routes: [], unread: [] }
   const pairs = list.flatMap((from) => list.filter((to) => to !== from).map((to) => ({ from, to })))
   const open = pairs.filter(({ from, to }) => whyNoBridge(from, to) === undefined)
   const routes: BridgeRoute[] = []

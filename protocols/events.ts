@@ -18,10 +18,10 @@ type Wanted = { name: string; emitter: string; where: Record<string, string>; un
  */
 export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
   const { name, emitter, where, unitsIn } = wanted
+  const topic = topicOf(abi, name)
   return logs
-    .filter((log) => isSameAddress(log.address, emitter))
+    .filter(({ topics, address }) => topics[0] === topic && isSameAddress(address, emitter))
     .map((log) => abi.parseLog(log))
-    .filter((event) => event?.name === name)
     .map((event) => event?.args.toObject() ?? {})
     .filter((values) => Object.entries(where).every(([key, value]) => values[key] === value))
     .reduce((sum, values) => sum + (values[unitsIn] as bigint), 0n)

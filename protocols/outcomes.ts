@@ -1,11 +1,11 @@
-import { Interface, toBeHex, zeroPadValue } from 'ethers'
+import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../chains/address.js'
 import { ENTRY_POINT_ADDRESS, type Chain, type Market } from '../chains/registry.js'
 import { allBridges } from './bridges/bridges.js'
 import { topicOf } from './events.js'
 import { lendingProtocol } from './lending/markets.js'
 import { swappedUnits } from './swaps/uniswapV3.js'
-import { entryPoint } from './userOperation.js'
+import { entryPoint, readExecuted } from './userOperation.js'
 import type { Log, LogFilter } from '../chains/read.js'
 import type { OperationKind } from '../domain/operation.js'
 
@@ -69,11 +69,10 @@ export type OutcomeLog = {
 
 /** Reads a log as an outcome; undefined for a log that only looks like one. */
 export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
-  if (log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)) {
-    const event = entryPoint.parseLog(log)
-    if (!event) return undefined
-    const key = toBeHex((event.args.nonce as bigint) >> 64n, 24)
-    const { sender, success } = event.args as unknown as { sender: string; success: boolean }
+  if (isUserOperationEvent(log)) {
+    const executed = readExecuted(log)
+    if (!executed) return undefined
+    const { key, sender, success } = executed
     return { source: 'userOperation', key, actor: sender, success, log }
   }
   if (isAuthorization(chain, log)) {

@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { readContract } from '../chains/read.js'
+import { readContract, type BlockRef } from '../chains/read.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { allBridges } from './bridges/bridges.js'
 import { entryPoint } from './userOperation.js'
@@ -17,11 +17,13 @@ const COUNT_BITS = 64
  * True when the chain has executed the operation, whoever sent it and whatever came of it, or has taken its payment
  * back. A payment without a payer was never made.
  *
+ * @param block - At which it is asked of a user operation; otherwise, and unless told, the latest one.
  * @throws {ServiceError} RPC_ERROR.
  */
 export async function isKeySpent(
   client: ChainClient,
   { kind, chainKey, wallet, treasury }: Expected,
+  block: BlockRef = 'latest',
 ): Promise<boolean> {
   if (kind === 'mint') {
     const minted = await Promise.all(allBridges.map((bridge) => bridge.isMinted(client, chainKey)))
@@ -34,7 +36,7 @@ export async function isKeySpent(
     return (await readContract(client, call))[0] === true
   }
   const args = [wallet, chainKey]
-  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args }
+  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args, block }
   const [nonce] = await readContract(client, call)
   return BigInt.asUintN(COUNT_BITS, nonce as bigint) > 0n
 }

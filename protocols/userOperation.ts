@@ -1,5 +1,6 @@
-import { Interface, TypedDataEncoder, concat, keccak256, toBeHex, zeroPadValue } from 'ethers'
+import { Interface, TypedDataEncoder, id, keccak256, toBeHex } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { bytes, callEncoder, list, toBytes, tuple, word, type Encoded } from './abi.js'
 import type { Call } from '../domain/operation.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
@@ -43,7 +44,10 @@ const BASE_GAS = 21_000n
 /** @see https://eips.ethereum.org/EIPS/eip-7702 PER_EMPTY_ACCOUNT_COST */
 const AUTHORIZATION_GAS = 25_000n
 
-const nonceOf = (key: string) => concat([key, zeroPadValue('0x', 8)])
+const nonceOf = (key: string) => `${key}${'0'.repeat(16)}`
+
+const handleOps = callEncoder(entryPoint, 'handleOps')
+const executeBatch = callEncoder(delegate, 'executeBatch')
 
 /** By the calls themselves: what is simulated is what is signed. */
 const batches = new WeakMap<Call[], string>()
@@ -51,8 +55,8 @@ const batches = new WeakMap<Call[], string>()
 export function encodeBatch(calls: Call[]): string {
   const known = batches.get(calls)
   if (known !== undefined) return known
-  const targets = calls.map(({ to, data }) => ({ target: to, value: 0n, data }))
-  const batch = delegate.encodeFunctionData('executeBatch', [targets])
+  const targets = calls.map(({ to, data }) => tuple([word(to), word(0n), bytes(data)]))
+  const batch = executeBatch([list(targets)])
   batches.set(calls, batch)
   return batch
 }
@@ -105,23 +109,81 @@ const domainOf = (chainId: number) => {
   return { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
 }
 
-/** Made once: of each user operation only its own fields are left to hash. */
-const typedEncoder = TypedDataEncoder.from(typedFields)
+/** Of each user operation only its own fields are left to hash. */
+const typeHash = id(TypedDataEncoder.from(typedFields).encodeType('PackedUserOperation'))
+const delegateHash = keccak256(DELEGATE_ADDRESS)
 const domainHashes = new Map<number, string>()
 
-/** What the wallet of a user operation signs: the hash of its EIP-712 data. */
+/**
+ * What the wallet of a user operation signs: the hash of its EIP-712 data.
+ *
+ * @see https://eips.ethereum.org/EIPS/eip-712
+ */
 export function hashUserOperation(
   chainId: number,
   operation: Omit<UserOperation, 'signature'>,
 ): string {
   const domainHash = domainHashes.get(chainId) ?? TypedDataEncoder.hashDomain(domainOf(chainId))
   domainHashes.set(chainId, domainHash)
-  const { message } = typedUserOperation(chainId, operation)
-  return keccak256(concat(['0x1901', domainHash, typedEncoder.hash(message)]))
+  const { sender, nonce, callData, paymasterAndData } = operation
+  const { accountGasLimits, preVerificationGas, gasFees } = operation
+  const fields = tuple([
+    ...[typeHash, sender, nonce, delegateHash, hashHex(callData)].map(word),
+    ...[accountGasLimits, preVerificationGas, gasFees, hashHex(paymasterAndData)].map(word),
+  ])
+  return hashHex(`0x1901${domainHash.slice(2)}${hashHex(`0x${fields.hex}`).slice(2)}`)
 }
 
+const hashHex = (hex: string) => keccak256(toBytes(hex))
+
 export const encodeBundle = (operations: UserOperation[], beneficiary: string) =>
-  entryPoint.encodeFunctionData('handleOps', [operations, beneficiary])
+  handleOps([list(operations.map(encodeOperation)), word(beneficiary)])
+
+const encodeOperation = (operation: UserOperation): Encoded =>
+  tuple([
+    word(operation.sender),
+    word(operation.nonce),
+    bytes(operation.initCode),
+    bytes(operation.callData),
+    word(operation.accountGasLimits),
+    word(operation.preVerificationGas),
+    word(operation.gasFees),
+    bytes(operation.paymasterAndData),
+    bytes(operation.signature),
+  ])
+
+/** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */
+export type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
+
+/** Nonce, success, cost, gas used: a word each. */
+const EXECUTED_WORDS = 4
+
+/**
+ * Reads the log of a `UserOperationEvent`, whose topics are its name, hash, sender and paymaster. Each log is read
+ * once, however many operations of its transaction ask.
+ *
+ * @returns Undefined for a log of another shape.
+ */
+export function readExecuted(log: { topics: string[]; data: string }): Executed | undefined {
+  const known = executedIn.get(log)
+  if (known) return known
+  const { topics, data } = log
+  const hex = data.toLowerCase()
+  const words = /^0x(?:[0-9a-f]{64})*$/.test(hex) ? (hex.slice(2).match(/.{64}/g) ?? []) : []
+  const [nonce, success, , gasUsed] = words
+  const sender = topics[2]?.slice(-40)
+  if (words.length !== EXECUTED_WORDS || !nonce || !success || !gasUsed || !sender) return undefined
+  const executed = {
+    sender: `0x${sender}`,
+    key: `0x${nonce.slice(0, 48)}`,
+    success: BigInt(`0x${success}`) === 1n,
+    gasUsed: BigInt(`0x${gasUsed}`),
+  }
+  executedIn.set(log, executed)
+  return executed
+}
+
+const executedIn = new WeakMap<object, Executed>()
 
 /** Gas of the execution of one user operation as the bundle's limit counts it. */
 export const bundledGas = (callGas: bigint) =>

@@ -1,12 +1,15 @@
-import type { TransactionRequest } from 'ethers'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { ServiceError } from '../domain/errors.js'
 import { largest } from '../domain/money.js'
 import type { Held } from '../domain/waiting.js'
 import type { Round, SignerTools } from './round.js'
+import type { UnsignedTransaction } from './transaction.js'
 
 /** A transaction to be signed, and the execution gas of each operation that it carries. */
-type Carrying = { unsigned: TransactionRequest; gas: bigint[] }
+type Carrying = {
+  unsigned: Pick<UnsignedTransaction, 'data' | 'gasLimit' | 'authorizationList'>
+  gas: bigint[]
+}
 
 /**
  * Refuses a transaction in which an operation may cost more than it is allowed to: its own gas and an equal share of
@@ -22,10 +25,10 @@ export function assertAffordable(
   const count = BigInt(gas.length)
   const own = gas.reduce((sum, one) => sum + one, 0n)
   const posted = {
-    data: unsigned.data ?? '0x',
+    data: unsigned.data,
     authorizations: unsigned.authorizationList?.length ?? 0,
   }
-  const shared = (BigInt(unsigned.gasLimit ?? 0) - own) / count
+  const shared = (unsigned.gasLimit - own) / count
   const l1FeeWei = highestL1Part(chain, l1Price, posted).feeWei / count
   const dearest = largest(0n, ...gas)
   if ((dearest + shared) * fees.maxWei + l1FeeWei <= operationGasWei) return

@@ -37,7 +37,7 @@ export async function ensureLanes(
   for (const chainId of chainIds) {
     const missing = perChain - known.filter((lane) => lane.chainId === BigInt(chainId)).length
     for (let i = 0; i < missing; i++) {
-      const { address, sealed } = await createSealedAccount(kek, (sender) =>
+      const { address, sealed } = createSealedAccount(kek, (sender) =>
         laneContext({ chainId: BigInt(chainId), sender, kekId: kek.id, purpose }),
       )
       const lane = { chainId: BigInt(chainId), sender: address, kekId: kek.id, sealedKey: sealed }
@@ -50,7 +50,7 @@ export async function ensureLanes(
 export async function ensureTreasury(db: Db, kek: PrivateKek): Promise<Treasury> {
   const known = await findTreasury(db)
   if (known) return known
-  const { address, sealed } = await createSealedAccount(kek, (candidate) =>
+  const { address, sealed } = createSealedAccount(kek, (candidate) =>
     treasuryContext({ address: candidate, kekId: kek.id }),
   )
   const treasury = { address, kekId: kek.id, sealed }

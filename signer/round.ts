@@ -1,6 +1,7 @@
 import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
-import { readBlock, type Block } from '../chains/read.js'
+import { readEthBalance } from '../chains/balances.js'
+import { blockParameter, readBlock, type Block, type BlockRef } from '../chains/read.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Held } from '../domain/waiting.js'
 import type { SigningLimits } from '../domain/limits.js'
@@ -53,8 +54,11 @@ export type Prices = {
 /** What a sender has: its balance, and how many transactions were executed of it when it had that. */
 export type Purse = { balanceWei: bigint; usedNonces: bigint }
 
-/** One turn of one lane: what holds for everything that it signs, as the head of the chain was then. */
-export type Round = Prices & Purse & { client: ChainClient; lane: Lane }
+/**
+ * One turn of one lane: what holds for everything that it signs, as the head of the chain was then. `readPurse`: what
+ * the lane has there, asked once, together with what is asked about the first operation.
+ */
+export type Round = Prices & { client: ChainClient; lane: Lane; readPurse: () => Promise<Purse> }
 
 /**
  * Asks the chain for what a lane must know before it signs.
@@ -62,8 +66,10 @@ export type Round = Prices & Purse & { client: ChainClient; lane: Lane }
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap.
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
-  const [prices, purse] = await Promise.all([readPrices(client), readPurse(client, lane.sender)])
-  return { client, lane, ...prices, ...purse }
+  const prices = await readPrices(client)
+  let purse: Promise<Purse> | undefined
+  const readOnce = () => (purse ??= readPurse(client, lane.sender, { blockNumber: prices.head }))
+  return { client, lane, ...prices, readPurse: readOnce }
 }
 
 /** What a chain asks for gas: at its newest block, for the producer of the next one, and for data on L1. */
@@ -93,19 +99,17 @@ export async function readPrices(client: ChainClient): Promise<Prices> {
   return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei }, l1Price }
 }
 
-/** At the newest block, or at the block of a hash, which an orphaned one does not answer. */
+/** At one block: what was executed is either money that is spent or money that is still to be spent. */
 export async function readPurse(
-  { send }: ChainClient,
+  client: ChainClient,
   sender: string,
-  blockHash?: string,
+  block: BlockRef,
 ): Promise<Purse> {
-  const at = blockHash ? { blockHash, requireCanonical: true } : 'latest'
-  // What is executed between the two answers counts as money that is still to be spent, not as money twice.
-  const [count, balance] = await Promise.all([
-    send<string>('eth_getTransactionCount', [sender, at]),
-    send<string>('eth_getBalance', [sender, at]),
+  const [count, balanceWei] = await Promise.all([
+    client.send<string>('eth_getTransactionCount', [sender, blockParameter(block)]),
+    readEthBalance(client, { owner: sender, block }),
   ])
-  return { usedNonces: BigInt(count), balanceWei: BigInt(balance) }
+  return { usedNonces: BigInt(count), balanceWei }
 }
 
 /** Gas of a lend of a wallet that is not delegated yet, and the data of its transaction. */

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../crashPoints.js'
-import {
-  readLanes,
-  refuseOperation,
-  returnOperation,
-  type Lane,
-  type Refusal,
-} from '../db/lanes/signing.js'
+import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
 import { setDry } from '../db/lanes/gas.js'
 import { readOrders } from '../db/lanes/orders.js'
 import {
@@ -18,12 +12,13 @@ import {
 } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
-import { reasonOf, type Held } from '../domain/waiting.js'
+import type { Held } from '../domain/waiting.js'
 import { prepare, type NotPrepared, type Ordered, type Prepared } from './prepare.js'
-import { keptRefusal, readRound, takenBy, type Round, type SignerTools } from './round.js'
+import { readRound, takenBy, type Round, type SignerTools } from './round.js'
 import { carryAgain, lookUp } from './carry.js'
 import { readSpentSince } from './spentSince.js'
-import { BUNDLE_GAS } from './genuine.js'
+import { groupByTransaction } from './bundles.js'
+import { RETRY_MS, deferral, giveAllBack, giveBack, refuse } from './giveBack.js'
 import { serveLanes, type Service, type Turn } from './loops.js'
 import { keepReplacing } from './replace.js'
 import { signAndStore, unpaidGas } from './store.js'
@@ -36,10 +31,6 @@ import type { Operation } from '../db/lanes/operations.js'
 const LATE_STEPS = 2
 /** What is not ready by then goes back. */
 const PREPARE_MS = 15_000
-/** Wait after a failure of the node. */
-const RETRY_MS = 2_000
-/** Wait after a refusal that no later block will change. An operator has to look. */
-const REFUSED_MS = 60_000
 /** An operation whose leases keep ending without a verdict breaks its taker. */
 const LOST_LEASES = 5
 const QUARANTINE_MS = 3_600_000
@@ -107,7 +98,7 @@ async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Pro
   const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1], rotation }
   const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
   const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
-  const isFull = taken.length >= BUNDLE_SIZE / 2
+  const isFull = taken.length >= BUNDLE_SIZE
   return { taken: taken.length, isFull, isAlone, over: serveTaken(tools, { client, lane }, taken) }
 }
 
@@ -277,64 +268,4 @@ async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPre
     retryAfterMs: RETRY_MS,
     refusedBlock: operation.refusedBlock ?? head,
   })
-}
-
-/** User operations share a transaction as far as its gas reaches, and so do payments and mints. */
-function groupByTransaction(prepared: Prepared[]): Prepared[][] {
-  const isDirect = ({ kind }: Prepared) => kind !== 'userOperation'
-  return [
-    ...groupByGas(prepared.filter(isDirect)),
-    ...groupByGas(prepared.filter((one) => !isDirect(one))),
-  ]
-}
-
-function groupByGas(prepared: Prepared[]): Prepared[][] {
-  const groups: Prepared[][] = []
-  let bundle: Prepared[] | undefined
-  let gas = 0n
-  for (const one of prepared) {
-    if (!bundle || gas + one.gas > BUNDLE_GAS) {
-      bundle = []
-      groups.push(bundle)
-      gas = 0n
-    }
-    bundle.push(one)
-    gas += one.gas
-  }
-  return groups
-}
-
-const deferral = (code: string, message: string, retryAfterMs: number): Refusal => ({
-  state: 'deferred',
-  code,
-  message,
-  retryAfterMs,
-})
-
-/** Nothing was signed: a queued row says why, a signed one waits without changing its state. */
-async function giveBack(tools: SignerTools, operation: Operation, error: unknown): Promise<void> {
-  if (operation.state === 'signed') {
-    await returnOperation(tools.db, takenBy(tools, operation), RETRY_MS)
-    return
-  }
-  const known = error instanceof ServiceError ? error : undefined
-  // A refusal by the policy or by a lane's state does not pass by itself.
-  const retryAfterMs = known?.code === 'INTERNAL' ? REFUSED_MS : RETRY_MS
-  const message = known?.message ?? 'Unexpected failure in the signer.'
-  const code = known?.code ?? 'INTERNAL'
-  const waitsFor = reasonOf(code, known?.details.waitsFor)
-  const refusal = { ...deferral(code, message, retryAfterMs), waitsFor }
-  await refuse(tools, operation, { ...refusal, ...keptRefusal(operation) })
-}
-
-/** Never throws: what cannot be given back comes free when its lease ends. */
-async function giveAllBack(tools: SignerTools, operations: Operation[], error: unknown) {
-  const given = await Promise.allSettled(operations.map((one) => giveBack(tools, one, error)))
-  for (const one of given) {
-    if (one.status === 'rejected') tools.log.warn({ err: one.reason as unknown }, 'not given back')
-  }
-}
-
-function refuse(tools: SignerTools, operation: Operation, refusal: Refusal): Promise<void> {
-  return refuseOperation(tools.db, takenBy(tools, operation), refusal)
 }

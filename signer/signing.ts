@@ -8,6 +8,7 @@ import {
   encodeTransfer,
   typedCancellation,
   typedTransfer,
+  type Authorization,
   type Payload,
   type Signed,
   type Typed,
@@ -19,17 +20,28 @@ import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Keyring } from './round.js'
 
-/** Opens keys, each once, however much it signs. To be dropped with what is signed together. */
-type Opener = { treasury: Treasury; open(address: string, open: Open): Promise<Wallet> }
+/** Opens keys, each once, however much it signs. To be dropped with what is signed together on a chain. */
+type Opener = {
+  treasury: Treasury
+  open(address: string, open: Open): Promise<Wallet>
+  /** What delegates a wallet, signed once. */
+  authorize(wallet: Wallet, chain: Chain): Authorization
+}
 type Open = (kek: PrivateKek) => Promise<Wallet>
 
 export function createOpener({ kek, treasury }: Keyring): Opener {
   const opened = new Map<string, Promise<Wallet>>()
+  const authorized = new Map<Wallet, Authorization>()
   return {
     treasury,
     open(address, open) {
       const known = opened.get(address) ?? open(kek)
       opened.set(address, known)
+      return known
+    },
+    authorize(wallet, chain) {
+      const known = authorized.get(wallet) ?? signAuthorization(wallet, chain)
+      authorized.set(wallet, known)
       return known
     },
   }
@@ -52,7 +64,7 @@ export async function signPrepared(
     }
     case 'userOperation': {
       const wallet = await openWallet(opener, prepared.secret)
-      const payload = signUserOperation(wallet, chain, prepared)
+      const payload = signUserOperation(opener, wallet, { ...prepared, chain })
       return { operation, wallet: prepared.secret.address, payload: { gas, ...payload } }
     }
   }
@@ -63,27 +75,31 @@ function openWallet({ open }: Opener, secret: WalletSecret): Promise<Wallet> {
   return open(secret.address, (kek) => openAccount(kek, secret.sealed, context))
 }
 
+type Unsigned = Pick<
+  Extract<Prepared, { kind: 'userOperation' }>,
+  'draft' | 'needsAuthorization'
+> & { chain: Chain }
+
 function signUserOperation(
+  { authorize }: Opener,
   wallet: Wallet,
-  { chainId }: Chain,
-  { draft, needsAuthorization }: Extract<Prepared, { kind: 'userOperation' }>,
+  { chain, draft, needsAuthorization }: Unsigned,
 ): Pick<Payload, 'userOperation' | 'authorization'> {
-  const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chainId, draft))
+  const { serialized: signature } = wallet.signingKey.sign(hashUserOperation(chain.chainId, draft))
   const userOperation = { ...draft, signature }
   if (!needsAuthorization) return { userOperation }
-  // Wallets send no transactions of their own, so that their account nonce is 0 until the delegation.
-  const { signature: proof } = wallet.authorizeSync({
-    address: DELEGATE_ADDRESS,
-    nonce: 0,
-    chainId,
-  })
-  const authorization = {
+  return { userOperation, authorization: authorize(wallet, chain) }
+}
+
+/** Wallets send no transactions of their own, so that their account nonce is 0 until the delegation. */
+function signAuthorization(wallet: Wallet, { chainId }: Chain): Authorization {
+  const { signature } = wallet.authorizeSync({ address: DELEGATE_ADDRESS, nonce: 0, chainId })
+  return {
     address: DELEGATE_ADDRESS,
     nonce: '0',
     chainId: chainId.toString(),
-    signature: proof.serialized,
+    signature: signature.serialized,
   }
-  return { userOperation, authorization }
 }
 
 async function signFunding(

@@ -1,4 +1,3 @@
-import { keccak256, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import { encodeTogether } from '../chains/multicall.js'
@@ -15,12 +14,13 @@ import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertBound, assertGenuine } from './genuine.js'
 import { createOpener, signPrepared, treasuryContext } from './signing.js'
-import type { Signed } from './payload.js'
+import type { Authorization, Signed } from './payload.js'
+import { signTransaction, type UnsignedTransaction } from './transaction.js'
 import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
-import { asGas, type Keyring, type Round, type SignerTools } from './round.js'
+import { asGas, type Keyring, type Purse, type Round, type SignerTools } from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
@@ -42,6 +42,7 @@ export async function signAndStore(
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
+  const funded = { ...round, ...(await round.readPurse()) }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
@@ -57,7 +58,7 @@ export async function signAndStore(
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
     for (const one of ours) await assertBound(storing, round.client.chain, one)
-    const stored = await storeTransaction(storing, round, ours)
+    const stored = await storeTransaction(storing, funded, ours)
     await insertSignatures(
       trx,
       ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
@@ -86,19 +87,20 @@ export async function storeAgain(
   round: Round,
   signed: Signed,
 ): Promise<Stored | undefined> {
+  const funded = { ...round, ...(await round.readPurse()) }
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
     await assertGenuine(storing, round.client.chain, signed)
-    return storeTransaction(storing, round, [signed])
+    return storeTransaction(storing, funded, [signed])
   })
 }
 
 /** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
 async function storeTransaction(
   tools: StoringTools,
-  round: Round,
+  round: Round & Purse,
   carried: Signed[],
 ): Promise<Stored> {
   const planned = planTransaction(round, carried)
@@ -111,7 +113,7 @@ async function storeTransaction(
 }
 
 /** A transaction without its nonce. `l1FeeWei`: the most that posting it may cost beside its gas. */
-export type Planned = { request: TransactionRequest & { gasLimit: bigint }; l1FeeWei: bigint }
+export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: bigint }
 
 /**
  * Binds the next nonce of a lane to a transaction, signs it and stores it, in the caller's database transaction.
@@ -121,7 +123,7 @@ export type Planned = { request: TransactionRequest & { gasLimit: bigint }; l1Fe
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Omit<Round, 'readPurse'> & Purse,
   {
     request,
     l1FeeWei,
@@ -135,15 +137,14 @@ export async function storePlanned(
     throw new ServiceError('INTERNAL', message)
   }
   const { gasLimit } = request
-  const valueWei = BigInt(request.value ?? 0n)
+  const valueWei = request.value ?? 0n
   const costWei = gasLimit * fees.maxWei + l1FeeWei + valueWei
   if (balanceWei - keptWei < costWei + (await sumCosts(db, lane, usedNonces))) {
     const message = `Lane ${lane.sender} on ${chain.name} is out of gas.`
     throw new ServiceError('RPC_ERROR', message, { unpaidGas: asGas(costWei, fees).toString() })
   }
   const sender = await openAccount(keyring.kek, lane.sealedKey, laneContext(lane))
-  const raw = await sender.signTransaction({ ...request, nonce: Number(nonce) })
-  const hash = keccak256(raw)
+  const { raw, hash } = signTransaction(sender, { ...request, nonce })
   const costs = { maxFeeWei: fees.maxWei, gasLimit, l1FeeWei, valueWei }
   const id = await storeSigned(db, lane, { nonce, hash, raw, ...costs, carried: operations })
   return { id, nonce, hash }
@@ -160,12 +161,11 @@ function planTransaction(
   carried: Signed[],
 ): Planned {
   const { to, data } = callOf(lane, carried)
-  const authorizationList = carried.flatMap(({ payload }) => payload.authorization ?? [])
+  const authorizationList = authorizationsOf(carried)
   const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
   const authorizations = authorizationList.length
   const l1 = highestL1Part(chain, l1Price, { data, authorizations })
   const request = {
-    type: authorizations > 0 ? 4 : 2,
     chainId: chain.chainId,
     to,
     data,
@@ -175,6 +175,12 @@ function planTransaction(
     ...(authorizations > 0 ? { authorizationList } : {}),
   }
   return { request, l1FeeWei: l1.feeWei }
+}
+
+/** One for each wallet: a second one of the same has no effect, and costs as much gas. */
+function authorizationsOf(carried: Signed[]): Authorization[] {
+  const all = carried.flatMap(({ payload }) => payload.authorization ?? [])
+  return [...new Map(all.map((one) => [one.signature, one])).values()]
 }
 
 /**

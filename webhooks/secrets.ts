@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { ENCAPSULATED_BYTES, suite } from '../custody/seal.js'
+import { suite } from '../custody/seal.js'
+import { openSealed, sealTo } from '../custody/hpke.js'
 
 /** What signing secrets are sealed to. Its private half is in a file of the worker. */
 export type WebhookKey = { id: string; publicKey: Uint8Array }
@@ -20,16 +21,13 @@ const PREFIX = 'whsec_'
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 /** Seals a secret to the worker: encapsulated key (65 bytes), then ciphertext. */
-export async function sealSecret(
+export function sealSecret(
   { publicKey }: WebhookKey,
   secret: string,
   context: SecretContext,
-): Promise<Buffer> {
-  const recipientPublicKey = await suite.kem.deserializePublicKey(new Uint8Array(publicKey).buffer)
-  const sender = await suite.createSenderContext({ recipientPublicKey })
-  const bytes = new Uint8Array(Buffer.from(secret.slice(PREFIX.length), 'base64'))
-  const ciphertext = await sender.seal(bytes, associatedData(context))
-  return Buffer.concat([Buffer.from(sender.enc), Buffer.from(ciphertext)])
+): Buffer {
+  const bytes = Buffer.from(secret.slice(PREFIX.length), 'base64')
+  return sealTo(publicKey, bytes, associatedData(context))
 }
 
 /**
@@ -37,23 +35,16 @@ export async function sealSecret(
  *
  * @throws Error when the secret was sealed to another key, belongs to another row or was altered.
  */
-export async function openSecret(
-  { privateKey }: PrivateWebhookKey,
+export function openSecret(
+  key: PrivateWebhookKey,
   sealed: Uint8Array,
   context: SecretContext,
 ): Promise<Buffer> {
-  const bytes = new Uint8Array(sealed)
-  const recipient = await suite.createRecipientContext({
-    recipientKey: privateKey,
-    enc: bytes.slice(0, ENCAPSULATED_BYTES).buffer,
-  })
-  const ciphertext = bytes.slice(ENCAPSULATED_BYTES).buffer
-  return Buffer.from(await recipient.open(ciphertext, associatedData(context)))
+  return openSealed(key, sealed, associatedData(context))
 }
 
-function associatedData({ webhookId, accountId, keyId }: SecretContext): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(['v1', webhookId, accountId, keyId, 'webhook'].join('|')))
-}
+const associatedData = ({ webhookId, accountId, keyId }: SecretContext): Buffer =>
+  Buffer.from(['v1', webhookId, accountId, keyId, 'webhook'].join('|'))
 
 /** The key whose private half (raw P-256, 64 hex characters) is given. */
 export async function importWebhookKey(hex: string): Promise<PrivateWebhookKey> {

@@ -5,11 +5,12 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { watchOutcomes } from '../lanes/watching.js'
+import { watchOutcomes, type ParkedStep } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
+import { wakeStep } from '../temporal/wakeStep.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
 import { runSweepers } from './sweep.js'
@@ -51,7 +52,8 @@ onStop(() => client.connection.close())
 const temporal = watchTemporal(client, log, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const outcomes = watchOutcomes({ db, listener, stopping })
+const wake = (step: ParkedStep) => wakeStep(client, step)
+const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: wake })
 const workflowBundle = await loadWorkflowBundle()
 const options = {
   namespace: config.TEMPORAL_NAMESPACE,

@@ -9,6 +9,7 @@ import {
 } from '../db/intents/sweeping.js'
 import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
+import { findOverslept } from '../db/lanes/marks.js'
 import { forgetBytes } from '../db/lanes/replacing.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
@@ -25,6 +26,7 @@ import {
   startReopened,
   type StartOptions,
 } from '../temporal/start.js'
+import { wakeStep } from '../temporal/wakeStep.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
@@ -36,6 +38,9 @@ const UNDISPATCHED_EVERY_MS = 2_000
 const UNDISPATCHED_AFTER_MS = 5_000
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
+/** A step is woken by the process that it waits in. One that has died leaves it asleep for no longer than this. */
+const OVERSLEPT_EVERY_MS = 15_000
+const OVERSLEPT = { forMs: 10_000, limit: 100 }
 const LINGERING_EVERY_MS = 60_000
 /** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
@@ -77,6 +82,7 @@ export async function runSweepers(
     await Promise.all([
       every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
       every(REOPENED_EVERY_MS, tools, restartReopened),
+      every(OVERSLEPT_EVERY_MS, tools, wakeOverslept),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
       every(EXPIRED_EVERY_MS, tools, deleteTokens),
@@ -146,6 +152,15 @@ async function restartLingering(tools: Tools): Promise<void> {
       await startAll(tools, again, () => takeLingering(db, LINGERING_AFTER_MS, gone))
     }
   } while (page.length === LISTED_AT_ONCE)
+}
+
+/** Steps that wait for nothing any more, whose process has not woken them. */
+async function wakeOverslept({ db, client, temporal, log, stopping }: Tools): Promise<void> {
+  await temporal.untilThere()
+  if (stopping.aborted) return
+  const steps = await findOverslept(db, OVERSLEPT)
+  for (const step of steps) await wakeStep(client, step)
+  if (steps.length > 0) log.info({ steps: steps.length }, 'steps that overslept woken')
 }
 
 /** Idempotency keys whose time is over. */

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../chains/connect.js'
 import { transactionUrl, type Registry } from '../../chains/registry.js'
-import { assertNotFrozen, readPauses, whyPaused } from '../../db/lanes/stops.js'
+import { getUsableWallet, readPauses, whyPaused } from '../../db/lanes/stops.js'
 import {
   getFunding,
   insertFunding,
+  lockFundings,
   secondsUntilFunding,
   type Funding,
 } from '../../db/intents/fundings.js'
-import { walletById } from '../../db/tenants/wallets.js'
 import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
 import { demoFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
@@ -29,6 +29,7 @@ const fundWallet = writeRoute(
     caller: apiKey({ credits: prices.fundWallet }),
     params: noParams,
     query: noQuery,
+    chargesLast: true,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
     docs: {
       operationId: 'fundWallet',
@@ -51,8 +52,7 @@ const fundWallet = writeRoute(
     const { db, registry, starts } = services
     const { accountId, tier } = caller
     const { chainId } = registry.get(demoFunding.chain)
-    const { id: walletId } = await walletById.get(db, accountId, body.walletId)
-    await assertNotFrozen(db, accountId, walletId)
+    const { id: walletId } = await getUsableWallet(db, accountId, body.walletId)
     await assertFunded(services)
     let funding: Funding | undefined
     const answer = await commit(async (trx) => {
@@ -107,12 +107,14 @@ async function assertFunded({ db, chains, registry, prober }: Services): Promise
   if (why) throw capabilityDisabled(`No test money can be sent on ${demoFunding.chain}`, why)
 }
 
-/** Called in a transaction that holds the account's row. Throws RATE_LIMITED when a limit is reached. */
+/** Holds the account's other fundings until the transaction ends. Throws RATE_LIMITED when a limit is reached. */
 async function assertWithinLimits(
   trx: Db,
   { accountId, walletId }: { accountId: string; walletId: string },
   { perWallet, perAccount }: FundingLimits,
 ): Promise<void> {
+  if (perWallet === 0 && perAccount === 0) return
+  await lockFundings(trx, accountId)
   const ofWallet = await secondsUntilFunding(trx, { wallet_id: walletId }, perWallet)
   const ofAccount = await secondsUntilFunding(trx, { account_id: accountId }, perAccount)
   const retryAfter = Math.max(ofWallet, ofAccount)

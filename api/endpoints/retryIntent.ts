@@ -8,8 +8,7 @@ import {
 } from '../../db/intents/intents.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { lockWallet } from '../../db/lanes/reservations.js'
-import { assertNotFrozen } from '../../db/lanes/stops.js'
-import { walletById } from '../../db/tenants/wallets.js'
+import { getUsableWallet } from '../../db/lanes/stops.js'
 import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
 import { prices } from '../../domain/prices.js'
@@ -70,8 +69,7 @@ const retry = writeRoute(
     await assertSettled(services, failed)
     const { effects } = story
     const request = remainingRequest({ request: requestOf(failed), plan: failed.plan, effects })
-    const wallet = await walletById.get(db, accountId, failed.walletId)
-    await assertNotFrozen(db, accountId, wallet.id)
+    const wallet = await getUsableWallet(db, accountId, failed.walletId)
     const said = keptMetadata(failed)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
     const commitOnce: Commit = (work) =>

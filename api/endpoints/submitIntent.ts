@@ -1,6 +1,5 @@
 import { crashPoint } from '../../crashPoints.js'
-import { assertNotFrozen } from '../../db/lanes/stops.js'
-import { walletById } from '../../db/tenants/wallets.js'
+import { getUsableWallet } from '../../db/lanes/stops.js'
 import { previewPlan, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
@@ -39,8 +38,7 @@ export async function toSubmission(
   { caller: { accountId, tier }, requestId, body }: Asking,
 ): Promise<Submission> {
   const request = toRequest(registry, body)
-  const wallet = await walletById.get(db, accountId, body.walletId)
-  await assertNotFrozen(db, accountId, wallet.id)
+  const wallet = await getUsableWallet(db, accountId, body.walletId)
   const said = body.metadata ? { metadata: body.metadata } : {}
   const owner = { accountId, walletId: wallet.id, requestId, ...said }
   return { wallet, request, owner, tier }

@@ -58,7 +58,7 @@ const createWallet = writeRoute(
     if (!kek) throw new ServiceError('UNAVAILABLE', 'The signer has not started yet. Try again.')
     const id = newWalletId()
     const { accountId } = caller
-    const { address, sealed } = await createSealedAccount(kek, () => ({
+    const { address, sealed } = createSealedAccount(kek, () => ({
       purpose: 'wallet',
       owner: id,
       accountId,

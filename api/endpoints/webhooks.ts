@@ -242,7 +242,7 @@ async function makeSecret(
   }
   const secret = newSecret()
   const keyId = key.id
-  return { secret, sealed: { keyId, sealed: await sealSecret(key, secret, { ...owner, keyId }) } }
+  return { secret, sealed: { keyId, sealed: sealSecret(key, secret, { ...owner, keyId }) } }
 }
 
 const tooMany = () =>

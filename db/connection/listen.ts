@@ -25,7 +25,7 @@ export function listenToOperations(url: string, stopping: AbortSignal): Listener
   void keepListening(url, stopping, {
     channel: 'operation',
     onPayload(payload) {
-      publish(readChange(payload))
+      for (const change of readChanges(payload)) publish(change)
     },
   })
   return {
@@ -98,11 +98,17 @@ async function listenOnce(
   await ended
 }
 
+/** What many rows come to together is announced together. */
+type Announced = { state: string } & ({ id: string } | { ids: string[] })
+
 /** Any session may announce anything on the channel: what cannot be read means to look at the rows. */
-function readChange(payload?: string): OperationChange | undefined {
+function readChanges(payload?: string): (OperationChange | undefined)[] {
   try {
-    return JSON.parse(payload ?? '') as OperationChange
+    const { state, ...announced } = JSON.parse(payload ?? '') as Announced
+    return 'ids' in announced
+      ? announced.ids.map((id) => ({ id, state }))
+      : [{ id: announced.id, state }]
   } catch {
-    return undefined
+    return [undefined]
   }
 }

@@ -43,9 +43,14 @@ export async function insertFunding(
   return row
 }
 
+/** Lets those who count the fundings of an account go one by one until the transaction ends. */
+export async function lockFundings(trx: Db, accountId: string): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`fundings/${accountId}`])
+}
+
 /**
  * Seconds until one more funding of an account or a wallet is within its limit, 0 when it is now. Those that have
- * failed do not count. Exact in a transaction that holds the account's row.
+ * failed do not count. Exact in a transaction that has locked the account's fundings.
  *
  * @param perDay - The most within 24 hours; 0: any number.
  */

@@ -1,5 +1,7 @@
 import { firstIdAt, newId } from '../connection/ids.js'
+import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservations.js'
 import { STORY, toStory, type Story, type StoryRow } from './story.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
@@ -89,36 +91,44 @@ export type NewIntent = {
   plan: ExecutionPlan | undefined
   /** Where money was seen that is not booked yet. */
   seen?: SeenBlock[]
+  /** What the steps of its plan spend. */
+  reserved?: Claim[]
 }
 
 /** The head of a chain at the time of a look. */
 export type SeenBlock = { chainId: number; number: string }
 
-/** Stores a new intent: `planning` when it has a plan, else `pending`. */
+/** Stores a new intent with what its steps reserve, by one statement: `planning` when it has a plan, else `pending`. */
 export async function insertIntent(
   trx: Db,
   owner: Owner,
-  { request, units, plan, seen }: NewIntent,
+  { request, units, plan, seen, reserved = [] }: NewIntent,
 ): Promise<Intent> {
-  const [intent] = await trx('intent')
-    .insert({
-      id: newId('intent_'),
-      account_id: owner.accountId,
-      wallet_id: owner.walletId,
-      request_id: owner.requestId,
-      action: request.action,
-      asset: request.asset,
-      units: units.toString(),
-      ...requestColumns(request),
-      metadata: owner.metadata ? JSON.stringify(owner.metadata) : null,
-      retry_of: owner.retryOf ?? null,
-      status: plan ? 'planning' : 'pending',
-      plan: plan ? JSON.stringify(plan) : null,
-      seen_blocks: seen ? JSON.stringify(seen) : null,
-    })
-    .returning<Intent[]>(intentColumns)
+  const { chain = null, fromChain = null, everything = false, days = null } = wishesOf(request)
+  const [intent] = await runPrepared<Intent>(trx, insertStatement, [
+    ...[newId('intent_'), owner.accountId, owner.walletId, owner.requestId],
+    ...[request.action, request.asset, units.toString(), chain, fromChain, everything, days],
+    ...[owner.metadata ?? null, plan ?? null, seen ?? null].map(
+      (value) => value && JSON.stringify(value),
+    ),
+    ...[owner.retryOf ?? null, plan ? 'planning' : 'pending'],
+    ...columnsOfClaims(reserved),
+  ])
   if (!intent) throw new Error('The intent was not stored.')
   return intent
+}
+
+const named = intentColumns.map((column) => column.replace(/ as (\w+)$/, ' as "$1"'))
+
+const insertStatement: Statement = {
+  name: 'insert intent',
+  text: `with made as (
+      insert into intent (id, account_id, wallet_id, request_id, action, asset, units, chain, from_chain,
+        everything, net_over_days, metadata, plan, seen_blocks, retry_of, status)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+      returning ${named.join(', ')}
+    ), held as (${INSERT_CLAIMS('$1', '$3', 17)})
+    select * from made`,
 }
 
 /**
@@ -267,14 +277,18 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-function requestColumns(request: IntentRequest) {
+type Wishes = { chain?: string; fromChain?: string; everything?: boolean; days?: number }
+
+function wishesOf(request: IntentRequest): Wishes {
   switch (request.action) {
-    case 'lend':
-      return { chain: request.chain ?? null, net_over_days: request.netOverDays ?? null }
+    case 'lend': {
+      const { chain, netOverDays: days } = request
+      return { ...(chain !== undefined && { chain }), ...(days !== undefined && { days }) }
+    }
     case 'withdraw':
       return { chain: request.chain, everything: request.amountUnits === 'max' }
     case 'bridge':
-      return { chain: request.toChain, from_chain: request.fromChain }
+      return { chain: request.toChain, fromChain: request.fromChain }
   }
 }
 

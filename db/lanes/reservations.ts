@@ -1,5 +1,5 @@
-import type { Knex } from 'knex'
 import { readTogether } from '../connection/gather.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
 /** The last block of a chain whose outcomes are in the database. */
@@ -18,33 +18,20 @@ export const readBookedBlocks = readTogether((db) =>
 )
 
 /**
- * The ids of the chains of which a block, one for each, is still canonical as far as this database knows. Balances
- * that were read at a block which has gone since say nothing.
- */
-export async function listStillBooked(trx: Db, blocks: BookedBlock[]): Promise<bigint[]> {
-  const { rows } = await trx.raw<{ rows: { chainId: bigint }[] }>(
-    `select h.chain_id as "chainId" from block_header h
-     join unnest(?::bigint[], ?::bigint[], ?::text[]) as q (chain, number, hash)
-       on h.chain_id = q.chain and h.number = q.number and h.hash = q.hash`,
-    [
-      blocks.map(({ chainId }) => chainId.toString()),
-      blocks.map(({ number }) => number.toString()),
-      blocks.map(({ hash }) => hash),
-    ],
-  )
-  return rows.map(({ chainId }) => BigInt(chainId))
-}
-
-/**
  * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows
  * that only refer to the wallet can be written meanwhile.
  */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
-  await trx('wallet').where({ id: walletId }).forNoKeyUpdate().first('id')
+  await runPrepared(trx, lockStatement, [walletId])
+}
+
+const lockStatement: Statement = {
+  name: 'lock wallet',
+  text: 'select id from wallet where id = $1 for no key update',
 }
 
 /** One spelling of an address: another case must not hide what is reserved. */
-const normal = (token: string) => token.toLowerCase()
+export const normal = (address: string) => address.toLowerCase()
 
 /** A token of a wallet. */
 type Purse = { walletId: string; token: string }
@@ -59,62 +46,6 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
     .whereRaw('(r.spent_block > ?::bigint or r.spent_block is null and r.released_at is null)', [
       number,
     ])
-}
-
-/** A token of a wallet, and the block at which its balance is read. */
-type PurseAt = { token: string; at: BookedBlock }
-
-/** Base units that are spoken for in each of a wallet's purses when balances are read at their blocks. */
-export async function readReserved(
-  trx: Db,
-  walletId: string,
-  purses: PurseAt[],
-): Promise<bigint[]> {
-  if (purses.length === 0) return []
-  const { rows } = await trx.raw<{ rows: { units: string }[] }>(
-    `select coalesce(sum(r.units), 0)::text as units
-     from unnest(?::bigint[], ?::text[], ?::bigint[]) with ordinality as q (chain, token, block, at)
-     left join reservation r on r.wallet_id = ? and r.chain_id = q.chain and r.token = q.token
-       and r.from_block <= q.block
-       and case when r.spent_block is null then r.released_at is null else r.spent_block > q.block end
-     group by q.at order by q.at`,
-    [
-      purses.map(({ at }) => at.chainId.toString()),
-      purses.map(({ token }) => normal(token)),
-      purses.map(({ at }) => at.number.toString()),
-      walletId,
-    ],
-  )
-  return rows.map(({ units }) => BigInt(units))
-}
-
-/**
- * The same at a block that is not booked: the least that is spoken for there. What was signed may be spent by
- * then, and what brings money to a step may have brought it; nobody can tell before the block is booked.
- */
-export async function readReservedAhead(trx: Db, purse: Purse, at: BookedBlock): Promise<bigint> {
-  const own = trx('operation as o')
-    .whereRaw('o.intent_id = r.intent_id and o.sequence = r.sequence')
-    .where('o.state', 'signed')
-  const unspent = await sumUnits(reservedAt(trx, purse, at).whereNotExists(own))
-  const feeder = trx('operation as o')
-    .whereRaw('o.intent_id = r.intent_id and o.sequence = r.fed_by')
-    .where('o.state', 'signed')
-    .whereNot('o.kind', 'bridge')
-  const arriving = trx('reservation as r')
-    .where({ 'r.wallet_id': purse.walletId, 'r.chain_id': at.chainId.toString() })
-    .where('r.token', normal(purse.token))
-    .whereNull('r.from_block')
-    .whereNull('r.released_at')
-    .whereExists(feeder)
-  return unspent + (await sumUnits(arriving))
-}
-
-async function sumUnits(query: Knex.QueryBuilder): Promise<bigint> {
-  const row = await query
-    .sum<{ units: string | null }[]>('r.units as units')
-    .first<{ units: string | null } | undefined>()
-  return BigInt(row?.units ?? 0)
 }
 
 /** Money that a step of an intent holds. `hasFailed`: its call failed, which a reorg could still turn round. */
@@ -152,19 +83,28 @@ const MOST_HOLDINGS = 10
 /** What deposits pay into markets that share their room, by one token. */
 export type Room = { chainId: number; markets: string[]; token: string }
 
+/** SQL that reads what open intents of all accounts will pay into each room, by parameters with its parts. */
+export const PROMISED = (chains: string, markets: string, tokens: string) => `
+  select q.at, market_reserved(q.chain, string_to_array(q.markets, ','), q.token)::text as units
+  from unnest(${chains}::bigint[], ${markets}::text[], ${tokens}::text[])
+    with ordinality as q (chain, markets, token, at)`
+
+/** The values of `PROMISED`. */
+export const columnsOfRooms = (rooms: Room[]) => [
+  rooms.map(({ chainId }) => chainId),
+  rooms.map(({ markets }) => markets.map(normal).join(',')),
+  rooms.map(({ token }) => normal(token)),
+]
+
+const promisedStatement: Statement = {
+  name: 'promised',
+  text: `${PROMISED('$1', '$2', '$3')} order by q.at`,
+}
+
 /** Base units that open intents of all accounts will pay into each of the rooms. */
 export async function readPromised(trx: Db, rooms: Room[]): Promise<bigint[]> {
-  if (rooms.length === 0) return []
-  const { rows } = await trx.raw<{ rows: { units: string }[] }>(
-    `select market_reserved(q.chain, string_to_array(q.markets, ','), q.token) as units
-     from unnest(?::bigint[], ?::text[], ?::text[]) with ordinality as q (chain, markets, token, at)
-     order by q.at`,
-    [
-      rooms.map(({ chainId }) => chainId),
-      rooms.map(({ markets }) => markets.map(normal).join(',')),
-      rooms.map(({ token }) => normal(token)),
-    ],
-  )
+  const values = columnsOfRooms(rooms)
+  const rows = await runPrepared<{ units: string }>(trx, promisedStatement, values)
   return rows.map(({ units }) => BigInt(units))
 }
 
@@ -174,10 +114,9 @@ export async function lockRoom(trx: Db, { chainId, markets, token }: Room): Prom
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`room/${name}`])
 }
 
-export type Reservation = {
-  intentId: string
+/** What a step of an intent will spend. */
+export type Claim = {
   sequence: number
-  walletId: string
   chainId: number
   token: string
   units: bigint
@@ -189,32 +128,39 @@ export type Reservation = {
   everything?: boolean
 }
 
-export async function insertReservation(trx: Db, reservation: Reservation): Promise<void> {
-  await trx('reservation').insert({
-    intent_id: reservation.intentId,
-    sequence: reservation.sequence,
-    wallet_id: reservation.walletId,
-    chain_id: reservation.chainId,
-    token: normal(reservation.token),
-    units: reservation.units.toString(),
-    from_block: reservation.fedBy === undefined ? 0 : null,
-    fed_by: reservation.fedBy ?? null,
-    market: reservation.market === undefined ? null : normal(reservation.market),
-    everything: reservation.everything ?? false,
-  })
+export type Reservation = Claim & { intentId: string; walletId: string }
+
+/** SQL that reserves claims of an intent; `first` is the number of the first parameter with their parts. */
+export const INSERT_CLAIMS = (intentId: string, walletId: string, first: number) => {
+  const types = ['int', 'bigint', 'text', 'numeric', 'int', 'text', 'boolean']
+  const parts = types.map((type, i) => `$${first + i}::${type}[]`)
+  return `
+    insert into reservation
+      (intent_id, wallet_id, sequence, chain_id, token, units, from_block, fed_by, market, everything)
+    select ${intentId}::text, ${walletId}::text, c.sequence, c.chain, c.token, c.units,
+      case when c.fed_by is null then 0 end, c.fed_by, c.market, c.everything
+    from unnest(${parts.join(', ')}) as c (sequence, chain, token, units, fed_by, market, everything)`
 }
 
-/** Steps of a wallet on a market that are not over: any of them, and one that takes out everything. */
-export async function readMarketUse(
+/** The values of `INSERT_CLAIMS`, from its `first` on. */
+export const columnsOfClaims = (claims: Claim[]) => [
+  claims.map(({ sequence }) => sequence),
+  claims.map(({ chainId }) => chainId),
+  claims.map(({ token }) => normal(token)),
+  claims.map(({ units }) => units.toString()),
+  claims.map(({ fedBy }) => fedBy ?? null),
+  claims.map(({ market }) => (market === undefined ? null : normal(market))),
+  claims.map(({ everything }) => everything ?? false),
+]
+
+const reserveStatement: Statement = { name: 'reserve', text: INSERT_CLAIMS('$1', '$2', 3) }
+
+/** Reserves what a step of a stored intent will spend. */
+export async function insertReservation(
   trx: Db,
-  at: { walletId: string; chainId: number; market: string },
-): Promise<{ open: boolean; everything: boolean }> {
-  const rows = await trx('reservation')
-    .where({ wallet_id: at.walletId, chain_id: at.chainId, market: normal(at.market) })
-    .whereNull('spent_block')
-    .whereNull('released_at')
-    .select<{ everything: boolean }[]>('everything')
-  return { open: rows.length > 0, everything: rows.some(({ everything }) => everything) }
+  { intentId, walletId, ...claim }: Reservation,
+): Promise<void> {
+  await runPrepared(trx, reserveStatement, [intentId, walletId, ...columnsOfClaims([claim])])
 }
 
 /**

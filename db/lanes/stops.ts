@@ -2,6 +2,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { recordAct, type Order } from '../auditEvents.js'
 import { readTogether } from '../connection/gather.js'
 import { createLookup } from '../connection/scope.js'
+import { walletById, type Wallet } from '../tenants/wallets.js'
 import type { Db } from '../connection/connect.js'
 import type { Operation } from './operations.js'
 import type { StopScope } from '../../domain/waiting.js'
@@ -158,21 +159,23 @@ select coalesce(sum(extract(epoch from upper(one) - lower(one)) * 1000), 0)::dou
 from (select unnest(range_agg(span)) as one from spans) as merged`
 
 /**
- * Refuses what would only wait: a caller whose wallet or account is frozen.
+ * The wallet of the account with this id, and no stop of either: what is asked of one that is stopped would only wait.
  *
- * @throws {ServiceError} FORBIDDEN.
+ * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign ones; FORBIDDEN while it or its account is
+ *   frozen.
  */
-export async function assertNotFrozen(db: Db, accountId: string, walletId: string): Promise<void> {
-  const stop = await freezes.find(db, accountId, walletId)
-  if (!stop) return
-  const message = `This ${stop.scope} is frozen. Ask the operator of this service to unfreeze it.`
+export async function getUsableWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
+  const { frozen, ...wallet } = await usable.get(db, accountId, id)
+  if (frozen === null) return wallet
+  const message = `This ${frozen} is frozen. Ask the operator of this service to unfreeze it.`
   throw new ServiceError('FORBIDDEN', message)
 }
 
-const freezes = createLookup<Pick<Stop, 'scope'>>(
-  'freeze',
-  `select s.scope from stop s where s.until is null
-    and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)
-    limit 1`,
-  (walletId) => new ServiceError('NOT_FOUND', `Nothing of ${walletId} is frozen.`),
+const usable = createLookup<Wallet & { frozen: StopScope | null }>(
+  'wallet and its stop',
+  `select w.*, (select s.scope from stop s where s.until is null
+      and (s.scope = 'account' and s.subject = scope.account or s.scope = 'wallet' and s.subject = call.key)
+      limit 1) as frozen
+    from (${walletById.select}) w`,
+  walletById.notFound,
 )

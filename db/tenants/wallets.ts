@@ -37,17 +37,18 @@ export async function insertWallet(
   wallet: Omit<Wallet, 'createdAt'>,
   secret: { kekId: string; sealed: Buffer },
 ): Promise<Wallet | undefined> {
-  const { id, accountId, userId, address, metadata } = wallet
-  const row = [id, accountId, userId, address, JSON.stringify(metadata)]
-  const [made] = await runPrepared<Inserted>(trx, insertStatement, row)
+  const { id, accountId, userId, address } = wallet
+  const metadata = JSON.stringify(wallet.metadata)
+  const row = [id, accountId, userId, address, metadata, secret.kekId, secret.sealed]
+  const [made] = await runPrepared<Made>(trx, insertStatement, row)
   if (!made) return undefined
-  const { limit, before, ...inserted } = made
+  const { createdAt, limit, before } = made
   if (limit !== null && before >= limit) {
     const message = `This plan allows ${limit} wallets.`
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
-  await runPrepared(trx, secretStatement, [id, secret.kekId, secret.sealed])
-  return inserted
+  // As whoever reads it gets it: -0 becomes 0.
+  return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
 }
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
@@ -55,21 +56,11 @@ const returning = Object.entries(columns).map(([name, column]) => `${column} as 
 const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
 
 /** `before`: how many wallets the account had. */
-type Inserted = Wallet & { limit: number | null; before: number }
+type Made = { createdAt: Date; limit: number | null; before: number }
 const insertStatement: Statement = {
   name: 'insertWallet',
-  text: `with made as (
-      insert into wallet (id, account_id, user_id, address, metadata) values ($1, $2, $3, $4, $5)
-      on conflict (account_id, user_id) do nothing
-      returning ${named.join(', ')}
-    )
-    select made.*, a.max_wallets as "limit", a.wallets as before
-    from made join account a on a.id = made."accountId"`,
-}
-/** A statement of its own: only of a wallet that is there may a key be stored. */
-const secretStatement: Statement = {
-  name: 'insertSecret',
-  text: 'insert into wallet_secret (wallet_id, kek_id, sealed) values ($1, $2, $3)',
+  text: `select made_at as "createdAt", made_limit as "limit", made_before as before
+    from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
 }
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)

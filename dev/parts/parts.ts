@@ -47,7 +47,7 @@ const entryFiles: Record<Service, string> = {
  * What the image of a deployment runs Node with too. A heap that may grow to gigabytes is collected when it is four
  * times as large as what lives in it; a small one is before that. A service has some 60 MB that live.
  */
-const nodeFlags = ['--enable-source-maps', '--max-old-space-size=768', '--max-semi-space-size=8']
+export const nodeFlags = ['--enable-source-maps', '--max-old-space-size=768', '--max-semi-space-size=8']
 
 /** What is running may finish; what does not is done again after the restart. */
 const SERVICE_STOP_MS = 8_000
@@ -102,9 +102,13 @@ export function createPostgresPart({ name, dir, port, prepare }: PostgresOptions
   }
 }
 
-export type TemporalPorts = { temporal: number; ui: number }
+export type TemporalOptions = { ports: { temporal: number; ui: number }; nice: number }
 
-export function createTemporalPart(cli: TemporalCli, home: Home, ports: TemporalPorts): Part {
+export function createTemporalPart(
+  cli: TemporalCli,
+  home: Home,
+  { ports, nice }: TemporalOptions,
+): Part {
   const flags = [
     ['--ip', '127.0.0.1'],
     ['--db-filename', home.temporalDb],
@@ -127,6 +131,7 @@ export function createTemporalPart(cli: TemporalCli, home: Home, ports: Temporal
           logFile: home.log('temporal'),
           ready: async () => (await fetch(namespace)).ok,
           stopTimeoutMs: SERVER_STOP_MS,
+          nice,
         },
         hooks,
       ),
@@ -196,7 +201,7 @@ const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
 /** One process of a role, by the name that `replicaName` gives it. */
 export function createServicePart(
-  { service, name }: { service: Service; name: string },
+  { service, name, nice }: { service: Service; name: string; nice: number },
   env: NodeJS.ProcessEnv,
   home: Home,
 ): Part {
@@ -212,6 +217,8 @@ export function createServicePart(
         logFile: home.log(name),
         ready: 'message' as const,
         stopTimeoutMs: SERVICE_STOP_MS,
+        // What a caller waits for comes first.
+        nice: service === 'api' ? 0 : nice,
       }
       return startChild(spec, hooks)
     },

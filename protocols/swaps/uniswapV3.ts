@@ -68,8 +68,18 @@ export async function readQuote(
   return { unitsOut, fee: pool.fee, ...known }
 }
 
+/** What was worked out once: there are as many as the registry lists pairs. */
+const poolAddresses = new Map<string, string>()
+
 /** Where a factory puts the pool of two tokens. */
 export function poolAddress(factory: string, tokens: [string, string], fee: number): string {
+  const name = [factory, ...tokens, fee].join('/')
+  const known = poolAddresses.get(name) ?? derivePoolAddress(factory, tokens, fee)
+  poolAddresses.set(name, known)
+  return known
+}
+
+function derivePoolAddress(factory: string, tokens: [string, string], fee: number): string {
   const sorted = tokens.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
   const key = AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint24'], [...sorted, fee])
   return getCreate2Address(factory, keccak256(key), POOL_CODE_HASH)

@@ -59,7 +59,7 @@ describe('a step that waits for long', () => {
     const wallet = await insertTestWallet(database.db)
     const { failure, parked, id, intentId } = await deposit(wallet, () => Promise.resolve())
     expect(failure).toMatchObject({ type: 'WAITING', message: 'Waits for the signer.' })
-    expect(failure.nextRetryDelay).toBe(15 * MINUTE_MS)
+    expect(failure.nextRetryDelay).toBe(30 * MINUTE_MS)
     expect(parked).toEqual([[id, { workflowId: intentId, activity: 'deposit' }]])
   })
 
@@ -79,7 +79,7 @@ describe('a step that waits for long', () => {
     await stopWork(db, target, order)
     const stopped = await deposit(wallet, () => Promise.resolve())
     expect(stopped.failure.message).toMatch(/^The wallet is frozen since \S+Z by alice: a test$/)
-    expect(stopped.failure.nextRetryDelay).toBe(15 * MINUTE_MS)
+    expect(stopped.failure.nextRetryDelay).toBe(30 * MINUTE_MS)
     // Let go on in that very moment, it waits for the signer as any other.
     let isOpen = true
     const resume = async () => {
@@ -93,21 +93,18 @@ describe('a step that waits for long', () => {
 })
 
 describe('parkedPause', () => {
-  test('is as long as it has waited, a quarter of an hour at most, and ends when there is more to tell', () => {
-    expect(parkedPause(40 * SECOND_MS)).toBe(40 * SECOND_MS)
-    expect(parkedPause(24 * HOUR_MS)).toBe(15 * MINUTE_MS)
-    expect(parkedPause(HOUR_MS, 20 * SECOND_MS)).toBe(20 * SECOND_MS)
-    expect(parkedPause(HOUR_MS, 0)).toBe(SECOND_MS)
+  test('is half an hour, and ends when there is something to do', () => {
+    expect(parkedPause()).toBe(30 * MINUTE_MS)
+    expect(parkedPause(HOUR_MS)).toBe(30 * MINUTE_MS)
+    expect(parkedPause(20 * SECOND_MS)).toBe(20 * SECOND_MS)
+    expect(parkedPause(0)).toBe(SECOND_MS)
   })
 })
 
 describe('attemptMs', () => {
-  test('is half a minute in all, then a few seconds; a minute where nobody wakes the step', () => {
-    const stopping = new AbortController().signal
-    const parking = { outcomes: { ...waits, park: () => Promise.resolve() }, stopping }
-    expect(attemptMs(parking, 0)).toBe(30 * SECOND_MS)
-    expect(attemptMs(parking, 20 * SECOND_MS)).toBe(10 * SECOND_MS)
-    expect(attemptMs(parking, HOUR_MS)).toBe(5 * SECOND_MS)
-    expect(attemptMs({ outcomes: waits, stopping }, HOUR_MS)).toBe(MINUTE_MS)
+  test('is a good minute in all, then a few seconds', () => {
+    expect(attemptMs(0)).toBe(65 * SECOND_MS)
+    expect(attemptMs(20 * SECOND_MS)).toBe(45 * SECOND_MS)
+    expect(attemptMs(HOUR_MS)).toBe(5 * SECOND_MS)
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Interface, ZeroAddress, toBeHex } from 'ethers'
 import { connectChain, isRevert, type ChainClient } from '../../chains/connect.js'
 import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
-import { erc20, readBalance, readContract, type BlockRef } from '../../chains/read.js'
+import { readBalance, readContract, type BlockRef } from '../../chains/read.js'
 import { createRegistry } from '../../chains/registry.js'
 import { readOwnArtifacts } from '../../devnet/artifacts.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
@@ -31,6 +31,7 @@ afterAll(async () => {
   await node?.stop()
 })
 
+const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
 const setCode = (address: string, code: string) => client.send('anvil_setCode', [address, code])
 const balanceOf = () =>
   readContract(client, { to: token, abi: erc20, name: 'balanceOf', args: [ZeroAddress] })

@@ -2,18 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import { Wallet, getBytes, verifyMessage } from 'ethers'
 import fc from 'fast-check'
 import { openAccount } from '../../custody/open.js'
-import {
-  ENCAPSULATED_BYTES,
-  createSealedAccount,
-  seal,
-  type SealContext,
-} from '../../custody/seal.js'
+import { ENCAPSULATED_BYTES } from '../../custody/hpke.js'
+import { createSealedAccount, seal, type SealContext } from '../../custody/seal.js'
 import { holdsAsync } from '../domain/plan/holds.js'
 import { makeKek } from './kek/kekFile.js'
 
 const kek = await makeKek()
 const owner = { purpose: 'wallet', owner: 'svc_wallet_1', accountId: 'acct_1' } as const
-const { address, sealed } = await createSealedAccount(kek, () => owner)
+const { address, sealed } = createSealedAccount(kek, () => owner)
 const context: SealContext = { ...owner, address, kekId: kek.id }
 
 const refuses = (bytes: Uint8Array, other: Partial<SealContext> = {}, key = kek) =>
@@ -30,8 +26,8 @@ describe('createSealedAccount', () => {
     expect(sealed).toHaveLength(ENCAPSULATED_BYTES + 32 + 16)
   })
 
-  test('makes another account each time', async () => {
-    const other = await createSealedAccount(kek, () => owner)
+  test('makes another account each time', () => {
+    const other = createSealedAccount(kek, () => owner)
     expect(other.address).not.toBe(address)
     expect(other.sealed.equals(sealed)).toBe(false)
   })
@@ -83,12 +79,12 @@ describe('openAccount', () => {
 
   test('refuses a key that is not of the address it is bound to', async () => {
     const stranger = Wallet.createRandom()
-    const bytes = await seal(kek, new Uint8Array(getBytes(stranger.privateKey)), context)
+    const bytes = seal(kek, getBytes(stranger.privateKey), context)
     await expect(openAccount(kek, bytes, context)).rejects.toThrow('not of this address')
   })
 
   test('refuses what is no private key, without showing it', async () => {
-    const bytes = await seal(kek, new Uint8Array(32), context)
+    const bytes = seal(kek, new Uint8Array(32), context)
     const refusal = await openAccount(kek, bytes, context).catch((error: unknown) => error as Error)
     expect(String((refusal as Error).message)).not.toContain('0'.repeat(32))
   })

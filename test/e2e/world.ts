@@ -141,12 +141,13 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
       expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
     },
 
-    /** Lets Aave of a chain take and give nothing, or opens it again. */
+    /** Lets Aave of a chain take and give nothing, or opens it again and waits until plans see it. */
     async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
       const { aavePool, aaveAsset } = nodes[chain].contracts
       const provider = await readAddress(nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
       const configurator = await readAddress(nodes[chain], provider, 'getPoolConfigurator')
-      await own(chain, configurator, 'setReservePause', [aaveAsset, paused])
+      const block = await own(chain, configurator, 'setReservePause', [aaveAsset, paused])
+      if (!paused) await untilBooked(chain, block)
     },
 
     async stop() {

@@ -4,7 +4,14 @@ import { bookChain } from '../../lanes/book.js'
 import { callRpc } from '../../devnet/rpc.js'
 import type { DriverTools } from '../../lanes/driverTools.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { driverOver, standsStill, startFork, startSecondAddress, type Twin } from './world/twin.js'
+import {
+  driverOver,
+  driverOverPool,
+  standsStill,
+  startFork,
+  startSecondAddress,
+  type Twin,
+} from './world/twin.js'
 
 /** More than the rounds after which a standing head makes the driver look at the other endpoints. */
 const MANY_ROUNDS = 12
@@ -29,8 +36,11 @@ describe('two endpoints of a chain', () => {
   })
   afterAll(() => world?.stop())
 
-  const over = (...urls: string[]) => {
-    driver = driverOver(world, urls)
+  const over = (...urls: string[]) => (driver = driverOver(world, urls))
+  const overPool = (...urls: string[]) => (driver = driverOverPool(world, urls))
+  /** As if what is doubted had been doubted for so much longer. */
+  const letDoubtPass = (ms: number) => {
+    driver.following.doubtedSince = (driver.following.doubtedSince ?? Date.now()) - ms
   }
   const rounds = async (tools: DriverTools, count = MANY_ROUNDS) => {
     for (let i = 0; i < count; i++) await bookChain(tools).catch(() => undefined)
@@ -170,6 +180,80 @@ describe('two endpoints of a chain', () => {
     await rounds(driver)
     await expectDone()
     expect(reorgs()).toEqual([])
+  })
+
+  test('one on a fork while the preferred one tells an old head at first: the preferred one is believed', async () => {
+    await world.book()
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    world.proxy.set(await standsStill(world))
+    await mineOn(other, 5)
+    await rounds(driver, 2)
+    world.proxy.set(undefined)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('one on a fork while the preferred one lacks the booked block at first: booking waits for it', async () => {
+    const behind = await standsStill(world)
+    await world.mine()
+    await world.book()
+    const before = await bookedHash()
+    other = await startFork(world)
+    over(world.proxy.url, other.proxy.url)
+    world.proxy.set(behind)
+    await mineOn(other, 5)
+    await rounds(driver)
+    expect(await bookedHash()).toBe(before)
+    world.proxy.set(undefined)
+    await signAndMine()
+    await rounds(driver)
+    await expectDone()
+    expect(reorgs()).toEqual([])
+  })
+
+  test('a preferred one that stays behind is not waited for for ever', async () => {
+    const behind = await standsStill(world)
+    await world.mine()
+    await world.book()
+    other = await startSecondAddress(world)
+    over(other.proxy.url, world.proxy.url)
+    other.proxy.set(behind)
+    await signAndMine()
+    await rounds(driver, 2)
+    expect(await world.row(lend.operationId)).toMatchObject({ state: 'signed' })
+    letDoubtPass(10_000)
+    await rounds(driver, 2)
+    await expectDone()
+  })
+
+  test('what was booked from a fork is taken back when the others contradict it for a minute', async () => {
+    other = await startFork(world)
+    overPool(world.proxy.url, other.proxy.url)
+    const before = await bookedHash()
+    world.proxy.set(() => 'reset')
+    await mineOn(other, 3)
+    await rounds(driver, 1)
+    letDoubtPass(10_000)
+    await rounds(driver)
+    const forked = await bookedHash()
+    expect(forked).not.toBe(before)
+    world.proxy.set(undefined)
+    await signAndMine()
+    const doubts = () => world.told.filter(({ message }) => message.includes('on a fork, booking'))
+    // The endpoints are compared beside the requests, and by booking after 50 rounds.
+    for (let i = 0; i < 100 && doubts().length === 0; i++) await rounds(driver)
+    await mineOn(other, 3)
+    await rounds(driver)
+    expect(await bookedHash()).toBe(forked)
+    expect(reorgs()).toEqual([])
+    expect(doubts()).toEqual([expect.objectContaining({ level: 'error' })])
+    letDoubtPass(60_000)
+    await rounds(driver)
+    expect(reorgs()).toHaveLength(1)
+    await expectDone()
   })
 
   test('one that is silent from the start is not waited for for ever', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findSpentOperations } from '../../db/lanes/booking.js'
+import { findSpentOperations } from '../../db/lanes/watched.js'
 import { bookOutcomesIn, bookSpentKeys } from '../../lanes/missed.js'
 import { forgetOperations } from './world/forget.js'
 import {

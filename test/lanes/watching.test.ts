@@ -15,7 +15,6 @@ import { stopWork } from '../../db/lanes/stops.js'
 import { awaitOperation } from '../../lanes/operations.js'
 import { watchOutcomes, type Outcomes, type ParkedStep } from '../../lanes/watching.js'
 import {
-  insertTestFunding,
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
@@ -74,9 +73,7 @@ const set = (id: string, values: Record<string, unknown>) =>
   database.db('operation').where({ id }).update(values)
 const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
 const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
-const burned = { kind: 'bridge', state: 'confirmed', success: true, ...inBlock }
 const attestedAs = (event_nonce: string) => ({ event_nonce, message: '0x', attestation: '0x' })
-const old = { created_at: new Date(Date.now() - 60_000) }
 
 const awaitOutcome = async (outcomes: Outcomes, id: string) => {
   const row = await findOperation(db, id)
@@ -121,13 +118,28 @@ describe('whoever waits for an operation', () => {
         ),
       () => database.db('burn').where({ operation_id: id }).update(attestedAs('0x01')),
     ]
-    // The first look tells of what was before.
-    await outcomes.nextChange(id, ending.signal)
     for (const change of changes) {
       const told = outcomes.nextChange(id, ending.signal)
       await change()
       await told
     }
+  })
+
+  test('hears of no state of the usual course unless he asks for it', async () => {
+    const outcomes = watch()
+    const { id } = await order()
+    const told: string[] = []
+    const hear = (name: string, change: Promise<void>) => change.then(() => told.push(name))
+    const outcome = hear('of its outcome', outcomes.nextChange(id, ending.signal))
+    void hear('of each', outcomes.nextChange(id, ending.signal, 'queued'))
+    await sleep(2_500)
+    expect(told).toEqual([])
+    await set(id, { state: 'mined', ...inBlock })
+    while (told.length === 0) await sleep(20)
+    await sleep(1_500)
+    expect(told).toEqual(['of each'])
+    await set(id, { state: 'confirmed', success: true })
+    await outcome
   })
 
   test('costs no statement of his own: all share one at a time', async () => {
@@ -201,33 +213,5 @@ describe('a parked step', () => {
     await outcome
     await sleep(2_500)
     expect(steps).toEqual([])
-  })
-})
-
-describe('a worker that begins', () => {
-  test('wakes steps that were over before, and those that it finds waiting when they are', async () => {
-    const done = await order({ ...old, ...rejected })
-    const waiting = await order(old)
-    const young = await order()
-    const funding = await insertTestFunding(database.db, wallet)
-    await insertTestOperation(database.db, wallet, funding, { ...old, kind: 'fund' })
-    const burnt = await order({ ...old, ...burned })
-    const burn = { operation_id: burnt.id, source_domain: 3, destination_block: 0 }
-    await database.db('burn').insert(burn)
-    const { wakeStep, steps } = createWoken()
-    watch(wakeStep)
-    const idsOf = () => steps.map(({ workflowId }) => workflowId)
-    const untilWoken = async (id: string) => {
-      while (!idsOf().includes(id)) await sleep(20)
-    }
-    await untilWoken(done.intentId)
-    expect(idsOf()).not.toContain(waiting.intentId)
-    await set(young.id, rejected)
-    await set(waiting.id, rejected)
-    await database.db('burn').where({ operation_id: burnt.id }).update(attestedAs('0x02'))
-    await Promise.all([untilWoken(waiting.intentId), untilWoken(burnt.intentId)])
-    expect(steps).toContainEqual({ workflowId: waiting.intentId, activity: 'deposit' })
-    expect(steps).toContainEqual({ workflowId: burnt.intentId, activity: 'awaitAttestation' })
-    expect(idsOf()).not.toContain(young.intentId)
   })
 })

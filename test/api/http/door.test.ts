@@ -85,7 +85,7 @@ const createWallet = writeRoute(
     if (!kek) throw new Error('There is no KEK.')
     const id = newWalletId()
     const owner = { purpose: 'wallet', owner: id, accountId } as const
-    const { address, sealed } = await createSealedAccount(kek, () => owner)
+    const { address, sealed } = createSealedAccount(kek, () => owner)
     return commit(async (trx) => {
       const wallet = { id, accountId, userId, address, metadata: {} }
       await insertWallet(trx, wallet, { kekId: kek.id, sealed })

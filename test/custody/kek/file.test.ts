@@ -43,7 +43,7 @@ describe('readKek', () => {
     inFolder(async (folder) => {
       const file = join(folder, 'kek')
       const made = await createKek(file)
-      const { address, sealed } = await createSealedAccount(made, () => owner)
+      const { address, sealed } = createSealedAccount(made, () => owner)
       const read = await readKek(file)
       if (!read) throw new Error('There is no KEK.')
       expect(read).toMatchObject({ id: made.id, publicKey: made.publicKey })

@@ -3,20 +3,22 @@ import {
   confirmUpTo,
   finalizeUpTo,
   findChainState,
-  findOperationsByKey,
   hasFinalOperations,
   hasOperations,
-  hasUnfinalOperations,
   insertChain,
   insertHeaders,
   readHeaders,
-  readOpenSends,
   rollBack,
   setBooked,
   setMined,
   type BlockId,
   type MinedOperation,
 } from '../../../db/lanes/booking.js'
+import {
+  findOperationsByKey,
+  hasUnfinalOperations,
+  readOpenSends,
+} from '../../../db/lanes/watched.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import {
-  insertReservation,
-  lockWallet,
-  readReserved,
-  releaseUnsigned,
-} from '../../../db/lanes/reservations.js'
+import { insertReservation, lockWallet, releaseUnsigned } from '../../../db/lanes/reservations.js'
+import { readClaims, type PurseAt } from '../../../db/lanes/claims.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
   insertTestIntent,
@@ -38,8 +34,12 @@ const purse = (number: bigint, of = token, chain = BigInt(chainId)) => ({
   token: of,
   at: { chainId: chain, number, hash: '0x' },
 })
+async function readReserved({ id }: TestWallet, purses: PurseAt[]): Promise<bigint[]> {
+  const others = { blocks: [], rooms: [], markets: [] }
+  return (await readClaims(database.db, id, { ...others, purses })).reserved
+}
 async function reservedAt(wallet: TestWallet, ...at: Parameters<typeof purse>): Promise<bigint> {
-  const [reserved] = await readReserved(database.db, wallet.id, [purse(...at)])
+  const [reserved] = await readReserved(wallet, [purse(...at)])
   return reserved as bigint
 }
 
@@ -61,7 +61,7 @@ const rows: [string, Record<string, unknown>, counted: boolean][] = [
   ['fed and spent before the block', { fed_by: 1, from_block: 8, spent_block: 9 }, false],
 ]
 
-describe('readReserved', () => {
+describe('what is reserved', () => {
   test.each(rows)('%s', async (_title, values, counted) => {
     const wallet = await insertTestWallet(database.db)
     await reserve(wallet, values)
@@ -91,8 +91,8 @@ describe('readReserved', () => {
     await reserve(wallet, { spent_block: 10 })
     const foreign = token.replace('Aa', 'bb')
     const purses = [purse(10n), purse(9n), purse(9n, foreign), purse(9n, token, 1n), purse(8n)]
-    expect(await readReserved(database.db, wallet.id, purses)).toEqual([0n, units, 0n, 0n, units])
-    expect(await readReserved(database.db, wallet.id, [])).toEqual([])
+    expect(await readReserved(wallet, purses)).toEqual([0n, units, 0n, 0n, units])
+    expect(await readReserved(wallet, [])).toEqual([])
   })
 
   test('knows a token whatever the case of its address', async () => {

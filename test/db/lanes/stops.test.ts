@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import {
-  assertNotFrozen,
+  getUsableWallet,
   readPauses,
   readStoppedMs,
   resumeWork,
   stopWork,
 } from '../../../db/lanes/stops.js'
+import { walletById } from '../../../db/tenants/wallets.js'
 import { findOperation } from '../../../db/lanes/operations.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {
@@ -102,14 +103,29 @@ describe('a stop', () => {
     const api = as('steward_api')
     const other = await insertTestWallet(db)
     const { id, accountId } = wallet
-    await expect(assertNotFrozen(api, accountId, id)).rejects.toMatchObject({
+    await expect(getUsableWallet(api, accountId, id)).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: expect.stringContaining('This wallet is frozen.'),
     })
-    await assertNotFrozen(api, other.accountId, other.id)
+    const theirs = await getUsableWallet(api, other.accountId, other.id)
+    expect(theirs).toEqual(await walletById.get(api, other.accountId, other.id))
     // Another account does not even learn of it.
-    await assertNotFrozen(api, other.accountId, id)
+    const foreign = getUsableWallet(api, other.accountId, id)
+    await expect(foreign).rejects.toMatchObject({ code: 'WALLET_NOT_FOUND' })
     await expect(api.raw('select * from audit_event')).rejects.toMatchObject({ code: '42501' })
+  })
+
+  test('error: FORBIDDEN for every wallet of an account, those alone that belong to it', async () => {
+    const api = as('steward_api')
+    const [mine, theirs] = [await insertTestWallet(db), await insertTestWallet(db)]
+    const target = { scope: 'account', subject: mine.accountId } as const
+    await stopWork(db, target, order)
+    // Together they go in one statement.
+    const asked = [mine, theirs, mine].map((one) => getUsableWallet(api, one.accountId, one.id))
+    const told = await Promise.allSettled(asked)
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
+    await resumeWork(db, target, order)
+    expect(await getUsableWallet(api, mine.accountId, mine.id)).toMatchObject({ id: mine.id })
   })
 
   test('counts as the time in which an operation could not be signed, once for several', async () => {

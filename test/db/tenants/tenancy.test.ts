@@ -3,7 +3,7 @@ import { createApiKey } from '../../../db/tenants/accounts.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { admit } from '../../../db/tenants/metering.js'
-import { createLookup, scopeTransaction, selectScoped } from '../../../db/connection/scope.js'
+import { createLookup, selectScoped, transactScoped } from '../../../db/connection/scope.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
@@ -66,10 +66,7 @@ async function ownRows(table: string, accountId: string): Promise<Row[]> {
 }
 
 const inScope = <Result>(accountId: string, work: (trx: Db) => Promise<Result>) =>
-  api.transaction(async (trx) => {
-    await scopeTransaction(trx, accountId)
-    return work(trx)
-  })
+  transactScoped(api, accountId, work)
 
 describe('a query without any condition', () => {
   test.each(tables)('sees no row of %s without a scope', async (table) => {
@@ -86,7 +83,7 @@ describe('a query without any condition', () => {
     expect(await selectScoped(api, 'acct_none', api(table).select('*'))).toEqual([])
   })
 
-  test.each(tables)('sees the own rows of %s only, by scopeTransaction', async (table) => {
+  test.each(tables)('sees the own rows of %s only, by transactScoped', async (table) => {
     const rows = await inScope(mine, (trx) => readAll(trx, table))
     expect(rows).toEqual(await ownRows(table, mine))
   })

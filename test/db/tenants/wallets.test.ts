@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { scopeTransaction } from '../../../db/connection/scope.js'
+import { scopeTransaction, transactScoped } from '../../../db/connection/scope.js'
+import { stopWork } from '../../../db/lanes/stops.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import { insertWallet, listWallets, newWalletId, walletById } from '../../../db/tenants/wallets.js'
 import { newId } from '../../../db/connection/ids.js'
+import { insertTestIntent } from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -61,6 +63,78 @@ describe('insertWallet', () => {
     await insert('a')
     expect(await insert('a')).toBeUndefined()
     expect(await stored()).toEqual(['a'])
+  })
+
+  test('stores the sealed key beside the wallet, and neither for another account', async () => {
+    const made = await insert('a')
+    const secrets = await database.db('wallet_secret').where({ wallet_id: made?.id ?? '' })
+    expect(secrets).toEqual([{ wallet_id: made?.id, kek_id: 'kek', sealed: Buffer.alloc(113) }])
+    const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
+    const refused = api.transaction(async (trx) => {
+      await scopeTransaction(trx, accountId)
+      const wallet = { id: newWalletId(), accountId: other, userId: 'b', address: '0xb' }
+      const secret = { kekId: 'kek', sealed: Buffer.alloc(113) }
+      return insertWallet(trx, { ...wallet, metadata: {} }, secret)
+    })
+    await expect(refused).rejects.toMatchObject({ code: '42501' })
+  })
+
+  test('tells the metadata as a later read does', async () => {
+    const wallet = { id: newWalletId(), accountId, userId: 'a', address: newId('0x') }
+    const metadata = { zero: -0, text: 'ä', nested: { none: null } }
+    const made = await transactScoped(api, accountId, (trx) => {
+      const secret = { kekId: 'kek', sealed: Buffer.alloc(113) }
+      return insertWallet(trx, { ...wallet, metadata }, secret)
+    })
+    expect(made).toEqual(await walletById.get(api, accountId, wallet.id))
+  })
+})
+
+/** Far more than fit on the pages by which one row is found. */
+const MANY = 10_000
+const FEW_PAGES = 60
+
+describe('an account with many wallets', () => {
+  type Explained = { Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }
+
+  /** Pages of tables and indexes that the API looks at for a statement. */
+  function countPages(sql: string): Promise<number> {
+    return transactScoped(api, accountId, async (trx) => {
+      const text = `explain (analyze, buffers, format json) ${sql}`
+      // A session that asks for the first time reads what the tables look like, too.
+      await trx.raw(`savepoint first; ${text}; rollback to first`)
+      const { rows } = await trx.raw<{ rows: [{ 'QUERY PLAN': [Explained] }] }>(text)
+      const [{ Plan: plan }] = rows[0]['QUERY PLAN']
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+    })
+  }
+
+  /** One of its own wallets is stopped and has a reservation. */
+  async function insertMany(): Promise<string> {
+    const id = newWalletId()
+    await database.db.raw(
+      `insert into wallet (id, account_id, user_id, address, metadata)
+        select ? || n, ?, n::text, ? || n, '{}' from generate_series(1, ?::int) n`,
+      [id, accountId, newId('0x'), MANY],
+    )
+    const wallet = { id: `${id}1`, accountId, address: '0x', requestId: 'req_test' }
+    const intentId = await insertTestIntent(database.db, wallet, 'executing')
+    const units = { chain_id: 1, token: '0x', units: 1 }
+    const row = { intent_id: intentId, sequence: 1, wallet_id: wallet.id, ...units }
+    await database.db('reservation').insert(row)
+    const order = { by: 'test', why: 'test' }
+    await stopWork(database.db, { scope: 'wallet', subject: wallet.id }, order)
+    await database.db.raw('analyze wallet')
+    return intentId
+  }
+
+  test('each of what concerns one wallet costs the same as with few', async () => {
+    const intentId = await insertMany()
+    const values = `'${newWalletId()}', '${accountId}', 'new', '${newId('0x')}', '{}', 'kek', '\\x00'`
+    expect(await countPages(`select * from insert_wallet(${values})`)).toBeLessThan(FEW_PAGES)
+    const reserved = `select * from reservation where intent_id = '${intentId}'`
+    expect(await countPages(reserved)).toBeLessThan(FEW_PAGES)
+    expect(await countPages('select id from stop')).toBeLessThan(FEW_PAGES)
   })
 })
 

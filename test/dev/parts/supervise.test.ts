@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import * as fs from 'node:fs'
-import { tmpdir } from 'node:os'
+import * as os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../../../dev/parts/child.js'
@@ -28,7 +28,7 @@ let endings: string[] = []
 let gaveUp: Error | undefined
 
 beforeEach(() => {
-  folder = fs.mkdtempSync(path.join(tmpdir(), 'steward supervise '))
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'steward supervise '))
   printed = ''
   endings = []
   gaveUp = undefined
@@ -50,10 +50,20 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
+type Limits = { stopTimeoutMs?: number; nice?: number }
+const usual = { stopTimeoutMs: 5_000 }
+
 /** A part that is a Node process running `script`. */
-function createPart(name: string, script: string, stopTimeoutMs = 5_000): Part {
+function createPart(name: string, script: string, limits: Limits = {}): Part {
   const logFile = path.join(folder, `${name}.log`)
-  const spec = { name, command: process.execPath, args: ['-e', script], logFile, stopTimeoutMs }
+  const spec = {
+    name,
+    command: process.execPath,
+    args: ['-e', script],
+    logFile,
+    ...usual,
+    ...limits,
+  }
   return {
     name,
     async start(hooks) {
@@ -91,7 +101,7 @@ describe('createSupervisor', () => {
   })
 
   test('kills a child that does not stop in time', async () => {
-    const { pid } = await supervisor.start(createPart('worker', deaf, 100))
+    const { pid } = await supervisor.start(createPart('worker', deaf, { stopTimeoutMs: 100 }))
     await supervisor.stop()
     expect(identify(pid)).toBeUndefined()
   })
@@ -151,6 +161,19 @@ describe('createSupervisor', () => {
     const start = supervisor.start(createPart('worker', broken))
     await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
     expect(gaveUp).toBeUndefined()
+  })
+
+  test('a child that works for nobody who waits stands back, alone or in a session of its own', async () => {
+    const own = os.getPriority()
+    const nice = Math.min(own + 7, 19)
+    const { pid } = await supervisor.start(createPart('worker', ready, { nice }))
+    const { pid: other } = await supervisor.start(createPart('api', ready))
+    expect([pid, other].map((one) => os.getPriority(one))).toEqual([nice, own])
+    const groupOf = (one: number) => `/proc/${one}/autogroup`
+    // Where the system makes no such groups, nothing else is to be done.
+    if (!fs.existsSync(groupOf(pid))) return
+    await until(() => fs.readFileSync(groupOf(pid), 'utf8').trim().endsWith(` nice ${nice}`))
+    expect(fs.readFileSync(groupOf(other), 'utf8')).toMatch(/ nice 0$/m)
   })
 
   test('a stop during the start leaves no process', async () => {

@@ -132,7 +132,7 @@ export async function createBridgeWorld(
     async createWallet(money: Partial<Record<ChainName, bigint>> = {}): Promise<Wallet> {
       const id = newWalletId()
       const owning = { purpose: 'wallet', owner: id, accountId: account.id } as const
-      const { address, sealed } = await createSealedAccount(kek, () => owning)
+      const { address, sealed } = createSealedAccount(kek, () => owning)
       const row = { id, accountId: account.id, userId: id, address, metadata: {} }
       const wallet = await insertWallet(db, row, { kekId: kek.id, sealed })
       if (!wallet) throw new Error('The wallet was not stored.')

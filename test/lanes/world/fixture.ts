@@ -296,7 +296,7 @@ export async function createWorld(
   async function insertSealedWallet(accountId: string): Promise<Wallet> {
     const id = newWalletId()
     const owning = { purpose: 'wallet', owner: id, accountId } as const
-    const { address, sealed } = await createSealedAccount(kek, () => owning)
+    const { address, sealed } = createSealedAccount(kek, () => owning)
     const row = { id, accountId, userId: id, address, metadata: {} }
     const wallet = await insertWallet(database.db, row, { kekId: kek.id, sealed })
     if (!wallet) throw new Error('The wallet was not stored.')

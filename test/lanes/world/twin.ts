@@ -40,6 +40,16 @@ export function driverOver(world: World, urls: string[]): DriverTools & { close(
   return { ...tools, close: () => endpoints.forEach((endpoint) => endpoint.close()) }
 }
 
+/** How often the driver below has the heads of its endpoints compared. */
+const COMPARE_MS = 100
+
+/** The same over endpoints that are compared with each other, as a process has them. */
+export function driverOverPool(world: World, urls: string[]): DriverTools & { close(): void } {
+  const client = connectChain(world.chain, urls, { compareMs: COMPARE_MS })
+  const tools = createDriverTools(world.driver().db, client, world.log)
+  return { ...tools, close: () => client.close() }
+}
+
 /** What a node answers that stands still at a block. */
 export async function standsStill(world: World): Promise<Decide> {
   const head = await world.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false])

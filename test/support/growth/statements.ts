@@ -3,18 +3,16 @@ import { readEvents } from '../../../db/intents/events.js'
 import { listIntents } from '../../../db/intents/intents.js'
 import { readDeposits } from '../../../db/intents/positions.js'
 import { findActiveKek } from '../../../db/keys.js'
+import { confirmUpTo, finalizeUpTo, rollBack, setMined } from '../../../db/lanes/booking.js'
 import {
-  confirmUpTo,
-  finalizeUpTo,
   findOperationsByKey,
   findSpentOperations,
   readOpenSends,
-  rollBack,
-  setMined,
-} from '../../../db/lanes/booking.js'
+} from '../../../db/lanes/watched.js'
 import { findOpenBurns } from '../../../db/lanes/burns.js'
 import { sumCosts, sumMoved } from '../../../db/lanes/gas.js'
-import { readPromised, readReserved } from '../../../db/lanes/reservations.js'
+import { readClaims } from '../../../db/lanes/claims.js'
+import { readPromised } from '../../../db/lanes/reservations.js'
 import { findStuck } from '../../../db/lanes/replacing.js'
 import { areOthersWaiting, pruneSignedAmounts } from '../../../db/lanes/signedAmounts.js'
 import { readContenders } from '../../../db/lanes/contending.js'
@@ -135,7 +133,10 @@ export const statements: readonly Statement[] = [
     name: 'what a wallet has reserved',
     role: 'worker',
     run: (trx, { busiest }) =>
-      readReserved(trx, busiest, [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...BOOKED } }]),
+      readClaims(trx, busiest, {
+        ...{ blocks: [], purses: [{ token: '0xusdc', at: { chainId: BigInt(CHAIN), ...BOOKED } }] },
+        ...{ rooms: [], markets: [{ chainId: CHAIN, market: '0x01' }] },
+      }),
   },
 ]
 

@@ -1,0 +1,65 @@
+/** A call to a contract, and the data as hex. */
+type Call = { to: string; data: string }
+type Answer = { success: boolean; returnData: string }
+
+/** `aggregate3((address target, bool allowFailure, bytes callData)[])`. */
+const SELECTOR = '0x82ad56cb'
+/** Hex digits of 32 bytes. */
+const WORD = 64
+const BYTES = 32
+
+/** A number as 32 bytes. */
+const wordOf = (value: number) => value.toString(16).padStart(WORD, '0')
+
+/** An address as 32 bytes, whatever its case. */
+export const addressWord = (address: string) => address.slice(2).toLowerCase().padStart(WORD, '0')
+
+/**
+ * The data of an `aggregate3` of Multicall3, in which each call may fail alone. A plan makes several of them, whose
+ * shape never changes: a coder for any shape takes many times as long.
+ *
+ * @see https://docs.soliditylang.org/en/latest/abi-spec.html
+ */
+export function encodeAggregate(calls: Call[]): string {
+  const heads: string[] = []
+  const tails: string[] = []
+  let offset = calls.length * BYTES
+  for (const { to, data } of calls) {
+    const digits = data.slice(2)
+    const padded = digits.padEnd(Math.ceil(digits.length / WORD) * WORD, '0')
+    // Target, whether it may fail, where the bytes begin, how many they are, and they.
+    const parts = [addressWord(to), wordOf(1), wordOf(3 * BYTES), wordOf(digits.length / 2), padded]
+    heads.push(wordOf(offset))
+    tails.push(...parts)
+    offset += 4 * BYTES + padded.length / 2
+  }
+  return [SELECTOR, wordOf(BYTES), wordOf(calls.length), ...heads, ...tails].join('')
+}
+
+/**
+ * What an `aggregate3` returned: an answer to each call.
+ *
+ * @throws {RangeError} for data of another shape.
+ */
+export function decodeAggregate(returned: string): Answer[] {
+  const data = returned.slice(2)
+  const list = numberAt(data, 0)
+  const count = numberAt(data, list)
+  const first = list + BYTES
+  return Array.from({ length: count }, (_, i) => {
+    const at = first + numberAt(data, first + i * BYTES)
+    const bytes = at + numberAt(data, at + BYTES)
+    const begin = 2 * (bytes + BYTES)
+    const end = begin + 2 * numberAt(data, bytes)
+    if (end > data.length) throw new RangeError('It ends too early.')
+    return { success: numberAt(data, at) === 1, returnData: `0x${data.slice(begin, end)}` }
+  })
+}
+
+/** The 32 bytes at an offset as a number that may be an offset or a length. */
+function numberAt(data: string, offset: number): number {
+  const word = data.slice(2 * offset, 2 * offset + WORD)
+  const value = word.length === WORD ? Number(`0x${word}`) : NaN
+  if (value <= data.length) return value
+  throw new RangeError('It is no answer of aggregate3.')
+}
