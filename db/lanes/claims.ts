@@ -71,6 +71,11 @@ const columnsOf = (purses: PurseAt[]) => [
 const RESERVED = `r.chain_id = q.chain and r.token = q.token and r.from_block <= q.block
   and case when r.spent_block is null then r.released_at is null else r.spent_block > q.block end`
 
+/** The same in two parts, each found by its index: a wallet may have spent, or been given back, thousands of times. */
+const spokenFor = (spent: string) => `select x.units from reservation x
+  where x.wallet_id = $1 and x.chain_id = q.chain and x.token = q.token and x.from_block <= q.block
+    and x.spent_block ${spent}`
+
 const claimsStatement: Statement = {
   name: 'claims',
   text: `select (
@@ -81,7 +86,8 @@ const claimsStatement: Statement = {
       select json_agg(p.units::text order by p.at) from (
         select q.at, coalesce(sum(r.units), 0) as units
         from unnest($5::bigint[], $6::text[], $7::bigint[]) with ordinality as q (chain, token, block, at)
-        left join reservation r on r.wallet_id = $1 and ${RESERVED}
+        left join lateral (${spokenFor('> q.block')} union all ${spokenFor('is null and x.released_at is null')}) r
+          on true
         group by q.at) p
     ) as reserved, (
       select json_agg(p.units order by p.at) from (${PROMISED('$8', '$9', '$10')}) p
