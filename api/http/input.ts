@@ -45,13 +45,17 @@ const parseJson = express.json({ limit: '16kb' })
 const hasBody = (request: Request) =>
   request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0
 
-/** @throws {ServiceError} INVALID_REQUEST as `parse` does. */
+/**
+ * @param known - The parameters of the path where they have been checked already.
+ * @throws {ServiceError} INVALID_REQUEST as `parse` does.
+ */
 export function parseInput<Params extends Schema, Query extends Schema, Body extends Schema>(
   { params, query, body }: InputSpec<Params, Query, Body>,
   given: Given,
+  known?: z.infer<Params>,
 ) {
   return {
-    params: parse(params, given.params),
+    params: known ?? parse(params, given.params),
     query: parse(query, given.query),
     body: parse(body, given.body),
   }

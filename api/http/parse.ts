@@ -8,6 +8,9 @@ import { nearestName } from './nearest.js'
  * @throws {ServiceError} INVALID_REQUEST with a sentence for each field that is unknown, missing or wrong.
  */
 export function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  // With rules of ours a check takes five times as long: only what is wrong is told by them.
+  const usual = schema.safeParse(value)
+  if (usual.success) return usual.data
   const parsed = schema.safeParse(value, { error: ruleOf })
   if (parsed.success) return parsed.data
   const names = compareNames(schema, value)

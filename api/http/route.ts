@@ -140,10 +140,11 @@ export function readRoute<
   async function open(visit: Visit, door: Door<Known>, params: unknown): Promise<Respond> {
     const { services, response, requestId } = visit
     noteSubject(response, params)
-    const caller = await enter(door, visit, search && seek(search, spec.params, params))
+    const known = search && spec.params.safeParse(params).data
+    const caller = await enter(door, visit, search && known && seek(search, known))
     return async (given) => {
       try {
-        const input = parseInput(spec, given)
+        const input = parseInput(spec, given, known)
         const found = search
           ? search.lookup.orThrow(caller.found, search.by(input.params))
           : (undefined as Row)
@@ -195,15 +196,13 @@ export const ownOf = <Known extends Caller>({
   path,
 })
 
-/** Nothing, when the path is not readable: its error comes after the admission. */
-function seek<Params extends Schema, Row>(
-  { lookup, by }: RowSearch<z.infer<Params>, Row>,
-  schema: Params,
-  params: unknown,
-): Search<Row> | undefined {
-  const parsed = schema.safeParse(params)
-  return parsed.success ? { lookup, key: by(parsed.data) } : undefined
-}
+const seek = <Params, Row>(
+  { lookup, by }: RowSearch<Params, Row>,
+  params: Params,
+): Search<Row> => ({
+  lookup,
+  key: by(params),
+})
 
 type Writer<Known, Params, Query, Body> = (
   services: Services,
