@@ -109,16 +109,21 @@ export function transactScoped<T>(
     const transaction = db.transaction(work) as Promise<T> & Beginning
     // It has not begun yet: it does so with the sight of its account, where two statements would take twice as long.
     const begin = `begin; select set_config('app.account', ${pg.escapeLiteral(accountId)}, true)`
-    transaction.begin = (session) => transaction.query(session, begin)
+    transaction.begin = async (session) => {
+      try {
+        await session.query(begin)
+      } catch (error) {
+        // The session goes back to the pool, and must not do so inside of what has failed.
+        await session.query('rollback').catch(() => undefined)
+        throw error
+      }
+    }
     return transaction
   })
 }
 
 /** What knex makes of a transaction that is not part of another one. @see https://knexjs.org/guide/transactions.html */
-type Beginning = {
-  begin(session: unknown): Promise<unknown>
-  query(session: unknown, sql: string): Promise<unknown>
-}
+type Beginning = { begin(session: pg.ClientBase): Promise<void> }
 
 /** Gives a whole transaction the sight of one account. */
 export async function scopeTransaction(trx: Db, accountId: string): Promise<void> {

@@ -5,8 +5,8 @@ import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
 import { enabled } from './0046_enabled.js'
-import { dispatching } from './0052_dispatching.js'
-import { madeWallets } from './0048_made_wallets.js'
+import { dispatching } from './0049_dispatching.js'
+import { madeWallets } from './0047_made_wallets.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
 import { growth } from './0042_growth.js'
@@ -32,7 +32,7 @@ import { system } from './0029_system.js'
 import { requestBatches } from './0030_request_batches.js'
 import { tenancy } from './0006_tenancy.js'
 import { admission } from './0010_admission.js'
-import { together } from './0051_together.js'
+import { together } from './0048_together.js'
 import { told } from './0040_told.js'
 import { turned } from './0020_turned.js'
 import { wallets } from './0002_wallets.js'
@@ -82,7 +82,7 @@ export const migrations = [
   { name: '0044_booking', sql: booking },
   { name: '0045_dispatched', sql: dispatched },
   { name: '0046_enabled', sql: enabled },
-  { name: '0048_made_wallets', sql: madeWallets },
-  { name: '0051_together', sql: together },
-  { name: '0052_dispatching', sql: dispatching },
+  { name: '0047_made_wallets', sql: madeWallets },
+  { name: '0048_together', sql: together },
+  { name: '0049_dispatching', sql: dispatching },
 ]
