@@ -141,8 +141,9 @@ async function readBundling({ db }: Crowd, since: number) {
   return rows[0] ?? { operations: 0, bundles: 0 }
 }
 
-const perItem = (cpu: Cpu): Cpu =>
-  Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
+function perItem(cpu: Cpu): Cpu {
+  return Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
+}
 
 type Measured = {
   run: Run
