@@ -47,7 +47,11 @@ const entryFiles: Record<Service, string> = {
  * What the image of a deployment runs Node with too. A heap that may grow to gigabytes is collected when it is four
  * times as large as what lives in it; a small one is before that. A service has some 60 MB that live.
  */
-export const nodeFlags = ['--enable-source-maps', '--max-old-space-size=768', '--max-semi-space-size=8']
+export const nodeFlags = [
+  '--enable-source-maps',
+  '--max-old-space-size=768',
+  '--max-semi-space-size=8',
+]
 
 /** What is running may finish; what does not is done again after the restart. */
 const SERVICE_STOP_MS = 8_000

@@ -53,11 +53,8 @@ async function createBooked(height: bigint): Promise<Booked> {
   const chain = { id: ++chains, height, sender: newId('lane_') }
   const [at, finalized] = [blockOf(chain, height), blockOf(chain, height - 20n)]
   await insertChain(database.db, { id: chain.id, name: `chain-${chain.id}`, at, finalized })
-  await insertHeaders(
-    database.db,
-    chain.id,
-    [height - 10n, height - 5n].map((number) => blockOf(chain, number)),
-  )
+  const headers = [height - 10n, height - 5n].map((number) => blockOf(chain, number))
+  await insertHeaders(database.db, chain.id, headers)
   const owner = { chain_id: chain.id, sender: chain.sender }
   await database.db('lane').insert({ ...owner, kek_id: 'kek', sealed_key: Buffer.alloc(1) })
   return chain
