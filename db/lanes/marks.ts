@@ -17,7 +17,8 @@ const MARKS = {
       case when op.state = 'signed' and op.tx_id is null then 'resent' end, b.event_nonce,
       (select min(s.id) from stop s where s.until is null and ${concerns})) as holds
     from operation op left join burn b on b.operation_id = op.id
-    where op.id = any ($1)`,
+    -- A list that the planner does not know, or it would plan anew for each call.
+    where op.id = any ((select $1)::text[])`,
 }
 
 /** The marks of those that are there, by id. */
