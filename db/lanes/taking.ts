@@ -105,20 +105,19 @@ const laneOf = `coalesce(
 const leased = `select wallet_id from operation
   where chain_id = $1 and state = 'queued' and taken_by is not null and taken_until > clock_timestamp()`
 
-// In the order of its index, which is therefore read: what waits may stand at the very end of the table.
-const firstWaiting = (where: string, order: string) => `(select true from operation op
-    where ${where} and ${isTakable} and ${isNotStopped} order by ${order} limit 1)`
-const WORK = {
-  name: 'work to sign',
-  text: `select coalesce(
-    ${firstWaiting(`op.chain_id = $1 and ${isWaiting}`, 'op.priority, op.account_id, op.created_at')},
-    ${firstWaiting(`${isOfChain('$1')} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
-    ${firstWaiting(`op.chain_id = $1 and ${isAlone}`, 'op.created_at')}) as "hasWork"`,
-}
-
 /** True when something of the chain waits for the signer. */
 export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
-  const rows = await runPlannedOnce<{ hasWork: boolean | null }>(db, WORK, [chainId.toString()])
+  // In the order of its index, which is therefore read: what waits may stand at the very end of the table.
+  const firstOf = (where: string, order: string) => `(select true from operation op
+    where ${where} and ${isTakable} and ${isNotStopped} order by ${order} limit 1)`
+  const here = 'op.chain_id = :chain'
+  const { rows } = await db.raw<{ rows: { hasWork: boolean | null }[] }>(
+    `select coalesce(
+      ${firstOf(`${here} and ${isWaiting}`, 'op.priority, op.account_id, op.created_at')},
+      ${firstOf(`${isOfChain(':chain')} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
+      ${firstOf(`${here} and ${isAlone}`, 'op.created_at')}) as "hasWork"`,
+    { chain: chainId.toString() },
+  )
   return rows[0]?.hasWork === true
 }
 
