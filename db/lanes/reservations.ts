@@ -86,7 +86,7 @@ export type Room = { chainId: number; markets: string[]; token: string }
 /** SQL that reads what open intents of all accounts will pay into each room, by parameters with its parts. */
 export const PROMISED = (chains: string, markets: string, tokens: string) => `
   select q.at, market_reserved(q.chain, string_to_array(q.markets, ','), q.token)::text as units
-  from unnest(${chains}::bigint[], ${markets}::text[], ${tokens}::text[])
+  from unnest((select ${chains}::bigint[]), (select ${markets}::text[]), (select ${tokens}::text[]))
     with ordinality as q (chain, markets, token, at)`
 
 /** The values of `PROMISED`. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { runPlannedOnce } from '../../../db/connection/prepared.js'
+import { readClaims } from '../../../db/lanes/claims.js'
 import { walletByUser } from '../../../db/tenants/wallets.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
@@ -70,6 +71,21 @@ test('what calls look up is soon planned once, one call at a time too', async ()
   await db.raw(`insert into account (id, name, plan) values ('acct_1', 'test', 'pro')`)
   await repeat(OFTEN, () => walletByUser.find(db, 'acct_1', 'nobody'))
   const [kept] = await readKept('user_id = call.key')
+  expect(kept?.generic).toBe(OFTEN - 5)
+})
+
+test('what others hold is soon planned once, however many chains are asked about', async () => {
+  const at = (chainId: number) => ({ chainId: BigInt(chainId), number: 1n, hash: '0x1' })
+  await repeat(OFTEN, (round) => {
+    const chains = [1, 2, 3].slice(0, 1 + (round % 3))
+    return readClaims(db, 'wallet', {
+      blocks: chains.map(at),
+      purses: chains.map((chainId) => ({ token: '0xusdc', at: at(chainId) })),
+      rooms: chains.map((chainId) => ({ chainId, markets: ['0xpool'], token: '0xusdc' })),
+      markets: chains.map((chainId) => ({ chainId, market: '0xpool' })),
+    })
+  })
+  const [kept] = await readKept('as "stillBooked"')
   expect(kept?.generic).toBe(OFTEN - 5)
 })
 
