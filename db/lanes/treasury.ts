@@ -1,3 +1,4 @@
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
 /** Namespace of the advisory locks under which a chain's fundings are weighed one by one, by whatever lane. */
@@ -16,18 +17,20 @@ export async function readSignedFundings(
   db: Db,
   { chainId, block }: { chainId: number; block: bigint },
 ): Promise<bigint> {
-  const row = await db('operation as o')
-    .join('funding as f', 'f.id', 'o.for_funding')
-    .where({ 'o.chain_id': chainId, 'o.kind': 'fund' })
-    .where((open) => {
-      void open.where('o.state', 'signed').orWhere((mined) => {
-        void mined
-          .whereIn('o.state', ['mined', 'confirmed'])
-          .where('o.success', true)
-          .where('o.block_number', '>', block.toString())
-      })
-    })
-    .sum<{ units: string | null }[]>('f.units as units')
-    .first()
-  return BigInt(row?.units ?? 0)
+  const rows = await runPrepared<{ units: string }>(db, signedFundings, [chainId, block.toString()])
+  return BigInt(rows[0]?.units ?? 0)
+}
+
+/** In two parts, each found by its index, and the fundings by their ids: of all there may be millions. */
+const signedFundings: Statement = {
+  name: 'signed fundings',
+  text: `select coalesce(sum(f.units), 0)::text as units
+    from (
+      select o.for_funding from operation o where o.chain_id = $1 and o.kind = 'fund' and o.state = 'signed'
+      union all
+      select o.for_funding from operation o
+      where o.chain_id = $1 and o.kind = 'fund' and o.success and o.state in ('mined', 'confirmed')
+        and o.block_number > $2
+    ) open
+    cross join lateral (select x.units from funding x where x.id = open.for_funding offset 0) f`,
 }
