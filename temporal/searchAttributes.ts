@@ -16,12 +16,20 @@ export const searchAttributes = {
   targetChain: keyword(names.targetChain),
 }
 
+/** The kind of each by its name, as the server's command line calls it. */
+export const searchAttributeKinds = Object.fromEntries(
+  Object.values(names).map((name) => [
+    name,
+    name === names.waitingFor ? ('KeywordList' as const) : ('Keyword' as const),
+  ]),
+)
+
 /** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */
-const [KEYWORD, KEYWORD_LIST] = [2, 7]
+const apiTypes = { Keyword: 2, KeywordList: 7 }
 
 /** The type of each by its name, as the server's API takes it. */
 export const searchAttributeTypes = Object.fromEntries(
-  Object.values(names).map((name) => [name, name === names.waitingFor ? KEYWORD_LIST : KEYWORD]),
+  Object.entries(searchAttributeKinds).map(([name, kind]) => [name, apiTypes[kind]]),
 )
 
 /** Makes the search attributes known to a server that does not have them yet. */
