@@ -1,6 +1,9 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common'
 import type { Client } from '@temporalio/client'
-import { searchAttributeNames as names } from '../domain/searchAttributes.js'
+import {
+  searchAttributeKinds as kinds,
+  searchAttributeNames as names,
+} from '../domain/searchAttributes.js'
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
 
@@ -16,20 +19,12 @@ export const searchAttributes = {
   targetChain: keyword(names.targetChain),
 }
 
-/** The kind of each by its name, as the server's command line calls it. */
-export const searchAttributeKinds = Object.fromEntries(
-  Object.values(names).map((name) => [
-    name,
-    name === names.waitingFor ? ('KeywordList' as const) : ('Keyword' as const),
-  ]),
-)
-
 /** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */
 const apiTypes = { Keyword: 2, KeywordList: 7 }
 
 /** The type of each by its name, as the server's API takes it. */
 export const searchAttributeTypes = Object.fromEntries(
-  Object.entries(searchAttributeKinds).map(([name, kind]) => [name, apiTypes[kind]]),
+  Object.entries(kinds).map(([name, kind]) => [name, apiTypes[kind]]),
 )
 
 /** Makes the search attributes known to a server that does not have them yet. */

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { findFreePorts, findLowPorts, isListening } from '../ports.js'
-import { type Home } from '../state/state.js'
+import { rootFolder, type Home } from '../state/state.js'
 import { Explained } from '../terminal.js'
 import { startChild } from './child.js'
 import { createPostgresPart, type PostgresPart } from './parts.js'
 import { type Part } from './supervise.js'
 import { type TemporalCli } from './temporalCli.js'
 import { type TemporalPrograms } from './temporalPrograms.js'
-import { deployFile, serverEnv } from './temporalServer.js'
 
 const run = promisify(execFile)
 
@@ -34,6 +34,9 @@ export type TemporalCluster = {
   /** Where the server shows its counters to Prometheus. */
   metricsUrl: string
 }
+
+/** The deployment's own: what is true of this cluster is true of one that is made by docker-compose.yml. */
+const deployFile = (name: string) => path.join(rootFolder, 'deploy/temporal', name)
 
 const STOP_MS = 8_000
 
@@ -67,7 +70,7 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     LOG_LEVEL: 'warn',
-    ...serverEnv(),
+    ...readEnvFile(deployFile('server.env')),
     POSTGRES_SEEDS: '127.0.0.1',
     DB_PORT: String(databasePort),
     POSTGRES_USER: 'temporal',
@@ -164,4 +167,14 @@ async function isReady({ cli, port, namespace }: Options): Promise<boolean> {
   await run('sh', [deployFile('create-namespace.sh')], { env })
   await run(cli.file, ['workflow', 'count'], { env })
   return true
+}
+
+/** Reads `NAME=value` lines, as Docker Compose does. */
+function readEnvFile(file: string): Record<string, string> {
+  const lines = fs.readFileSync(file, 'utf8').split('\n')
+  const entries = lines.flatMap((line) => {
+    const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? []
+    return name ? [[name, value ?? ''] as const] : []
+  })
+  return Object.fromEntries(entries)
 }

@@ -88,17 +88,6 @@ test('the server is told what the deployment tells its own, schema and namespace
   )
 })
 
-test('how its garbage is collected an operator may say himself', async () => {
-  const own = process.env.GOGC
-  process.env.GOGC = '75'
-  try {
-    expect((await startCluster()).told.GOGC).toBe('75')
-  } finally {
-    if (own === undefined) delete process.env.GOGC
-    else process.env.GOGC = own
-  }
-})
-
 test('it listens on this machine only, and its members have ports that fit into a smallint', async () => {
   const { told, port } = await startCluster()
   const ports = Object.entries(told).filter(([name]) => /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name))
