@@ -17,3 +17,11 @@ export const searchAttributeNames = {
   intentFailure: 'IntentFailure',
   waitingFor: 'WaitingFor',
 } as const
+
+/** The kind of each by its name, as Temporal's documents call it. */
+export const searchAttributeKinds: Record<string, 'Keyword' | 'KeywordList'> = Object.fromEntries(
+  Object.values(searchAttributeNames).map((name) => [
+    name,
+    name === searchAttributeNames.waitingFor ? 'KeywordList' : 'Keyword',
+  ]),
+)

@@ -1,6 +1,9 @@
 import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common'
 import type { Client } from '@temporalio/client'
-import { searchAttributeNames as names } from '../domain/searchAttributes.js'
+import {
+  searchAttributeKinds as kinds,
+  searchAttributeNames as names,
+} from '../domain/searchAttributes.js'
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
 
@@ -17,11 +20,11 @@ export const searchAttributes = {
 }
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */
-const [KEYWORD, KEYWORD_LIST] = [2, 7]
+const apiTypes = { Keyword: 2, KeywordList: 7 }
 
 /** The type of each by its name, as the server's API takes it. */
 export const searchAttributeTypes = Object.fromEntries(
-  Object.values(names).map((name) => [name, name === names.waitingFor ? KEYWORD_LIST : KEYWORD]),
+  Object.entries(kinds).map(([name, kind]) => [name, apiTypes[kind]]),
 )
 
 /** Makes the search attributes known to a server that does not have them yet. */

@@ -13,7 +13,6 @@ import { compileServices } from './compile.js'
 import { findFreePorts } from '../ports.js'
 import { type Home } from '../state/state.js'
 import { type Part, type Running } from './supervise.js'
-import { type TemporalCli } from './temporalCli.js'
 
 export const services = ['api', 'worker', 'signer', 'lanes'] as const
 export type Service = (typeof services)[number]
@@ -58,20 +57,6 @@ const SERVICE_STOP_MS = 8_000
 /** A chain writes its whole state at the end. */
 const SERVER_STOP_MS = 8_000
 
-/**
- * By default a queue reader of the only shard asks 20 times a second, so that every step waits 40 ms for nothing. What
- * a backlog is served by is set as in a deployment: by priority, then account by account, over one partition.
- * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
- */
-export const temporalSettings = [
-  ...['transfer', 'timer', 'visibility'].map((queue) => `history.${queue}ProcessorMaxPollRPS=2000`),
-  ...['useNewMatcher', 'enableFairness'].map((setting) => `matching.${setting}=true`),
-  ...['Read', 'Write'].map((way) => `matching.numTaskqueue${way}Partitions=1`),
-]
-
-/** A write-ahead log survives a killed server, and is as fast as no file at all. */
-const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL']
-
 export type PostgresPart = Part & {
   /** Connection of the owner, known once the part is up. */
   url(): string
@@ -103,42 +88,6 @@ export function createPostgresPart({ name, dir, port, prepare }: PostgresOptions
     },
     url: () => url,
     folder: () => folder,
-  }
-}
-
-export type TemporalOptions = { ports: { temporal: number; ui: number }; nice: number }
-
-export function createTemporalPart(
-  cli: TemporalCli,
-  home: Home,
-  { ports, nice }: TemporalOptions,
-): Part {
-  const flags = [
-    ['--ip', '127.0.0.1'],
-    ['--db-filename', home.temporalDb],
-    ['--port', String(ports.temporal)],
-    ['--ui-port', String(ports.ui)],
-    ['--log-level', 'warn'],
-    ...sqlitePragmas.map((pragma) => ['--sqlite-pragma', pragma]),
-    ...temporalSettings.map((value) => ['--dynamic-config-value', value]),
-  ]
-  // The port opens before the namespace is there; the UI asks for it at that port.
-  const namespace = `http://127.0.0.1:${ports.ui}/api/v1/namespaces/default`
-  return {
-    name: 'temporal',
-    start: (hooks) =>
-      startChild(
-        {
-          name: 'temporal',
-          command: cli.file,
-          args: ['server', 'start-dev', ...flags.flat()],
-          logFile: home.log('temporal'),
-          ready: async () => (await fetch(namespace)).ok,
-          stopTimeoutMs: SERVER_STOP_MS,
-          nice,
-        },
-        hooks,
-      ),
   }
 }
 

@@ -2,11 +2,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
-import { temporalSettings } from '../../../dev/parts/parts.js'
 import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
+import { temporalFlags } from '../../../dev/parts/temporalServer.js'
 import { findFreePorts } from '../../../dev/ports.js'
 
-export type TemporalServer = { address: string; port: number; stop(): Promise<void> }
+/** `metricsUrl`: where it shows its counters to Prometheus. */
+export type TemporalServer = {
+  address: string
+  port: number
+  metricsUrl: string
+  stop(): Promise<void>
+}
 
 /** Other programs may take a free port before the server does. */
 const ATTEMPTS = 3
@@ -34,8 +40,7 @@ async function tryToStart(
   const [port = 0, http, metrics] = ports
   const address = `127.0.0.1:${port}`
   const flags = `--headless --ip 127.0.0.1 --port ${port} --http-port ${http} --metrics-port ${metrics}`
-  const settings = temporalSettings.flatMap((value) => ['--dynamic-config-value', value])
-  const args = ['server', 'start-dev', ...flags.split(' '), ...settings]
+  const args = ['server', 'start-dev', ...flags.split(' '), ...temporalFlags]
   if (dbFile) args.push('--db-filename', dbFile)
   const child = spawn(file, args, { stdio: 'ignore' })
   const kill = () => child.kill('SIGKILL')
@@ -53,7 +58,8 @@ async function tryToStart(
         () => true,
         () => false,
       )
-      if (await isThere) return { address, port, stop }
+      const metricsUrl = `http://127.0.0.1:${metrics}/metrics`
+      if (await isThere) return { address, port, metricsUrl, stop }
       await sleep(50)
     }
   } finally {
