@@ -1,7 +1,7 @@
 import { crashPoint } from '../crashPoints.js'
 import { readEffects } from '../db/lanes/effects.js'
 import { lockIntent, type Intent } from '../db/intents/intents.js'
-import { setCompleted, setFailed } from '../db/intents/status.js'
+import { completeWhenDone, setFailed } from '../db/intents/status.js'
 import { refund } from '../db/tenants/metering.js'
 import { expireOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { releaseUnsigned } from '../db/lanes/reservations.js'
@@ -94,7 +94,9 @@ export async function finalizeIntent(
   return { status }
 }
 
-async function conclude(db: Db, input: FinalizeInput): Promise<Intent> {
+async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'status' | 'error'>> {
+  crashPoint('activity: before the end is stored')
+  if (await completeWhenDone(db, input.intentId)) return { status: 'completed', error: null }
   const { intent, isFree } = await db.transaction(async (trx) => {
     const intent = await writeEnd(trx, input)
     return { intent, isFree: await costsNothing(trx, intent) }
@@ -108,12 +110,9 @@ async function conclude(db: Db, input: FinalizeInput): Promise<Intent> {
 async function writeEnd(trx: Db, { intentId, failure }: FinalizeInput): Promise<Intent> {
   const intent = await lockIntent(trx, intentId)
   if (isTerminal(intent.status)) return intent
+  // Its last step may have been booked a moment ago.
+  if (await completeWhenDone(trx, intentId)) return { ...intent, status: 'completed' }
   const effects = await readEffects(trx, intentId)
-  if (intent.plan?.steps.every((step) => completionOf(step, effects))) {
-    await setCompleted(trx, intentId)
-    crashPoint('activity: before the end is stored')
-    return { ...intent, status: 'completed' }
-  }
   const operations = await readOperations(trx, intentId)
   if (!failureIn({ intent, operations, effects }, failure)) return intent
   for (const { id } of operations) await expireOperation(trx, id)

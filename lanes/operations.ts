@@ -1,18 +1,16 @@
-import { lockIntent } from '../db/intents/intents.js'
-import { setExecuting } from '../db/intents/status.js'
 import {
   expireOperation,
+  findLatest,
   findOperation,
-  insertOperation,
+  orderOperation,
   requeueOperation,
   type Operation,
   type OperationInput,
+  type Submission,
 } from '../db/lanes/operations.js'
-import { isTerminal } from '../domain/intent.js'
 import { chainKeyOf, operationId } from './operationId.js'
 import { outcomeOf } from './outcome.js'
 import type { Db } from '../db/connection/connect.js'
-import type { Intent } from '../db/intents/intents.js'
 import type { OperationKind } from '../domain/operation.js'
 import type { Outcomes } from './watching.js'
 
@@ -42,29 +40,25 @@ export async function submitOperation(
   order: OperationOrder | MintOrder,
   open?: (trx: Db, id: string) => Promise<void>,
 ): Promise<Operation | undefined> {
-  const { kind, intentId, sequence } = order
-  const id = operationId(intentId, sequence, kind)
-  return db.transaction(async (trx) => {
-    const intent = kind === 'fund' ? undefined : await lockIntent(trx, intentId)
-    const known = await findOperation(trx, id)
-    const chainKey = keyOf(order, id)
-    if (known?.state === 'deferred') {
-      return (await requeueOperation(trx, id, { chainKey, input: order.input })) ?? known
-    }
-    if (known) return known
-    if (intent && !isWanted(intent, order)) return undefined
-    if (intent?.status === 'planning') await setExecuting(trx, intent.id)
-    const row = await insertOperation(trx, { ...order, id, chainKey })
-    await open?.(trx, id)
-    return row
-  })
+  const id = operationId(order.intentId, order.sequence, order.kind)
+  const submission = { ...order, id, chainKey: keyOf(order, id) }
+  const row = await orderWith(db, submission, open)
+  if (row?.state !== 'deferred') return row
+  return (await requeueOperation(db, id, submission)) ?? row
 }
 
-/** The plan in the row counts: what a workflow takes for it may have been given to it by hand. */
-function isWanted({ plan, status }: Intent, { kind, sequence }: OperationOrder | MintOrder) {
-  if (kind === 'mint') return true
-  if (isTerminal(status)) return false
-  return plan?.steps.some((step) => step.sequence === sequence && step.type === kind) === true
+/** One statement is a transaction of its own. */
+async function orderWith(
+  db: Db,
+  submission: Submission,
+  open: ((trx: Db, id: string) => Promise<void>) | undefined,
+): Promise<Operation | undefined> {
+  if (!open) return (await orderOperation(db, submission)).row
+  return db.transaction(async (trx) => {
+    const { row, isNew } = await orderOperation(trx, submission)
+    if (isNew) await open(trx, submission.id)
+    return row
+  })
 }
 
 const keyOf = (order: OperationOrder | MintOrder, id: string) =>
@@ -107,7 +101,7 @@ export async function awaitOperation(
     await orAfter(change, again?.againMs)
     // Registered before reading: a change between the two wakes the wait.
     change = outcomes.nextChange(row.id, signal)
-    latest = (await findOperation(db, row.id)) ?? latest
+    latest = (await findLatest(db, row.id)) ?? latest
   }
   return latest
 }

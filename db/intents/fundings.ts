@@ -1,4 +1,5 @@
 import { newId } from '../connection/ids.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import { OPERATIONS, toStepOperation, type OperationRow } from './story.js'
 import { ServiceError } from '../../domain/errors.js'
@@ -79,8 +80,15 @@ export async function secondsUntilFunding(
   return row ? Math.max(1, row.seconds) : 0
 }
 
+const findStatement: Statement = {
+  name: 'find funding',
+  text: `select ${fundingColumns.map((column) => column.replace(/ as (\w+)$/, ' as "$1"')).join(', ')}
+    from funding where id = $1`,
+}
+
 export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {
-  return db('funding').where({ id }).first<Funding | undefined>(fundingColumns)
+  const [row] = await runPrepared<Funding>(db, findStatement, [id])
+  return row
 }
 
 /**
@@ -126,9 +134,11 @@ export async function readOpenFundings(trx: Db, walletId: string): Promise<Fundi
     .select<Funding[]>(fundingColumns)
 }
 
+const completeStatement: Statement = {
+  name: 'complete funding',
+  text: 'update funding set completed_at = clock_timestamp() where id = $1 and completed_at is null',
+}
+
 export async function setFundingCompleted(db: Db, id: string): Promise<void> {
-  await db('funding')
-    .where({ id })
-    .whereNull('completed_at')
-    .update({ completed_at: db.raw('clock_timestamp()') })
+  await runPrepared(db, completeStatement, [id])
 }

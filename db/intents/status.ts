@@ -1,5 +1,5 @@
 import { gather, perPool } from '../connection/gather.js'
-import { runPrepared } from '../connection/prepared.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent.js'
 
@@ -14,6 +14,17 @@ export async function setExecuting(trx: Db, id: string): Promise<void> {
 
 export async function setCompleted(trx: Db, id: string): Promise<void> {
   await move(trx, id, { event: 'completed' })
+}
+
+const completeStatement: Statement = {
+  name: 'complete intent',
+  text: 'select complete_intent($1) as "isCompleted"',
+}
+
+/** Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. */
+export async function completeWhenDone(db: Db, id: string): Promise<boolean> {
+  const [row] = await runPrepared<{ isCompleted: boolean }>(db, completeStatement, [id])
+  return row?.isCompleted === true
 }
 
 export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {

@@ -1,3 +1,5 @@
+import { gather, perPool } from '../connection/gather.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
@@ -78,6 +80,58 @@ export type Submission = Pick<
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
   return db('operation').where({ id }).first<Operation | undefined>(operationColumns)
+}
+
+/** Columns as Postgres names them in a statement of our own, each of `row`. */
+const namedOf = (row: string) =>
+  operationColumns
+    .map((column) => column.split(' as '))
+    .map(([column, name = column]) => `${row}.${column} as "${name}"`)
+    .join(', ')
+
+const latestStatement: Statement = {
+  name: 'latest operations',
+  // A list that the planner does not know, or it would plan anew for each call.
+  text: `select ${namedOf('o')} from operation o where o.id = any ((select $1)::text[])`,
+}
+
+const latestOf = perPool((db) =>
+  gather(async (ids: string[]) => {
+    const rows = await runPrepared<Operation>(db, latestStatement, [ids])
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.map((id) => byId.get(id))
+  }),
+)
+
+/** As `findOperation`: those who ask at the same moment, because one block has ended what they wait for, are told together. */
+export async function findLatest(db: Db, id: string): Promise<Operation | undefined> {
+  return latestOf(db)(id)
+}
+
+const orderStatement: Statement = {
+  name: 'order operation',
+  text: `select r.is_new as "isNew", ${namedOf('(r.o)')}
+    from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
+}
+
+/**
+ * Stores an operation that is not there yet, if its intent's plan has it and goes on, to be executed at or after the
+ * block booked now; the intent executes from then on.
+ *
+ * @returns The row, undefined where nothing is to be executed; `isNew`: this call has stored it.
+ */
+export async function orderOperation(
+  db: Db,
+  { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input }: Submission,
+): Promise<{ row: Operation | undefined; isNew: boolean }> {
+  const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, [
+    ...[id, intentId, sequence, kind, accountId, walletId, chainId, chainKey],
+    JSON.stringify(input),
+  ])
+  if (!found) throw new Error('The operation was not ordered.')
+  const { isNew, ...row } = found
+  // Of no row every column is null.
+  return { row: (row.id as string | null) === null ? undefined : row, isNew }
 }
 
 /** Stores a new operation, to be executed at or after the block booked now. */

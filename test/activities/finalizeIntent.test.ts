@@ -3,7 +3,7 @@ import { finalizeIntent } from '../../activities/status.js'
 import { grantCredits } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { newId } from '../../db/connection/ids.js'
-import { cancelIntent } from '../../db/intents/intents.js'
+import { cancelIntent, lockIntent } from '../../db/intents/intents.js'
 import { charge, readCredits } from '../../db/tenants/metering.js'
 import {
   insertTestIntent,
@@ -11,7 +11,9 @@ import {
   insertTestWallet,
   type TestWallet,
 } from '../db/rows.js'
+import { waitUntilBlocked } from '../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { recordStatements } from '../support/sessionStatements.js'
 import type { IntentStatus } from '../../domain/intent.js'
 
 const PRICE = 5
@@ -171,6 +173,64 @@ describe('an intent of which something was signed', () => {
     })
     expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'completed' })
     expect([await used(), await refunds()]).toEqual([PRICE, []])
+  })
+})
+
+describe('an intent whose steps are all done', () => {
+  const done = { state: 'confirmed', ...inBlock, success: true }
+  const ends = (intentId: string) =>
+    database
+      .db('intent_event')
+      .where({ intent_id: intentId, type: 'completed' })
+      .select<object[]>('type')
+
+  test('is completed by one statement, once however often it is said', async () => {
+    const id = await paidIntent(done)
+    const pool = connect(database.urlAs('steward_worker'), 1)
+    const sent = recordStatements(pool)
+    for (let i = 0; i < 2; i++) {
+      expect(await finalizeIntent(pool, { intentId: id })).toEqual({ status: 'completed' })
+    }
+    await pool.destroy()
+    expect(sent).toEqual(['complete intent', 'complete intent'])
+    expect(await ends(id)).toHaveLength(1)
+  })
+
+  test('is completed whatever failure is told of it', async () => {
+    const id = await paidIntent(done)
+    const failure = { code: 'INTERNAL', message: 'test' }
+    expect(await finalizeIntent(worker, { intentId: id, failure })).toEqual({ status: 'completed' })
+  })
+
+  test.each([
+    ['a step of its plan is not done', { ...done, sequence: 2 }],
+    ['its step was done by another kind', { ...done, kind: 'withdraw' }],
+    ['its block is not confirmed', { ...done, state: 'mined' }],
+    ['its call failed', { ...done, success: false }],
+  ])('is not completed while %s', async (_what, operation) => {
+    const id = await paidIntent(operation)
+    expect((await finalizeIntent(worker, { intentId: id })).status).not.toBe('completed')
+    expect(await ends(id)).toEqual([])
+  })
+
+  test('is told as it is when it has failed before', async () => {
+    const id = await paidIntent(done, 'failed')
+    expect(await finalizeIntent(worker, { intentId: id })).toEqual({ status: 'failed' })
+  })
+
+  test('is judged by what its rows say once nobody decides about it any more', async () => {
+    const id = await paidIntent(done)
+    const holder = await database.db.transaction()
+    await lockIntent(holder, id)
+    const ended = finalizeIntent(worker, { intentId: id })
+    await waitUntilBlocked(database.db)
+    const gone = { block_number: null, block_hash: null, log_index: null, tx_hash: null }
+    await holder('operation')
+      .where({ intent_id: id })
+      .update({ state: 'signed', ...gone })
+    await holder.commit()
+    expect(await ended).toEqual({ status: 'executing' })
+    expect(await ends(id)).toEqual([])
   })
 })
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { newId } from '../../db/connection/ids.js'
+import { lockIntent } from '../../db/intents/intents.js'
+import { setFailed } from '../../db/intents/status.js'
 import { findOperation, type Operation } from '../../db/lanes/operations.js'
 import { chainKeyOf, operationId } from '../../lanes/operationId.js'
 import {
@@ -10,12 +12,15 @@ import {
   type OperationOrder,
 } from '../../lanes/operations.js'
 import {
+  insertTestFunding,
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
   type TestWallet,
 } from '../db/rows.js'
+import { waitUntilBlocked } from '../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { recordStatements } from '../support/sessionStatements.js'
 
 const HOUR_MS = 3_600_000
 const inMs = (ms: number) => new Date(Date.now() + ms)
@@ -92,6 +97,52 @@ describe('submitOperation', () => {
       })
     },
   )
+
+  test('a usual order is one statement, and so is that of a funding', async () => {
+    const planned = await insertTestIntent(database.db, wallet, 'planning')
+    const fundingId = await insertTestFunding(database.db, wallet)
+    const pool = connect(database.urlAs('steward_worker'), 1)
+    const sent = recordStatements(pool)
+    const step = await submitOperation(pool, order(planned))
+    const payment = await submitOperation(pool, { ...order(fundingId), kind: 'fund' })
+    await pool.destroy()
+    expect([step, payment]).toMatchObject([{ state: 'queued' }, { state: 'queued', kind: 'fund' }])
+    expect(sent).toEqual(['order operation', 'order operation'])
+  })
+
+  test('is told in order: its intent executes, then its step starts', async () => {
+    const planned = await insertTestIntent(database.db, wallet, 'planning')
+    await submitOperation(worker, order(planned))
+    const told = await database
+      .db('intent_event')
+      .where({ intent_id: planned })
+      .orderBy('id')
+      .pluck<string[]>('type')
+    expect(told).toEqual(['created', 'planned', 'executing', 'step_started'])
+  })
+
+  test('what is not in the plan of the row is not ordered', async () => {
+    const others = [{ kind: 'withdraw' as const }, { sequence: 2 }]
+    for (const other of others) {
+      expect(await submitOperation(worker, { ...order(), ...other })).toBeUndefined()
+    }
+    expect(await rows()).toEqual([])
+  })
+
+  test('error: an intent that is not there', async () => {
+    await expect(submitOperation(worker, order('intent_none'))).rejects.toThrow('no intent')
+  })
+
+  test('waits for whoever decides about its intent, and then follows him', async () => {
+    const holder = await database.db.transaction()
+    await lockIntent(holder, intentId)
+    const ordered = submitOperation(worker, order())
+    await waitUntilBlocked(database.db)
+    await setFailed(holder, intentId, { code: 'INTERNAL', message: 'test' })
+    await holder.commit()
+    expect(await ordered).toBeUndefined()
+    expect(await rows()).toEqual([])
+  })
 
   test('what is signed keeps the input that it was signed with', async () => {
     await insert('deposit', { state: 'signed' })
