@@ -42,7 +42,6 @@ describe('what a front asks the node behind it', () => {
   })
 
   test('receipts: a second one for the costs of all of them', async () => {
-    const transfer = { from: to, to, value: toQuantity(1) }
     const hashes: string[] = []
     for (const value of [1, 2]) {
       const transfer = { from: to, to, value: toQuantity(value) }
