@@ -3,7 +3,7 @@ import { toQuantity } from 'ethers'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { readOwnArtifacts } from '../../devnet/artifacts.js'
 import { startFront, type Front } from '../../devnet/rollup/front.js'
-import { callRpc, callRpcBatch } from '../../devnet/rpc.js'
+import { callRpc, callRpcBatch, type RpcCall } from '../../devnet/rpc.js'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
 import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
 
@@ -27,9 +27,9 @@ describe('what a front asks the node behind it', () => {
   })
 
   const to = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-  const estimate = ['eth_estimateGas', [{ from: to, to, data: '0x01' }]] as const
+  const estimate: RpcCall = ['eth_estimateGas', [{ from: to, to, data: '0x01' }]]
   /** Requests to the node for a batch that is answered without an error. */
-  const requestsFor = async (calls: Parameters<typeof callRpcBatch>[1]) => {
+  const requestsFor = async (calls: RpcCall[]) => {
     const before = counted.load.total
     const answers = await callRpcBatch(front.url, calls)
     expect(answers.map(({ error }) => error)).toEqual(calls.map(() => undefined))
@@ -47,7 +47,7 @@ describe('what a front asks the node behind it', () => {
       const transfer = { from: to, to, value: toQuantity(value) }
       hashes.push(await callRpc<string>(node.url, 'eth_sendTransaction', [transfer]))
     }
-    const asked = hashes.map((hash) => ['eth_getTransactionReceipt', [hash]] as const)
+    const asked = hashes.map((hash): RpcCall => ['eth_getTransactionReceipt', [hash]])
     expect(await requestsFor(asked)).toBe(2)
   })
 })
