@@ -11,8 +11,8 @@ const WORD = 64
 const BYTES = 32
 
 /**
- * The data of an `aggregate3` of Multicall3, in which each call may fail alone. A plan makes several of them, whose
- * shape never changes: a coder for any shape takes many times as long.
+ * The data of an `aggregate3` of Multicall3, in which each call may fail alone. A plan makes several of
+ * them: a coder that is told their shape takes many times as long.
  *
  * @see https://docs.soliditylang.org/en/latest/abi-spec.html
  */
@@ -29,9 +29,9 @@ export function encodeAggregate(calls: Call[]): string {
  */
 export function decodeAggregate(returned: string): Answer[] {
   const data = returned.slice(2)
-  const list = numberAt(data, 0)
-  const count = numberAt(data, list)
-  const first = list + BYTES
+  const answers = numberAt(data, 0)
+  const count = numberAt(data, answers)
+  const first = answers + BYTES
   return Array.from({ length: count }, (_, i) => {
     const at = first + numberAt(data, first + i * BYTES)
     const bytes = at + numberAt(data, at + BYTES)
