@@ -1,3 +1,5 @@
+import { bytes, list, tuple, word } from './abi.js'
+
 /** A call to a contract, and the data as hex. */
 type Call = { to: string; data: string }
 type Answer = { success: boolean; returnData: string }
@@ -8,32 +10,16 @@ const SELECTOR = '0x82ad56cb'
 const WORD = 64
 const BYTES = 32
 
-/** A number as 32 bytes. */
-const wordOf = (value: number) => value.toString(16).padStart(WORD, '0')
-
-/** An address as 32 bytes, whatever its case. */
-export const addressWord = (address: string) => address.slice(2).toLowerCase().padStart(WORD, '0')
-
 /**
- * The data of an `aggregate3` of Multicall3, in which each call may fail alone. A plan makes several of them, whose
- * shape never changes: a coder for any shape takes many times as long.
+ * The data of an `aggregate3` of Multicall3, in which each call may fail alone. A plan makes several of
+ * them: a coder that is told their shape takes many times as long.
  *
  * @see https://docs.soliditylang.org/en/latest/abi-spec.html
  */
 export function encodeAggregate(calls: Call[]): string {
-  const heads: string[] = []
-  const tails: string[] = []
-  let offset = calls.length * BYTES
-  for (const { to, data } of calls) {
-    const digits = data.slice(2)
-    const padded = digits.padEnd(Math.ceil(digits.length / WORD) * WORD, '0')
-    // Target, whether it may fail, where the bytes begin, how many they are, and they.
-    const parts = [addressWord(to), wordOf(1), wordOf(3 * BYTES), wordOf(digits.length / 2), padded]
-    heads.push(wordOf(offset))
-    tails.push(...parts)
-    offset += 4 * BYTES + padded.length / 2
-  }
-  return [SELECTOR, wordOf(BYTES), wordOf(calls.length), ...heads, ...tails].join('')
+  // Target, whether it may fail, and the bytes.
+  const all = calls.map(({ to, data }) => tuple([word(to), word(1n), bytes(data)]))
+  return SELECTOR + tuple([list(all)]).hex
 }
 
 /**
@@ -43,9 +29,9 @@ export function encodeAggregate(calls: Call[]): string {
  */
 export function decodeAggregate(returned: string): Answer[] {
   const data = returned.slice(2)
-  const list = numberAt(data, 0)
-  const count = numberAt(data, list)
-  const first = list + BYTES
+  const answers = numberAt(data, 0)
+  const count = numberAt(data, answers)
+  const first = answers + BYTES
   return Array.from({ length: count }, (_, i) => {
     const at = first + numberAt(data, first + i * BYTES)
     const bytes = at + numberAt(data, at + BYTES)

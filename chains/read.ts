@@ -1,6 +1,6 @@
 import { Interface, toQuantity, type Result } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import { addressWord } from './aggregate.js'
+import { word } from './abi.js'
 import { MULTICALL_ADDRESS, callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
@@ -94,7 +94,7 @@ export async function readBalance(
   client: ChainClient,
   { token, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
 ): Promise<bigint> {
-  const call = { to: token, data: BALANCE_OF + addressWord(owner) }
+  const call = { to: token, data: BALANCE_OF + word(owner).hex }
   const answer = await callTogether(client, call, blockParameter(block))
   if (answer.length >= WORD_LENGTH) return BigInt(answer.slice(0, WORD_LENGTH))
   throw unreadable(client, { to: token, name: 'balanceOf', answer })

@@ -1,8 +1,14 @@
+import { Agent, request, type IncomingMessage } from 'node:http'
+
 type Answer = { id: number; result?: unknown; error?: { code: number; message: string } }
 export type RpcCall = readonly [method: string, params: unknown[]]
 
 /** A whole deployment in one batch takes about a second, several on a busy machine. */
 const TIMEOUT_MS = 30_000
+/** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
+const IDLE_MS = 4_000
+
+const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
 
 /** The result of one JSON-RPC call. Throws an Error that names the method when the node refuses it. */
 export async function callRpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
@@ -19,17 +25,46 @@ export async function callRpcBatch<T>(
   // An empty batch is an error in JSON-RPC.
   if (calls.length === 0) return []
   const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  if (!response.ok) throw new Error(`The node at ${url} answered HTTP ${response.status}.`)
-  const answers = new Map(((await response.json()) as Answer[]).map((one) => [one.id, one]))
+  const { statusCode = 0, text } = await createPost(url)(JSON.stringify(body))
+  if (statusCode !== 200) throw new Error(`The node at ${url} answered HTTP ${statusCode}.`)
+  const answers = new Map((JSON.parse(text) as Answer[]).map((one) => [one.id, one]))
   return calls.map((_, id) => {
     const answer = answers.get(id)
     if (!answer) return { error: 'no answer' }
     return answer.error ? { error: answer.error.message } : { result: answer.result as T }
+  })
+}
+
+export type HttpAnswer = Pick<IncomingMessage, 'statusCode' | 'headers'> & { text: string }
+
+/**
+ * Posts JSON to one address, over connections that are kept for whoever asks next.
+ *
+ * @throws Error when nobody answers there, or nothing comes for long.
+ */
+export function createPost(url: string): (body: string) => Promise<HttpAnswer> {
+  const { hostname, port, pathname } = new URL(url)
+  const options = { hostname, port, path: pathname, method: 'POST', agent, timeout: TIMEOUT_MS }
+  return (body) =>
+    new Promise((resolve, reject) => {
+      const refuse = (cause: Error) => reject(new Error(`fetch failed: ${url}`, { cause }))
+      const length = Buffer.byteLength(body)
+      const headers = { 'content-type': 'application/json', 'content-length': length }
+      const outgoing = request({ ...options, headers }, (answer) => {
+        const { statusCode, headers } = answer
+        readText(answer).then((text) => resolve({ statusCode, headers, text }), refuse)
+      })
+      outgoing.once('timeout', () => outgoing.destroy(new Error('No answer in time.')))
+      outgoing.once('error', refuse).end(body)
+    })
+}
+
+/** All that comes, as text. Throws when the other side goes away before its end. */
+export function readText(message: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    message.once('end', () => resolve(Buffer.concat(chunks).toString()))
+    message.once('error', reject)
   })
 }

@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { callEncoder, word } from './abi.js'
+import { callEncoder, word } from '../chains/abi.js'
 import type { Call } from '../domain/operation.js'
 
 const approve = callEncoder(

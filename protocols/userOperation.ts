@@ -1,6 +1,6 @@
 import { Interface, TypedDataEncoder, id, keccak256, toBeHex } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { bytes, callEncoder, list, toBytes, tuple, word, type Encoded } from './abi.js'
+import { bytes, callEncoder, list, toBytes, tuple, word, type Encoded } from '../chains/abi.js'
 import type { Call } from '../domain/operation.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */

@@ -1,5 +1,5 @@
 import { Signature, keccak256, type Wallet } from 'ethers'
-import { toBytes } from '../protocols/abi.js'
+import { toBytes } from '../chains/abi.js'
 import type { Authorization } from './payload.js'
 
 /** What a lane or the treasury is about to sign; amounts in wei. */

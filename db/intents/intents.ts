@@ -104,7 +104,7 @@ export async function insertIntent(
   owner: Owner,
   { request, units, plan, seen, reserved = [] }: NewIntent,
 ): Promise<Intent> {
-  const { chain = null, fromChain = null, everything = false, days = null } = wishesOf(request)
+  const { chain, fromChain, everything, days } = wishesOf(request)
   const [intent] = await runPrepared<Intent>(trx, insertStatement, [
     ...[newId('intent_'), owner.accountId, owner.walletId, owner.requestId],
     ...[request.action, request.asset, units.toString(), chain, fromChain, everything, days],
@@ -277,18 +277,23 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-type Wishes = { chain?: string; fromChain?: string; everything?: boolean; days?: number }
+type Wishes = {
+  chain: string | null
+  fromChain: string | null
+  everything: boolean
+  days: number | null
+}
 
+/** What a request asks for beside its amount, as it is stored. */
 function wishesOf(request: IntentRequest): Wishes {
+  const none = { chain: null, fromChain: null, everything: false, days: null }
   switch (request.action) {
-    case 'lend': {
-      const { chain, netOverDays: days } = request
-      return { ...(chain !== undefined && { chain }), ...(days !== undefined && { days }) }
-    }
+    case 'lend':
+      return { ...none, chain: request.chain ?? null, days: request.netOverDays ?? null }
     case 'withdraw':
-      return { chain: request.chain, everything: request.amountUnits === 'max' }
+      return { ...none, chain: request.chain, everything: request.amountUnits === 'max' }
     case 'bridge':
-      return { chain: request.toChain, fromChain: request.fromChain }
+      return { ...none, chain: request.toChain, fromChain: request.fromChain }
   }
 }
 

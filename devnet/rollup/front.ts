@@ -1,10 +1,10 @@
-import { Agent, createServer, request as ask, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
-import { createPoolRule, readSent, type PoolRule, type Sent } from '../replacement.js'
-import { callRpc, callRpcBatch, type RpcCall } from '../rpc.js'
+import { createPoolRule, type PoolRule } from '../replacement.js'
+import { createPost, readText } from '../rpc.js'
+import { readSent, type Sent } from '../sent.js'
 import { nitro } from './nitro.js'
 import { opStack } from './opStack.js'
 import type { RollupKind } from '../../chains/registry.js'
@@ -40,23 +40,12 @@ export type Front = { url: string; stop(): Promise<void> }
  */
 export async function startFront(options: Options): Promise<Front> {
   const { kind, target, host = '127.0.0.1', port = 0 } = options
-  const agent = new Agent({ keepAlive: true })
-  const poolRule = createPoolRule((hash) => callRpc(target, 'eth_getTransactionByHash', [hash]))
-  const behind = { rollup: rollups[kind], poolRule, target, agent }
+  const [rollup, poolRule] = [rollups[kind], createPoolRule()]
   const server = createServer((request, response) => {
-    const pass = async () => {
-      const body = await text(request)
-      if (changed.some((method) => body.includes(method))) {
-        const answers = await answerBody(behind, body)
-        response.writeHead(200, { 'content-type': 'application/json' }).end(answers)
-        return
-      }
-      const answer = await forward({ target, agent }, body)
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    }
     // As a node that is gone.
-    pass().catch(() => request.socket.destroy())
+    pass({ rollup, poolRule, post: createPost(target) }, request, response).catch(() =>
+      request.socket.destroy(),
+    )
   })
   await new Promise<void>((resolve, reject) => {
     const refuse = (cause: Error) =>
@@ -67,40 +56,47 @@ export async function startFront(options: Options): Promise<Front> {
   return {
     url: `http://${shownHost}:${(server.address() as AddressInfo).port}`,
     stop() {
-      agent.destroy()
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
 }
 
-type Behind = { target: string; agent: Agent }
+/** `post` asks the node behind. */
+type Behind = { rollup: Rollup; poolRule: PoolRule; post: ReturnType<typeof createPost> }
 
-function forward({ target, agent }: Behind, body: string): Promise<IncomingMessage> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  return new Promise((resolve, reject) => {
-    ask(target, { method: 'POST', agent, headers }, resolve).on('error', reject).end(body)
-  })
+async function pass(behind: Behind, request: IncomingMessage, response: ServerResponse) {
+  const body = await readText(request)
+  if (changed.some((method) => body.includes(method))) {
+    const answers = await answerBody(behind, body)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answers)
+    return
+  }
+  const { statusCode = 502, headers, text } = await behind.post(body)
+  response.writeHead(statusCode, headers).end(text)
 }
 
-type Rules = { rollup: Rollup; poolRule: PoolRule }
+type Told = { rollup: Rollup; node: Node }
 
-async function answerBody(behind: Behind & Rules, body: string): Promise<string> {
+async function answerBody({ rollup, poolRule, post }: Behind, body: string): Promise<string> {
   const parsed = JSON.parse(body) as Call | Call[]
   const calls = Array.isArray(parsed) ? parsed : [parsed]
-  const { rollup, target } = behind
-  const askNode = createAsk(target)
+  const node = createNode(post)
   const sent = await readAllSent(calls)
-  const own = await Promise.all(
-    calls.map(({ id, method }, i) => answerAlone(behind, askNode, { id, method, sent: sent[i] })),
+  const refusals = await Promise.all(
+    sent.map(async (one) => {
+      if (!one) return undefined
+      const [refusal, poolRefusal] = await Promise.all([
+        rollup.refusalOf(node.ask, one),
+        poolRule(node.ask, one),
+      ])
+      return refusal ?? poolRefusal
+    }),
   )
-  const passing = calls.filter((_, i) => !own[i])
-  const told = passing.length === 0 ? [] : await forwardAll(behind, passing)
   const answers = await Promise.all(
-    calls.map((call, i) => {
-      const answer = own[i] ?? told.find(({ id }) => id === call.id)
-      if (!answer) throw new Error(`The node did not answer ${call.method}.`)
-      return retell({ rollup, ask: askNode }, call, answer)
+    calls.map(async (call, i): Promise<Answer> => {
+      const [{ id }, error] = [call, refusals[i]]
+      return error ? { jsonrpc: '2.0', id, error } : answerCall({ rollup, node }, call)
     }),
   )
   return JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
@@ -117,72 +113,68 @@ async function readAllSent(calls: Call[]): Promise<(Sent | undefined)[]> {
   return sent
 }
 
-async function forwardAll(behind: Behind, calls: Call[]): Promise<Answer[]> {
-  return JSON.parse(await text(await forward(behind, JSON.stringify(calls)))) as Answer[]
+type Question = Omit<Call, 'id'> & { resolve(answer: Answer): void; reject(error: unknown): void }
+
+type Node = {
+  /** The node's own answer to a call. */
+  tell(call: Omit<Call, 'id'>): Promise<Answer>
+  /** A result. What is asked alike is asked once. Throws when the node refuses. */
+  ask: Ask
 }
 
-type Question = { call: RpcCall; resolve(answer: unknown): void; reject(error: unknown): void }
-
-/** Asks at once what the calls of one body ask in one turn, and once what they ask alike. */
-function createAsk(target: string): Ask {
-  const asked = new Map<string, Promise<unknown>>()
+/** The node behind, for the calls of one body: what they ask in one turn it is asked in one batch, in their order. */
+function createNode(post: Behind['post']): Node {
+  const asked = new Map<string, Promise<Answer>>()
   let questions: Question[] = []
   const send = async () => {
     const sent = questions
     questions = []
     try {
-      const answers = await callRpcBatch<unknown>(
-        target,
-        sent.map(({ call }) => call),
-      )
-      answers.forEach(({ result, error }, i) => {
-        if (error) sent[i]?.reject(new Error(error))
-        else sent[i]?.resolve(result)
+      const calls = sent.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+      const { text } = await post(JSON.stringify(calls))
+      const answers = new Map((JSON.parse(text) as Answer[]).map((answer) => [answer.id, answer]))
+      sent.forEach(({ method, resolve, reject }, id) => {
+        const answer = answers.get(id)
+        if (answer) resolve(answer)
+        else reject(new Error(`The node did not answer ${method}.`))
       })
     } catch (error) {
       for (const { reject } of sent) reject(error)
     }
   }
-  return <T>(method: string, params: unknown[]) => {
+  const tell = ({ method, params }: Omit<Call, 'id'>) =>
+    new Promise<Answer>((resolve, reject) => {
+      questions.push({ method, ...(params && { params }), resolve, reject })
+      if (questions.length === 1) void setImmediate().then(send)
+    })
+  const ask = async <T>(method: string, params: unknown[]) => {
     const key = JSON.stringify([method, params])
-    const answer =
-      asked.get(key) ??
-      new Promise((resolve, reject) => {
-        questions.push({ call: [method, params], resolve, reject })
-        if (questions.length === 1) void setImmediate().then(send)
-      })
+    const answer = asked.get(key) ?? tell({ method, params })
     asked.set(key, answer)
-    return answer as Promise<T>
+    const { result, error } = await answer
+    if (error) throw new Error(JSON.stringify(error))
+    return result as T
   }
+  return { tell, ask }
 }
 
-/** The answer that the node behind is not asked for. */
-async function answerAlone(
-  { rollup, poolRule }: Rules,
-  askNode: Ask,
-  { id, method, sent }: Pick<Call, 'id' | 'method'> & { sent: Sent | undefined },
-): Promise<Answer | undefined> {
+async function answerCall({ rollup, node }: Told, call: Call): Promise<Answer> {
+  const { id, method } = call
   if (method === 'eth_maxPriorityFeePerGas') {
     return { jsonrpc: '2.0', id, result: toQuantity(rollup.tipWei) }
   }
-  if (!sent) return undefined
-  const error = (await rollup.refusalOf(askNode, sent)) ?? (await poolRule(sent))
-  return error && { jsonrpc: '2.0', id, error }
+  if (method === 'eth_estimateGas') return answerEstimate({ rollup, node }, call)
+  const answer = { ...(await node.tell(call)), id }
+  if (!answer.result || method !== 'eth_getTransactionReceipt') return answer
+  return { ...answer, result: await rollup.toldReceipt(node.ask, answer.result as RawReceipt) }
 }
 
-async function retell(
-  { rollup, ask: askNode }: { rollup: Rollup; ask: Ask },
-  { method, params }: Call,
-  answer: Answer,
-): Promise<Answer> {
+async function answerEstimate({ rollup, node }: Told, call: Call): Promise<Answer> {
+  const { data, input } = call.params?.[0] as { data?: string; input?: string }
+  const onTop = rollup.estimateOnTop(node.ask, data ?? input ?? '0x')
+  // Of a call that reverts nobody wants to know it.
+  onTop.catch(() => undefined)
+  const answer = { ...(await node.tell(call)), id: call.id }
   if (!answer.result) return answer
-  if (method === 'eth_estimateGas') {
-    const { data, input } = params?.[0] as { data?: string; input?: string }
-    const onTop = await rollup.estimateOnTop(askNode, data ?? input ?? '0x')
-    return { ...answer, result: toQuantity(BigInt(answer.result as string) + onTop) }
-  }
-  if (method !== 'eth_getTransactionReceipt') return answer
-  const receipt = answer.result as RawReceipt
-  const raw = await askNode<string | null>('eth_getRawTransactionByHash', [receipt.transactionHash])
-  return raw ? { ...answer, result: await rollup.toldReceipt(askNode, receipt, raw) } : answer
+  return { ...answer, result: toQuantity(BigInt(answer.result as string) + (await onTop)) }
 }

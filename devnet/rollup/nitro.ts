@@ -1,9 +1,11 @@
 import { brotliCompressSync, constants } from 'node:zlib'
-import { Interface, toQuantity, type Transaction } from 'ethers'
+import { Interface, toQuantity } from 'ethers'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
-import { REFUSED, calldataGas, readUint, toBytes, type Ask, type Rollup } from './rollup.js'
+import { toBytes, type Sent } from '../sent.js'
+import { REFUSED, calldataGas, readRaw, readUint, type Ask, type Rollup } from './rollup.js'
 
 const gasInfo = new Interface(['function getL1BaseFeeEstimate() view returns (uint256)'])
+const baseFeeCall = gasInfo.encodeFunctionData('getL1BaseFeeEstimate')
 
 /** L1 gas of a byte of compressed data. */
 const BYTE_UNITS = 16n
@@ -24,48 +26,49 @@ export const nitro: Rollup = {
   // First come, first served: a tip buys nothing and is not taken.
   tipWei: 0n,
 
-  async refusalOf(ask, { raw, transaction }) {
-    const needed = intrinsicGas(transaction) + (await dataGas(ask, compressedBytes(raw)))
-    if (transaction.gasLimit >= needed) return undefined
-    const message = `intrinsic gas too low: have ${transaction.gasLimit}, want ${needed}`
+  async refusalOf(ask, sent) {
+    const needed = intrinsicGas(sent) + (await dataGas(ask, compressedBytes(sent.bytes)))
+    if (sent.gasLimit >= needed) return undefined
+    const message = `intrinsic gas too low: have ${sent.gasLimit}, want ${needed}`
     return { code: REFUSED, message }
   },
 
-  async toldReceipt(ask, receipt, raw) {
+  async toldReceipt(ask, receipt) {
+    const [raw, byteWei] = await Promise.all([readRaw(ask, receipt), readByteWei(ask)])
+    if (!raw) return receipt
     const price = BigInt(receipt.effectiveGasPrice)
-    const gas = price === 0n ? 0n : (await dataWei(ask, compressedBytes(raw))) / price
+    const gas = price === 0n ? 0n : (compressedBytes(raw) * byteWei) / price
     const gasUsed = toQuantity(BigInt(receipt.gasUsed) + gas)
     return { ...receipt, gasUsed, ...{ gasUsedForL1: toQuantity(gas) } }
   },
 
   async estimateOnTop(ask, data) {
-    const gas = await dataGas(ask, compressedBytes(data) + ESTIMATE_BYTES)
+    const gas = await dataGas(ask, compressedBytes(toBytes(data)) + ESTIMATE_BYTES)
     return (gas * ESTIMATE_PERCENT) / 100n
   },
 }
 
 async function dataGas(ask: Ask, bytes: bigint): Promise<bigint> {
-  const [wei, head] = await Promise.all([
-    dataWei(ask, bytes),
+  const [byteWei, head] = await Promise.all([
+    readByteWei(ask),
     ask<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false]),
   ])
   const baseFeeWei = BigInt(head.baseFeePerGas)
-  return baseFeeWei === 0n ? 0n : wei / baseFeeWei
+  return baseFeeWei === 0n ? 0n : (bytes * byteWei) / baseFeeWei
 }
 
-async function dataWei(ask: Ask, bytes: bigint): Promise<bigint> {
-  const data = gasInfo.encodeFunctionData('getL1BaseFeeEstimate')
-  return bytes * BYTE_UNITS * (await readUint(ask, { to: ARB_GAS_INFO_ADDRESS, data }))
+/** What posting a byte of compressed data on L1 costs now. */
+async function readByteWei(ask: Ask): Promise<bigint> {
+  return BYTE_UNITS * (await readUint(ask, { to: ARB_GAS_INFO_ADDRESS, data: baseFeeCall }))
 }
 
 /** The sequencer compresses each transaction alone and quickly to tell its share of a batch. */
-function compressedBytes(data: string): bigint {
+function compressedBytes(data: Buffer): bigint {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 1 }
-  return BigInt(brotliCompressSync(toBytes(data), { params }).length)
+  return BigInt(brotliCompressSync(data, { params }).length)
 }
 
-function intrinsicGas({ data, to, authorizationList }: Transaction): bigint {
-  const creation = to === null ? 32_000n : 0n
-  const authorizations = 25_000n * BigInt(authorizationList?.length ?? 0)
-  return 21_000n + creation + calldataGas(data) + authorizations
+function intrinsicGas({ data, isCreation, authorizations }: Sent): bigint {
+  const creation = isCreation ? 32_000n : 0n
+  return 21_000n + creation + calldataGas(data) + 25_000n * BigInt(authorizations)
 }

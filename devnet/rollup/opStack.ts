@@ -1,11 +1,13 @@
 import { Interface, toQuantity } from 'ethers'
 import { GAS_PRICE_ORACLE_ADDRESS } from '../../chains/l1Costs.js'
-import { REFUSED, calldataGas, readUint, type Ask, type Rollup } from './rollup.js'
+import { REFUSED, calldataGas, readRaw, readUint, type Ask, type Rollup } from './rollup.js'
 
 const oracle = new Interface([
   'function getL1Fee(bytes) view returns (uint256)',
   'function l1BaseFee() view returns (uint256)',
 ])
+const signatureFeeCall = oracle.encodeFunctionData('getL1Fee', ['0x'])
+const baseFeeCall = oracle.encodeFunctionData('l1BaseFee')
 
 /** What the oracle counts for a signature beside the bytes that it is given. */
 const SIGNATURE_UNITS = 68n * 16n
@@ -18,26 +20,28 @@ export const opStack: Rollup = {
   // op-geth's lowest suggestion.
   tipWei: 1_000_000n,
 
-  async refusalOf(ask, { raw, transaction, sender }) {
-    const { gasLimit, maxFeePerGas, gasPrice, value } = transaction
-    const [fee, answer] = await Promise.all([
-      l1FeeOf(ask, raw),
-      ask<string>('eth_getBalance', [sender, 'latest']),
+  async refusalOf(ask, { bytes, gasLimit, maxFeeWei, valueWei, sender }) {
+    const payer = sender()
+    if (!payer) return undefined
+    const [signatureWei, answer] = await Promise.all([
+      readSignatureWei(ask),
+      ask<string>('eth_getBalance', [payer, 'latest']),
     ])
     const balance = BigInt(answer)
-    const cost = gasLimit * (maxFeePerGas ?? gasPrice ?? 0n) + value + fee
+    const cost = gasLimit * maxFeeWei + valueWei + l1FeeOf(bytes, signatureWei)
     if (balance >= cost) return undefined
     const told = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
     return { code: REFUSED, message: `insufficient funds for gas * price + value: ${told}` }
   },
 
-  async toldReceipt(ask, receipt, raw) {
-    const data = oracle.encodeFunctionData('l1BaseFee')
-    const [fee, price] = await Promise.all([
-      l1FeeOf(ask, raw),
-      readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data }),
+  async toldReceipt(ask, receipt) {
+    const [raw, signatureWei, l1GasPrice] = await Promise.all([
+      readRaw(ask, receipt),
+      readSignatureWei(ask),
+      readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data: baseFeeCall }),
     ])
-    const l1 = { l1Fee: fee, l1GasUsed: calldataGas(raw), l1GasPrice: price }
+    if (!raw) return receipt
+    const l1 = { l1Fee: l1FeeOf(raw, signatureWei), l1GasUsed: calldataGas(raw), l1GasPrice }
     const told = Object.entries(l1).map(([name, value]) => [name, toQuantity(value)])
     return { ...receipt, ...(Object.fromEntries(told) as object) }
   },
@@ -45,9 +49,9 @@ export const opStack: Rollup = {
   estimateOnTop: () => Promise.resolve(0n),
 }
 
-/** The fee of signed bytes, in proportion to that of a signature alone: bytes need not pass the oracle. */
-async function l1FeeOf(ask: Ask, raw: string): Promise<bigint> {
-  const data = oracle.encodeFunctionData('getL1Fee', ['0x'])
-  const signatureWei = await readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data })
-  return (calldataGas(raw) * signatureWei) / SIGNATURE_UNITS
-}
+/** The fee of a signature alone, which others are in proportion to: their bytes need not pass the oracle. */
+const readSignatureWei = (ask: Ask) =>
+  readUint(ask, { to: GAS_PRICE_ORACLE_ADDRESS, data: signatureFeeCall })
+
+const l1FeeOf = (bytes: Buffer, signatureWei: bigint) =>
+  (calldataGas(bytes) * signatureWei) / SIGNATURE_UNITS

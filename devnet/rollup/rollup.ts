@@ -1,4 +1,4 @@
-import type { Sent } from '../replacement.js'
+import { toBytes, type Sent } from '../sent.js'
 
 /** Why a node does not take a transaction, as JSON-RPC tells it. */
 export type Refusal = { code: number; message: string }
@@ -13,8 +13,8 @@ export type Rollup = {
   /** What `eth_maxPriorityFeePerGas` usually answers, wei. */
   tipWei: bigint
   refusalOf(ask: Ask, sent: Sent): Promise<Refusal | undefined>
-  /** A receipt as this kind of node tells it; `raw` is the signed transaction. */
-  toldReceipt(ask: Ask, receipt: RawReceipt, raw: string): Promise<RawReceipt>
+  /** A receipt as this kind of node tells it. */
+  toldReceipt(ask: Ask, receipt: RawReceipt): Promise<RawReceipt>
   /** Gas that an estimate has on top, for a call with this data. */
   estimateOnTop(ask: Ask, data: string): Promise<bigint>
 }
@@ -28,12 +28,18 @@ export async function readUint(ask: Ask, call: ViewCall): Promise<bigint> {
   return BigInt(await ask<string>('eth_call', [call, 'latest']))
 }
 
-/** Hexadecimal text as bytes, many times faster than ethers does it: whole deployments pass here. */
-export const toBytes = (data: string) => Buffer.from(data.slice(2), 'hex')
+/** The signed bytes of a mined transaction, undefined when a reorg has just taken it back. */
+export async function readRaw(
+  ask: Ask,
+  { transactionHash }: RawReceipt,
+): Promise<Buffer | undefined> {
+  const raw = await ask<string | null>('eth_getRawTransactionByHash', [transactionHash])
+  return raw === null ? undefined : toBytes(raw)
+}
 
 /** Gas of calldata: 4 for a zero, 16 for any other byte. */
-export function calldataGas(data: string): bigint {
+export function calldataGas(data: Buffer): bigint {
   let gas = 0
-  for (const byte of toBytes(data)) gas += byte === 0 ? 4 : 16
+  for (const byte of data) gas += byte === 0 ? 4 : 16
   return BigInt(gas)
 }

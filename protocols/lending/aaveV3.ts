@@ -1,7 +1,7 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
+import { callEncoder, word } from '../../chains/abi.js'
 import { readBalance, readContract } from '../../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
-import { callEncoder, word } from '../abi.js'
 import { encodeApprove } from '../approve.js'
 import { sumEvents } from '../events.js'
 import { isRevert, type ChainClient } from '../../chains/connect.js'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { Interface, TypedDataEncoder, getAddress } from 'ethers'
-import { bytes, callEncoder, list, toBytes, tuple, word } from '../../protocols/abi.js'
+import { bytes, callEncoder, list, toBytes, tuple, word } from '../../chains/abi.js'
 import {
   buildUserOperation,
   encodeBatch,

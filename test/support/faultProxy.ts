@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
-import { createPoolRule, readSent } from '../../devnet/replacement.js'
+import { createPoolRule } from '../../devnet/replacement.js'
 import { callRpc } from '../../devnet/rpc.js'
+import { readSent } from '../../devnet/sent.js'
 
 export type RpcCall = { id: number; method: string; params: unknown[] }
 type RpcAnswer = { id: number; jsonrpc: '2.0'; result?: unknown; error?: unknown }
@@ -53,7 +54,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const counts: Record<string, number> = {}
   const asked: Record<string, number> = {}
   const load = { now: 0, most: 0, total: 0 }
-  const poolRule = createPoolRule((hash) => callRpc(target, 'eth_getTransactionByHash', [hash]))
+  const poolRule = createPoolRule()
+  const ask = <T>(method: string, params: unknown[]) => callRpc<T>(target, method, params)
   let decide: Decide | undefined
 
   async function decideAll(calls: RpcCall[]): Promise<(Fault | undefined)[]> {
@@ -62,7 +64,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         const fault = await decide?.(call, i)
         if (fault || call.method !== 'eth_sendRawTransaction') return fault
         const sent = readSent(String(call.params[0]))
-        const refuse = sent && (await poolRule(sent))
+        const refuse = sent && (await poolRule(ask, sent))
         return refuse && { refuse }
       }),
     )
