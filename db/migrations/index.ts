@@ -6,6 +6,7 @@ import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
 import { enabled } from './0046_enabled.js'
 import { dispatching } from './0049_dispatching.js'
+import { admitting } from './0052_admitting.js'
 import { madeWallets } from './0047_made_wallets.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
@@ -85,4 +86,5 @@ export const migrations = [
   { name: '0047_made_wallets', sql: madeWallets },
   { name: '0048_together', sql: together },
   { name: '0049_dispatching', sql: dispatching },
+  { name: '0052_admitting', sql: admitting },
 ]
