@@ -1,5 +1,6 @@
-/** Accounts of calls that come together are read and written together. */
-export const admitting = `
+/** Accounts of calls that come together are read and written together, and a wallet is paid for and made by one call. */
+
+const calls = `
 -- As before. All accounts are locked by one statement, in the order of their ids, and written by one: each statement
 -- that writes an account reads the text of all its checks first, which costs more than what it writes.
 create or replace function admit_calls(p_keys bytea[], p_requests text[], p_costs bigint[], p_routes text[],
@@ -116,3 +117,30 @@ begin
   end if;
 end $$;
 `
+
+const wallets = `
+-- Until the end of the transaction: nobody else charges the account, or gives it a wallet.
+create function hold_account(p_account text) returns void
+language sql security definer set search_path = public, pg_temp as
+  $$ select from account a where a.id = p_account for no key update $$;
+
+-- Charges the call that makes a wallet, and stores it, as whoever calls. No row, and nothing is charged or stored, where
+-- there is something to refuse or to find: credits or wallets are used up, or the user has one.
+create function make_wallet(p_account text, p_request text, p_cost bigint, p_route text, p_id text, p_user text,
+  p_address text, p_metadata json, p_kek text, p_sealed bytea)
+returns setof timestamptz language plpgsql as $$
+begin
+  perform hold_account(set_config('app.account', p_account, true));
+  if exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
+    or exists (select from wallet w where w.account_id = p_account and w.user_id = p_user)
+  then return; end if;
+  if not (select c.paid from charge_call(p_account, p_request, p_cost, p_route) as c) then return; end if;
+  return query
+    select w.made_at from insert_wallet(p_id, p_account, p_user, p_address, p_metadata, p_kek, p_sealed) as w;
+  if not found then raise exception 'user % got a wallet while account % was held', p_user, p_account; end if;
+end $$;
+revoke execute on function hold_account, make_wallet from public;
+grant execute on function hold_account, make_wallet to steward_api;
+`
+
+export const admitting = `${calls}${wallets}`

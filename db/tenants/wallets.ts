@@ -3,6 +3,7 @@ import { runPrepared, type Statement } from '../connection/prepared.js'
 import { createLookup, selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
+import type { Charge } from './metering.js'
 import { ServiceError } from '../../domain/errors.js'
 
 export type Wallet = {
@@ -13,6 +14,10 @@ export type Wallet = {
   metadata: Record<string, unknown>
   createdAt: Date
 }
+
+type NewWallet = Omit<Wallet, 'createdAt'>
+/** The private key of a wallet, sealed. */
+type Secret = { kekId: string; sealed: Buffer }
 
 const columns = {
   id: 'id',
@@ -34,12 +39,12 @@ export const newWalletId = () => newId(WALLET_PREFIX)
  */
 export async function insertWallet(
   trx: Db,
-  wallet: Omit<Wallet, 'createdAt'>,
-  secret: { kekId: string; sealed: Buffer },
+  wallet: NewWallet,
+  { kekId, sealed }: Secret,
 ): Promise<Wallet | undefined> {
   const { id, accountId, userId, address } = wallet
   const metadata = JSON.stringify(wallet.metadata)
-  const row = [id, accountId, userId, address, metadata, secret.kekId, secret.sealed]
+  const row = [id, accountId, userId, address, metadata, kekId, sealed]
   const [made] = await runPrepared<Made>(trx, insertStatement, row)
   if (!made) return undefined
   const { createdAt, limit, before } = made
@@ -47,8 +52,32 @@ export async function insertWallet(
     const message = `This plan allows ${limit} wallets.`
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
-  // As whoever reads it gets it: -0 becomes 0.
-  return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
+  return toStored(wallet, createdAt)
+}
+
+/** As whoever reads it gets it: -0 becomes 0. */
+const toStored = (wallet: NewWallet, createdAt: Date): Wallet => ({
+  ...wallet,
+  metadata: JSON.parse(JSON.stringify(wallet.metadata)) as Wallet['metadata'],
+  createdAt,
+})
+
+/**
+ * Charges a call and stores the wallet that it makes, with its sealed key, by one statement of its own.
+ *
+ * @returns The wallet; undefined when credits or wallets are used up or the user has one, and nothing is done.
+ */
+export async function makeWallet(
+  db: Db,
+  { accountId, requestId, cost, route }: Charge,
+  { wallet, secret: { kekId, sealed } }: { wallet: NewWallet; secret: Secret },
+): Promise<Wallet | undefined> {
+  const { id, userId, address } = wallet
+  const row = [id, userId, address, JSON.stringify(wallet.metadata), kekId, sealed]
+  const [made] = await runPrepared<Pick<Made, 'createdAt'>>(db, makeStatement, [
+    ...[accountId, requestId, cost, route, ...row],
+  ])
+  return made && toStored(wallet, made.createdAt)
 }
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
@@ -61,6 +90,11 @@ const insertStatement: Statement = {
   name: 'insertWallet',
   text: `select made_at as "createdAt", made_limit as "limit", made_before as before
     from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
+}
+const makeStatement: Statement = {
+  name: 'makeWallet',
+  text: `select made_at as "createdAt"
+    from make_wallet($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as made_at`,
 }
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)
