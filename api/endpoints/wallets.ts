@@ -80,7 +80,7 @@ const createWallet = writeRoute(
     }
     return commit(work, {
       async atOnce(pool, call) {
-        const made = await makeWallet(pool, call, { wallet, secret })
+        const made = await makeWallet(pool, { ...call, wallet, secret })
         return made && toAnswer(made)
       },
     })

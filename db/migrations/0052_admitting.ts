@@ -119,19 +119,20 @@ end $$;
 `
 
 const wallets = `
--- Until the end of the transaction: nobody else charges the account, or gives it a wallet.
-create function hold_account(p_account text) returns void
+-- True: until the end of the transaction nobody else charges the account, or gives it a wallet. Waits for nobody.
+create function hold_account(p_account text) returns boolean
 language sql security definer set search_path = public, pg_temp as
-  $$ select from account a where a.id = p_account for no key update $$;
+  $$ select true from account a where a.id = p_account for no key update skip locked $$;
 
 -- Charges the call that makes a wallet, and stores it, as whoever calls. No row, and nothing is charged or stored, where
--- there is something to refuse or to find: credits or wallets are used up, or the user has one.
+-- there is something to refuse, to find or to wait for: credits or wallets are used up, the user has one, or somebody
+-- holds the account.
 create function make_wallet(p_account text, p_request text, p_cost bigint, p_route text, p_id text, p_user text,
   p_address text, p_metadata json, p_kek text, p_sealed bytea)
 returns setof timestamptz language plpgsql as $$
 begin
-  perform hold_account(set_config('app.account', p_account, true));
-  if exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
+  if hold_account(set_config('app.account', p_account, true)) is not true
+    or exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
     or exists (select from wallet w where w.account_id = p_account and w.user_id = p_user)
   then return; end if;
   if not (select c.paid from charge_call(p_account, p_request, p_cost, p_route) as c) then return; end if;

@@ -1,4 +1,5 @@
 import { newId } from '../connection/ids.js'
+import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { createLookup, selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
@@ -62,23 +63,43 @@ const toStored = (wallet: NewWallet, createdAt: Date): Wallet => ({
   createdAt,
 })
 
+/** A wallet that a call makes, and what the call costs. */
+type Making = Charge & { wallet: NewWallet; secret: Secret }
+
 /**
- * Charges a call and stores the wallet that it makes, with its sealed key, by one statement of its own.
+ * Charges a call and stores the wallet that it makes, with its sealed key. Those that come together go in one
+ * statement, of which each sees its own account only.
  *
- * @returns The wallet; undefined when credits or wallets are used up or the user has one, and nothing is done.
+ * @returns The wallet; undefined when credits or wallets are used up, the user has one, or somebody holds the account:
+ * nothing is done then.
  */
-export async function makeWallet(
-  db: Db,
-  { accountId, requestId, cost, route }: Charge,
-  { wallet, secret: { kekId, sealed } }: { wallet: NewWallet; secret: Secret },
-): Promise<Wallet | undefined> {
-  const { id, userId, address } = wallet
-  const row = [id, userId, address, JSON.stringify(wallet.metadata), kekId, sealed]
-  const [made] = await runPrepared<Pick<Made, 'createdAt'>>(db, makeStatement, [
-    ...[accountId, requestId, cost, route, ...row],
-  ])
-  return made && toStored(wallet, made.createdAt)
+export async function makeWallet(db: Db, making: Making): Promise<Wallet | undefined> {
+  const createdAt = await makersOf(db)(making)
+  return createdAt && toStored(making.wallet, createdAt)
 }
+
+const makersOf = perPool((db) =>
+  gather(async (calls: Making[]) => {
+    const values = makeColumns.map((valueOf) => calls.map(valueOf))
+    const rows = await runPrepared<{ at: bigint; createdAt: Date }>(db, makeStatement, values)
+    const made = new Map(rows.map(({ at, createdAt }) => [Number(at), createdAt]))
+    return calls.map((_, at) => made.get(at + 1))
+  }),
+)
+
+/** In the order of the parameters. */
+const makeColumns: ((making: Making) => unknown)[] = [
+  ({ accountId }) => accountId,
+  ({ requestId }) => requestId,
+  ({ cost }) => cost,
+  ({ route }) => route,
+  ({ wallet }) => wallet.id,
+  ({ wallet }) => wallet.userId,
+  ({ wallet }) => wallet.address,
+  ({ wallet }) => JSON.stringify(wallet.metadata),
+  ({ secret }) => secret.kekId,
+  ({ secret }) => secret.sealed,
+]
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
 
@@ -92,9 +113,13 @@ const insertStatement: Statement = {
     from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
 }
 const makeStatement: Statement = {
-  name: 'makeWallet',
-  text: `select made_at as "createdAt"
-    from make_wallet($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as made_at`,
+  name: 'makeWallets',
+  text: `select c.at, w as "createdAt"
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
+      $9::text[], $10::bytea[]) with ordinality
+      as c (account, request, cost, route, id, holder, address, metadata, kek, sealed, at)
+    cross join lateral make_wallet(c.account, c.request, c.cost, c.route, c.id, c.holder, c.address, c.metadata,
+      c.kek, c.sealed) as w`,
 }
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)

@@ -49,17 +49,17 @@ const stored = () =>
 const giveCredits = (purchased: number) =>
   database.db('account').where({ id: accountId }).update({ purchased, monthly_credits: 0 })
 
-function make(userId: string, cost = 1) {
-  const wallet = { id: newWalletId(), accountId, userId, address: newId('0x'), metadata: {} }
-  const call = { accountId, requestId: newId('req_'), cost, route: 'POST /wallets' }
-  return makeWallet(api, call, { wallet, secret: { kekId: 'kek', sealed: Buffer.alloc(113) } })
+function make(userId: string, { cost = 1, as = accountId } = {}) {
+  const wallet = { id: newWalletId(), accountId: as, userId, address: newId('0x'), metadata: {} }
+  const call = { accountId: as, requestId: newId('req_'), cost, route: 'POST /wallets' }
+  return makeWallet(api, { ...call, wallet, secret: { kekId: 'kek', sealed: Buffer.alloc(113) } })
 }
 const charged = () => database.db('ledger').where({ account_id: accountId }).pluck('delta')
 
 describe('makeWallet', () => {
   test('charges the call and stores the wallet with its sealed key', async () => {
     await giveCredits(3)
-    const made = await make('a', 2)
+    const made = await make('a', { cost: 2 })
     expect(made).toMatchObject({ userId: 'a', metadata: {}, createdAt: expect.any(Date) })
     expect(await stored()).toEqual(['a'])
     expect(await charged()).toEqual([-2n])
@@ -71,11 +71,26 @@ describe('makeWallet', () => {
     await giveCredits(2)
     await make('a')
     expect(await make('a')).toBeUndefined()
-    expect(await make('b', 2)).toBeUndefined()
+    expect(await make('b', { cost: 2 })).toBeUndefined()
     await setLimit(1)
     expect(await make('b')).toBeUndefined()
     expect(await stored()).toEqual(['a'])
     expect(await charged()).toEqual([-1n])
+  })
+
+  test('those that come together each get their own, and wait for no account that is held', async () => {
+    const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
+    await giveCredits(3)
+    const made = await database.db.transaction(async (trx) => {
+      await trx('account').where({ id: other }).forUpdate().select('id')
+      const mine = ['a', 'b', 'c'].map((userId) => make(userId))
+      return Promise.all([...mine, make('a', { as: other })])
+    })
+    expect(made.map((one) => one?.userId)).toEqual(['a', 'b', 'c', undefined])
+    expect(made[1]?.accountId).toBe(accountId)
+    const [theirs, mine] = await Promise.all([make('d', { as: other }), make('d')])
+    expect([theirs?.accountId, mine]).toEqual([other, undefined])
+    expect(await database.db('wallet').where({ account_id: other }).pluck('user_id')).toEqual(['d'])
   })
 
   test('16 at once make exactly as many as plan and credits allow', async () => {
