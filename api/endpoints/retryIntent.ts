@@ -80,10 +80,12 @@ const retry = writeRoute(
           if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
           return work(trx)
         },
-        async (trx) => {
-          // Until the commit: whatever would reopen it waits, and finds that it is retried. After the account, as
-          // whoever cancels it does.
-          if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        {
+          async lastly(trx) {
+            // Until the commit: whatever would reopen it waits, and finds that it is retried. After the account, as
+            // whoever cancels it does.
+            if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+          },
         },
       )
     try {

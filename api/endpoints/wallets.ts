@@ -4,6 +4,7 @@ import { createSealedAccount } from '../../custody/seal.js'
 import {
   insertWallet,
   listWallets,
+  makeWallet,
   newWalletId,
   walletByUser,
   type Wallet,
@@ -20,6 +21,8 @@ import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { listOf, wallet } from '../schemas/resources.js'
+import type { Db } from '../../db/connection/connect.js'
+import type { Answer } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
 const createWallet = writeRoute(
@@ -63,15 +66,23 @@ const createWallet = writeRoute(
       owner: id,
       accountId,
     }))
-    return commit(async (trx) => {
-      const wallet = { id, accountId, address, ...body }
-      const created = await insertWallet(trx, wallet, { kekId: kek.id, sealed })
-      if (created) return { status: 201, body: walletBody(created, registry) }
+    const wallet = { id, accountId, address, ...body }
+    const secret = { kekId: kek.id, sealed }
+    const toAnswer = (made: Wallet): Answer => ({ status: 201, body: walletBody(made, registry) })
+    const work = async (trx: Db): Promise<Answer> => {
+      const created = await insertWallet(trx, wallet, secret)
+      if (created) return toAnswer(created)
       const existing = await walletByUser.get(trx, accountId, body.userId)
       // As the database would give it back: -0 becomes 0.
       const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
       if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
       return { status: 200, body: walletBody(existing, registry) }
+    }
+    return commit(work, {
+      async atOnce(pool, call) {
+        const made = await makeWallet(pool, { ...call, wallet, secret })
+        return made && toAnswer(made)
+      },
     })
   },
 )

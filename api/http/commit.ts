@@ -5,8 +5,8 @@ import {
   storeAnswer,
   type IdempotencyKey,
 } from '../../db/tenants/idempotency.js'
-import { charge } from '../../db/tenants/metering.js'
-import { transactScoped } from '../../db/connection/scope.js'
+import { charge, type Charge } from '../../db/tenants/metering.js'
+import { takeTurn, transactScoped } from '../../db/connection/scope.js'
 import { crashPoint } from '../../crashPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
@@ -27,10 +27,17 @@ export type Answer = {
 }
 
 type Work = (trx: Db) => Promise<Answer>
-/** What is done at the end, while the account is held. */
-type Lastly = (trx: Db) => Promise<void>
+type Ways = {
+  /** What is done at the end, while the account is held. */
+  lastly?: (trx: Db) => Promise<void>
+  /**
+   * The same work by one statement of its own, which charges the call too: tried first where no answer is kept.
+   * Undefined: nothing was done or charged, and the transaction decides.
+   */
+  atOnce?: (db: Db, call: Charge) => Promise<Answer | undefined>
+}
 /** Does work in one transaction together with the call's charge and the answer kept for replays. */
-export type Commit = (work: Work, lastly?: Lastly) => Promise<Answer>
+export type Commit = (work: Work, ways?: Ways) => Promise<Answer>
 
 /** A POST that is being answered. */
 export type Posting = {
@@ -88,8 +95,8 @@ export async function answerOnce(
   if (known) return known
   let charged = 0
   try {
-    const answer = await handle(async (work, lastly) => {
-      const committed = await commit(posting, work, lastly)
+    const answer = await handle(async (work, ways = {}) => {
+      const committed = (await commitAtOnce(posting, ways)) ?? (await commit(posting, work, ways))
       charged = posting.credits
       return committed
     })
@@ -108,14 +115,22 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && errorCatalog[error.code].status < 500
 }
 
-async function commit(
-  { db, accountId, requestId, route, credits, chargesLast, idempotency }: Posting,
-  work: Work,
-  lastly?: Lastly,
-): Promise<Answer> {
+const chargeOf = ({ accountId, requestId, credits, route }: Posting): Charge => ({
+  ...{ accountId, requestId, route },
+  cost: credits,
+})
+
+async function commitAtOnce(posting: Posting, { atOnce }: Ways): Promise<Answer | undefined> {
+  const { db, accountId, idempotency } = posting
+  if (!atOnce || idempotency) return undefined
+  return takeTurn(db, accountId, () => atOnce(db, chargeOf(posting)))
+}
+
+async function commit(posting: Posting, work: Work, { lastly }: Ways): Promise<Answer> {
+  const { db, accountId, credits, chargesLast, idempotency } = posting
   return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
-    const pay = () => charge(trx, { accountId, requestId, cost: credits, route })
+    const pay = () => charge(trx, chargeOf(posting))
     // Whatever it costs, because it locks the account: what follows counts under this lock.
     const early = chargesLast ? undefined : await pay()
     const answer = await work(trx)

@@ -94,18 +94,21 @@ const PATIENCE_MS = 10_000
 const turnsOf = perPool(() => createTurns({ share: ACCOUNT_SESSIONS, patienceMs: PATIENCE_MS }))
 
 /**
- * Does work in a transaction with the sight of one account. However many an account asks for at once, others find
- * sessions.
+ * Does work that holds an account when it is its turn. However many an account asks for at once, others find sessions.
  *
  * @param db - A pool.
  * @throws {ServiceError} UNAVAILABLE when it had to wait too long for those before it.
  */
+export const takeTurn = <T>(db: Db, accountId: string, work: () => Promise<T>): Promise<T> =>
+  turnsOf(db).run(accountId, work)
+
+/** Does work in a transaction with the sight of one account, when it is its turn as `takeTurn` has it. */
 export function transactScoped<T>(
   db: Db,
   accountId: string,
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return turnsOf(db).run(accountId, () => {
+  return takeTurn(db, accountId, () => {
     const transaction = db.transaction(work) as Promise<T> & Beginning
     // It has not begun yet: it does so with the sight of its account, where two statements would take twice as long.
     const begin = `begin; select set_config('app.account', ${pg.escapeLiteral(accountId)}, true)`

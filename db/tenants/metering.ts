@@ -161,6 +161,8 @@ function toAdmitted(
   }
 }
 
+/** What a call costs its account. `route`: the name under which it is booked. */
+export type Charge = { accountId: string; requestId: string; cost: number; route: string }
 export type Payment = { paid: boolean; balance: bigint }
 
 /**
@@ -170,9 +172,8 @@ export type Payment = { paid: boolean; balance: bigint }
  */
 export async function charge(
   trx: Db,
-  call: { accountId: string; requestId: string; cost: number; route: string },
+  { accountId, requestId, cost, route }: Charge,
 ): Promise<Payment> {
-  const { accountId, requestId, cost, route } = call
   const [payment] = await runPrepared<Payment>(trx, chargeStatement, [
     ...[accountId, requestId, cost, route],
   ])

@@ -1,8 +1,10 @@
 import { newId } from '../connection/ids.js'
+import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { createLookup, selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
+import type { Charge } from './metering.js'
 import { ServiceError } from '../../domain/errors.js'
 
 export type Wallet = {
@@ -13,6 +15,10 @@ export type Wallet = {
   metadata: Record<string, unknown>
   createdAt: Date
 }
+
+type NewWallet = Omit<Wallet, 'createdAt'>
+/** The private key of a wallet, sealed. */
+type Secret = { kekId: string; sealed: Buffer }
 
 const columns = {
   id: 'id',
@@ -34,12 +40,12 @@ export const newWalletId = () => newId(WALLET_PREFIX)
  */
 export async function insertWallet(
   trx: Db,
-  wallet: Omit<Wallet, 'createdAt'>,
-  secret: { kekId: string; sealed: Buffer },
+  wallet: NewWallet,
+  { kekId, sealed }: Secret,
 ): Promise<Wallet | undefined> {
   const { id, accountId, userId, address } = wallet
   const metadata = JSON.stringify(wallet.metadata)
-  const row = [id, accountId, userId, address, metadata, secret.kekId, secret.sealed]
+  const row = [id, accountId, userId, address, metadata, kekId, sealed]
   const [made] = await runPrepared<Made>(trx, insertStatement, row)
   if (!made) return undefined
   const { createdAt, limit, before } = made
@@ -47,9 +53,53 @@ export async function insertWallet(
     const message = `This plan allows ${limit} wallets.`
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
-  // As whoever reads it gets it: -0 becomes 0.
-  return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
+  return toStored(wallet, createdAt)
 }
+
+/** As whoever reads it gets it: -0 becomes 0. */
+const toStored = (wallet: NewWallet, createdAt: Date): Wallet => ({
+  ...wallet,
+  metadata: JSON.parse(JSON.stringify(wallet.metadata)) as Wallet['metadata'],
+  createdAt,
+})
+
+/** A wallet that a call makes, and what the call costs. */
+type Making = Charge & { wallet: NewWallet; secret: Secret }
+
+/**
+ * Charges a call and stores the wallet that it makes, with its sealed key. Those that come together go in one
+ * statement, of which each sees its own account only.
+ *
+ * @returns The wallet; undefined when credits or wallets are used up, the user has one, or somebody holds the account:
+ * nothing is done then.
+ */
+export async function makeWallet(db: Db, making: Making): Promise<Wallet | undefined> {
+  const createdAt = await makersOf(db)(making)
+  return createdAt && toStored(making.wallet, createdAt)
+}
+
+const makersOf = perPool((db) =>
+  gather(async (calls: Making[]) => {
+    const values = makeColumns.map((valueOf) => calls.map(valueOf))
+    const rows = await runPrepared<{ at: bigint; createdAt: Date }>(db, makeStatement, values)
+    const made = new Map(rows.map(({ at, createdAt }) => [Number(at), createdAt]))
+    return calls.map((_, at) => made.get(at + 1))
+  }),
+)
+
+/** In the order of the parameters. */
+const makeColumns: ((making: Making) => unknown)[] = [
+  ({ accountId }) => accountId,
+  ({ requestId }) => requestId,
+  ({ cost }) => cost,
+  ({ route }) => route,
+  ({ wallet }) => wallet.id,
+  ({ wallet }) => wallet.userId,
+  ({ wallet }) => wallet.address,
+  ({ wallet }) => JSON.stringify(wallet.metadata),
+  ({ secret }) => secret.kekId,
+  ({ secret }) => secret.sealed,
+]
 
 const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
 
@@ -61,6 +111,15 @@ const insertStatement: Statement = {
   name: 'insertWallet',
   text: `select made_at as "createdAt", made_limit as "limit", made_before as before
     from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
+}
+const makeStatement: Statement = {
+  name: 'makeWallets',
+  text: `select c.at, w as "createdAt"
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
+      $9::text[], $10::bytea[]) with ordinality
+      as c (account, request, cost, route, id, holder, address, metadata, kek, sealed, at)
+    cross join lateral make_wallet(c.account, c.request, c.cost, c.route, c.id, c.holder, c.address, c.metadata,
+      c.kek, c.sealed) as w`,
 }
 const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)

@@ -3,7 +3,13 @@ import { connect, type Db } from '../../../db/connection/connect.js'
 import { scopeTransaction, transactScoped } from '../../../db/connection/scope.js'
 import { stopWork } from '../../../db/lanes/stops.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
-import { insertWallet, listWallets, newWalletId, walletById } from '../../../db/tenants/wallets.js'
+import {
+  insertWallet,
+  listWallets,
+  makeWallet,
+  newWalletId,
+  walletById,
+} from '../../../db/tenants/wallets.js'
 import { newId } from '../../../db/connection/ids.js'
 import { insertTestIntent } from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -39,6 +45,68 @@ function insert(userId: string, as = accountId) {
 }
 const stored = () =>
   database.db('wallet').where({ account_id: accountId }).orderBy('user_id').pluck('user_id')
+
+const giveCredits = (purchased: number) =>
+  database.db('account').where({ id: accountId }).update({ purchased, monthly_credits: 0 })
+
+function make(userId: string, { cost = 1, as = accountId } = {}) {
+  const wallet = { id: newWalletId(), accountId: as, userId, address: newId('0x'), metadata: {} }
+  const call = { accountId: as, requestId: newId('req_'), cost, route: 'POST /wallets' }
+  return makeWallet(api, { ...call, wallet, secret: { kekId: 'kek', sealed: Buffer.alloc(113) } })
+}
+const charged = () => database.db('ledger').where({ account_id: accountId }).pluck('delta')
+
+describe('makeWallet', () => {
+  test('charges the call and stores the wallet with its sealed key', async () => {
+    await giveCredits(3)
+    const made = await make('a', { cost: 2 })
+    expect(made).toMatchObject({ userId: 'a', metadata: {}, createdAt: expect.any(Date) })
+    expect(await stored()).toEqual(['a'])
+    expect(await charged()).toEqual([-2n])
+    const secrets = await database.db('wallet_secret').where({ wallet_id: made?.id ?? '' })
+    expect(secrets).toEqual([{ wallet_id: made?.id, kek_id: 'kek', sealed: Buffer.alloc(113) }])
+  })
+
+  test('neither charges nor stores for a user who has one, without credits, or beyond the limit', async () => {
+    await giveCredits(2)
+    await make('a')
+    expect(await make('a')).toBeUndefined()
+    expect(await make('b', { cost: 2 })).toBeUndefined()
+    await setLimit(1)
+    expect(await make('b')).toBeUndefined()
+    expect(await stored()).toEqual(['a'])
+    expect(await charged()).toEqual([-1n])
+  })
+
+  test('those that come together each get their own, and wait for no account that is held', async () => {
+    const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
+    await giveCredits(3)
+    const made = await database.db.transaction(async (trx) => {
+      await trx('account').where({ id: other }).forUpdate().select('id')
+      const mine = ['a', 'b', 'c'].map((userId) => make(userId))
+      return Promise.all([...mine, make('a', { as: other })])
+    })
+    expect(made.map((one) => one?.userId)).toEqual(['a', 'b', 'c', undefined])
+    expect(made[1]?.accountId).toBe(accountId)
+    const [theirs, mine] = await Promise.all([make('d', { as: other }), make('d')])
+    expect([theirs?.accountId, mine]).toEqual([other, undefined])
+    expect(await database.db('wallet').where({ account_id: other }).pluck('user_id')).toEqual(['d'])
+  })
+
+  test('16 at once make exactly as many as plan and credits allow', async () => {
+    const at16 = async () => {
+      const all = await Promise.all(Array.from({ length: 16 }, (_, i) => make(`user ${i % 8}`)))
+      return all.filter((one) => one !== undefined).length
+    }
+    await giveCredits(3)
+    expect(await at16()).toBe(3)
+    await giveCredits(16)
+    await setLimit(5)
+    expect(await at16()).toBe(2)
+    expect(await stored()).toHaveLength(5)
+    expect(await charged()).toHaveLength(5)
+  })
+})
 
 describe('insertWallet', () => {
   test('makes exactly as many as the plan allows, whatever others have', async () => {
