@@ -101,6 +101,19 @@ async function findFinality({ through, seen, log }: BookingTools, head: Block): 
   return finality
 }
 
+/** Undefined also where it was asked a moment ago: what is final moves on at a pace of its own, and nobody waits for it. */
+async function findFinalizedNowAndThen(
+  tools: BookingTools,
+  head: Block,
+): Promise<Block | undefined> {
+  const { seen, finalityMs } = tools
+  const now = performance.now()
+  if (now - seen.finalityAt < finalityMs) return undefined
+  const { block } = await findFinality(tools, head)
+  seen.finalityAt = now
+  return block
+}
+
 async function bookLinked(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
   if (head.number <= booked.number && (await isKept(tools, head))) return false
   const blocks = await readBlocks(tools, booked.number, head)
@@ -149,7 +162,7 @@ async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
   const last = blocks.at(-1)
   if (!last) return false
   const confirmed = last.number - BigInt(confirmations) + 1n
-  const { block: finalized } = await findFinality(tools, head)
+  const finalized = await findFinalizedNowAndThen(tools, head)
   // Asked after the blocks were read: what is inserted later cannot be in them.
   const concern = await readConcern(db, chainId, { confirmed, finalized: finalized?.number })
   const [carried, logs] = await Promise.all([

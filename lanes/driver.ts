@@ -17,6 +17,8 @@ const DRIVER_LOCK = 7_702
 const QUIET_POLL_MS = 250
 /** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
 const SPENT_KEYS_MS = 1_000
+/** What is final moves on in steps of seconds at the least; what hangs on it waits for minutes. */
+const FINALITY_MS = 1_000
 
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
@@ -31,7 +33,7 @@ export async function driveChain(
 ): Promise<void> {
   const { chain } = client
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
-  const tools = createDriverTools(db, client, log)
+  const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
   const signed = watchQueue(listener, stopping, ['signed'])
   const pace = createHeadPace()
   // What is sent meanwhile is waited for from then on.

@@ -55,10 +55,14 @@ export type DriverTools = {
     roundBlocks: number
     /** True once it was told that finality is assumed. */
     isFinalityAssumed: boolean
+    /** When it was asked last what is final, as the clock runs. */
+    finalityAt: number
     /** When spent keys were last looked for, as the clock runs. */
     spentKeysAt: number
   }
   following: Following
+  /** How long what is final is not asked again while blocks are booked one by one; 0: it is asked with each. */
+  finalityMs: number
 }
 
 export function createDriverTools(db: Db, client: ChainClient, log: PartLog): DriverTools {
@@ -74,6 +78,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       emptyReads: new Map(),
       roundBlocks: LINKED_BLOCKS,
       isFinalityAssumed: false,
+      finalityAt: -Infinity,
       spentKeysAt: -Infinity,
     },
     following: {
@@ -86,6 +91,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       doubtedSince: undefined,
       isForkTold: false,
     },
+    finalityMs: 0,
   }
 }
 

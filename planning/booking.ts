@@ -3,7 +3,15 @@ import { transactScoped } from '../db/connection/scope.js'
 import { readBookedBlocks } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
-import { planFrom, readAhead, readMarket, type MarketTools, type PlanInput } from './market.js'
+import {
+  needsAll,
+  planFrom,
+  readAhead,
+  readMarket,
+  readNeeded,
+  type MarketTools,
+  type PlanInput,
+} from './market.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -24,7 +32,7 @@ type Trial<T> = {
 /**
  * Does `attempt` with what the chains say at the booked blocks. Where that lacks money which newer blocks show, it
  * is done once more when those are booked, after `waitMs` at most, two seconds; `seen` tells which blocks are missing then.
- * Nothing is held while it waits, and whoever lacks nothing asks nothing more.
+ * Nothing is held while it waits. Whoever lacks nothing asks no more than the chains that he needs.
  *
  * @throws {ServiceError} As `attempt` does.
  */
@@ -33,12 +41,18 @@ export async function planOnceBooked<T>(
   spender: Spender,
   { request, attempt, waitMs = WAIT_MS }: Trial<T>,
 ): Promise<T> {
-  const input = { request, market: await readMarket(tools, spender.address, request) }
+  const needed = { request, market: await readNeeded(tools, spender.address, request) }
   try {
-    return await attempt(input)
+    return await attempt(needed)
   } catch (error) {
-    const seen = isLack(error) && (await findUnbooked(tools.db, spender, input))
-    if (!seen) throw error
+    if (!isLack(error)) throw error
+    const isWhole = needsAll(request)
+    const input = isWhole
+      ? needed
+      : { request, market: await readMarket(tools, spender.address, request) }
+    const seen = await findUnbooked(tools.db, spender, input)
+    if (!seen && isWhole) throw error
+    if (!seen) return attempt(input)
     const missing = await awaitBooked(tools.db, seen, waitMs)
     const market = await readMarket(tools, spender.address, request)
     return attempt({ request, market, ...(missing.length > 0 ? { seen: missing } : {}) })

@@ -68,10 +68,31 @@ export type MarketTools = { db: Db; chains: Chains; limits?: PriceLimits }
  * money that an operation has just moved would count twice or not at all. What is the same for everybody is read
  * there too, once for all who plan at it.
  */
-export async function readMarket(
+export const readMarket = (tools: MarketTools, wallet: string, request: IntentRequest) =>
+  readChains(tools, { wallet, request, isAsked: () => true })
+
+/**
+ * The same of the chains only without which a request cannot be planned. That is enough for a plan, but not for
+ * INSUFFICIENT_FUNDS, which tells what there is on all of them.
+ */
+export const readNeeded = (tools: MarketTools, wallet: string, request: IntentRequest) =>
+  readChains(tools, { wallet, request, isAsked: ({ chain: { name } }) => needs(request, name) })
+
+/** Money for a lending may lie on any chain. */
+export const needsAll = ({ action }: IntentRequest): boolean => action === 'lend'
+
+const needs = (request: IntentRequest, chain: string): boolean =>
+  needsAll(request) || chainsNamedBy(request).includes(chain)
+
+type Reading = {
+  wallet: string
+  request: IntentRequest
+  isAsked: (client: ChainClient) => boolean
+}
+
+async function readChains(
   { db, chains, limits = defaultLimits }: MarketTools,
-  wallet: string,
-  request: IntentRequest,
+  { wallet, request, isAsked }: Reading,
 ): Promise<MarketSnapshot> {
   const [booked, { clients, idle }, fees] = await Promise.all([
     readBookedBlocks(db),
@@ -82,7 +103,7 @@ export async function readMarket(
   const views = enabled.flatMap((client) => viewOf(client, booked) ?? [])
   const [answers, paused] = await Promise.all([
     Promise.all(
-      enabled.map(async (client) => {
+      enabled.filter(isAsked).map(async (client) => {
         const view = views.find((one) => one.client === client)
         if (!view) return client.chain.name
         // Also an answer that cannot be decoded: a node that is not in sync has no contracts.
@@ -205,8 +226,7 @@ async function planBeside(
 ): Promise<ExecutionPlan> {
   const { snapshots, silent } = market
   const named = chainsNamedBy(request)
-  // Money for a lending may lie on any chain.
-  const missing = silent.filter((name) => request.action === 'lend' || named.includes(name))
+  const missing = silent.filter((name) => needs(request, name))
   if (missing.some((name) => named.includes(name))) throw noAnswer(missing)
   if (snapshots.length === 0) {
     throw missing.length > 0 ? noAnswer(missing) : allDisabled(request, market.clients)

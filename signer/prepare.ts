@@ -158,13 +158,32 @@ export function assertOwn(
 
 const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
 
+/** What is final stays so, and nobody else has the wallet's key; a node that was wrong is asked again some day. */
+const FINAL_TTL_MS = 600_000
+
+/** For each chain: resolves when the delegation of a wallet is final. That is asked once, anything else each time. */
+const finalDelegations = new WeakMap<ChainClient, (wallet: string) => Promise<void>>()
+
+function shareFinal(client: ChainClient): (wallet: string) => Promise<void> {
+  const ask = async (wallet: string) => {
+    const code = await client.send<string>('eth_getCode', [wallet, 'finalized'])
+    if (!isDelegated(code)) throw new Error('The delegation is not final yet.')
+  }
+  const shared = share(ask, { ttlMs: FINAL_TTL_MS })
+  finalDelegations.set(client, shared)
+  return shared
+}
+
 /**
  * False only when the delegation is final. An authorization too many does no harm, so that it is attached as
  * well when the node cannot tell: it may have pruned that state, or not know what is final.
  */
-async function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<boolean> {
-  const code = client.send<string>('eth_getCode', [wallet, 'finalized'])
-  return !(await code.then(isDelegated).catch(() => false))
+function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<boolean> {
+  const untilFinal = finalDelegations.get(client) ?? shareFinal(client)
+  return untilFinal(wallet).then(
+    () => false,
+    () => true,
+  )
 }
 
 /** It never changes: the address of the delegate follows from its code. */

@@ -3,6 +3,7 @@ import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import {
   clearDry,
+  countSigned,
   lockRefill,
   readRefilledLanes,
   setDry,
@@ -13,7 +14,7 @@ import {
 } from '../db/lanes/gas.js'
 import { lockNextNonce } from '../db/lanes/signing.js'
 import { holdStops, isPaused } from '../db/lanes/stops.js'
-import { fromUnits, smallest } from '../domain/money.js'
+import { fromUnits, largest, smallest } from '../domain/money.js'
 import { gasLimitOf } from '../protocols/userOperation.js'
 import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
 import { storePlanned, type Planned } from './store.js'
@@ -23,7 +24,7 @@ import type { SignerTools } from './round.js'
 
 /** Pause after something was signed or deferred, and while a lane waits for gas. */
 const LOOK_MS = 5_000
-/** Announcements may be lost, and somebody may have taken a lane's gas: so often all are looked at in any case. */
+/** Announcements may be lost, fees move, and somebody may have taken a lane's gas: so often all are looked at in any case. */
 const IDLE_MS = 300_000
 /** What a lane is filled up to, in usual transactions at present fees; below this part of it it is refilled. */
 const HIGH_TRANSACTIONS = 400n
@@ -38,8 +39,8 @@ export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'>
 }
 
 /**
- * Keeps the lanes of all chains in gas until the signal aborts: looks at them after something was signed there, and
- * has the treasury send to those that run low. A chain where nothing happens is left alone.
+ * Keeps the lanes of all chains in gas until the signal aborts: looks at them once what was signed there may have
+ * used them up, and has the treasury send to those that run low. A chain where nothing happens is left alone.
  *
  * @param nextChange - Resolves when something was signed or deferred, at the latest after the given milliseconds.
  */
@@ -50,18 +51,59 @@ export async function runRefills(
 ): Promise<void> {
   const pause = () => sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
   const keepFilled = async (client: ChainClient) => {
+    let sight: Sight | undefined
     await pause()
     while (!stopping.aborted) {
       const change = nextChange(IDLE_MS)
-      const areWell = await refillOnce(tools, client).catch((error: unknown) => {
+      sight = await lookWhereNeeded(tools, client, sight).catch((error: unknown) => {
         tools.log.warn({ err: error, chain: client.chain.name }, 'lanes could not be looked at')
-        return false
+        return undefined
       })
-      if (areWell) await change
+      if (sight) await change
       await pause()
     }
   }
   await Promise.all(tools.chains.list.map(keepFilled))
+}
+
+/** A look that has found all lanes well. `signed`: what was signed by then, on all chains. */
+type Sight = { at: number; signed: bigint; lanes: SeenLane[] }
+
+/** `leastWei`: what a lane that has `balanceWei` after `usedNonces` must be able to spend to be left alone. */
+type SeenLane = Purse & { sender: string; leastWei: bigint }
+
+/** Looks at the lanes of a chain, unless an earlier look tells that they are well yet. Undefined: they are not. */
+async function lookWhereNeeded(
+  tools: RefillTools,
+  client: ChainClient,
+  last: Sight | undefined,
+): Promise<Sight | undefined> {
+  const at = performance.now()
+  const signed = await countSigned(tools.db)
+  if (last && at - last.at < IDLE_MS && signed !== last.signed) {
+    if (await areWellYet(tools, client, last)) return { ...last, signed }
+  }
+  const lanes = await look(tools, client)
+  return lanes && { at, signed, lanes }
+}
+
+/**
+ * True when the lanes have enough though everything costs the most it may that was signed since. Whom somebody else
+ * has taken gas from, the signer finds dry before it signs.
+ */
+async function areWellYet(
+  { db }: RefillTools,
+  { chain: { chainId } }: ChainClient,
+  { lanes }: Sight,
+): Promise<boolean> {
+  const senders = await readRefilledLanes(db, chainId)
+  const serving = senders.filter(({ purpose }) => purpose === 'operations')
+  const areWell = serving.map(async (lane) => {
+    const seen = lanes.find(({ sender }) => sender === lane.sender)
+    if (!seen || lane.dryGas !== null) return false
+    return seen.balanceWei - (await sumCosts(db, lane, seen.usedNonces)) >= seen.leastWei
+  })
+  return (await Promise.all(areWell)).every((isWell) => isWell)
 }
 
 /** What holds for one look at a chain. `treasury` and its purse: at the block that the prices are of. */
@@ -80,12 +122,16 @@ type Look = {
  *
  * @returns True when all have enough.
  */
-export async function refillOnce(tools: RefillTools, client: ChainClient): Promise<boolean> {
+export const refillOnce = async (tools: RefillTools, client: ChainClient): Promise<boolean> =>
+  (await look(tools, client)) !== undefined
+
+/** The lanes as they were seen, undefined when one of them has too little. */
+async function look(tools: RefillTools, client: ChainClient): Promise<SeenLane[] | undefined> {
   const { chain } = client
-  if (disabledBecause(client, 'chain')) return true
+  if (disabledBecause(client, 'chain')) return []
   const senders = await readRefilledLanes(tools.db, chain.chainId)
   const paying = senders.find(({ purpose }) => purpose === 'treasury')
-  if (!paying) return true
+  if (!paying) return []
   const prices = await readPrices(client)
   const purses = await Promise.all(
     senders.map(async (one) => ({
@@ -94,15 +140,14 @@ export async function refillOnce(tools: RefillTools, client: ChainClient): Promi
     })),
   )
   const treasury = purses.find(({ sender }) => sender === paying.sender)
-  if (!treasury) return true
+  if (!treasury) return []
   const limits = tools.limits[chain.name]
-  const look = { client, prices, usual: usualCost(chain, prices), limits, treasury }
-  let areWell = true
+  const terms = { client, prices, usual: usualCost(chain, prices), limits, treasury }
+  const lanes = purses.filter(({ purpose }) => purpose === 'operations')
+  const seen: SeenLane[] = []
   // One after the other: each transfer leaves less for the next one.
-  for (const lane of purses.filter(({ purpose }) => purpose === 'operations')) {
-    if (!(await lookAt(tools, look, lane))) areWell = false
-  }
-  return areWell
+  for (const lane of lanes) seen.push(...(await lookAt(tools, terms, lane)))
+  return seen.length === lanes.length ? seen : undefined
 }
 
 /** Wei that a lane can spend, and what it must have to count as one that can pay; that is noted in its row. */
@@ -119,19 +164,24 @@ async function noteDryness(
   return { spendable, need }
 }
 
-/** True when the lane has enough. */
-async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse) {
+/** The lane as it was seen, nothing when it has too little: then it gets more. */
+async function lookAt(
+  tools: RefillTools,
+  look: Look,
+  lane: RefilledLane & Purse,
+): Promise<SeenLane[]> {
   const { log, told } = tools
   const { usual, limits, treasury } = look
   const { spendable, need } = await noteDryness(tools, look, lane)
   const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
   const key = `${lane.chainId}/${lane.sender}`
-  if (spendable >= high / LOW_PART && spendable >= need) {
+  const leastWei = largest(high / LOW_PART, need)
+  if (spendable >= leastWei) {
     told.delete(key)
-    return true
+    return [{ ...lane, leastWei }]
   }
   const isUnderWay = lane.refillNonce !== null && lane.refillNonce >= treasury.usedNonces
-  if (isUnderWay) return false
+  if (isUnderWay) return []
   const result = await refill(tools, look, { lane, wantedWei: high - spendable })
   const facts = { chain: look.client.chain.name, lane: lane.sender, treasury: treasury.sender }
   if (result.kind === 'sent') {
@@ -143,7 +193,7 @@ async function lookAt(tools: RefillTools, look: Look, lane: RefilledLane & Purse
     const has = { eth: fromUnits(spendable, 18), reason: result.reason }
     log.error({ ...facts, ...has }, 'lane is low on gas and cannot be refilled')
   }
-  return false
+  return []
 }
 
 type Refill =

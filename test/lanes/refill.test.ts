@@ -243,6 +243,29 @@ describe('the treasury', () => {
   })
 })
 
+/** The loop that refills, as a signer runs it. `waits`: how long it was ready to wait for each change. */
+function startLoop(tools: RefillTools) {
+  const stopping = new AbortController()
+  const waits: number[] = []
+  let change: () => void = () => undefined
+  const nextChange = (ms: number) => {
+    waits.push(ms)
+    return new Promise<void>((resolve) => (change = resolve))
+  }
+  const running = runRefills(tools, nextChange, stopping.signal)
+  return {
+    waits,
+    announce: () => {
+      change()
+    },
+    async stop() {
+      stopping.abort()
+      change()
+      await running
+    },
+  }
+}
+
 describe('the loop that refills', () => {
   test('looks again until all have enough, and then asks nothing until something is signed', async () => {
     const [lane = ''] = world.senders
@@ -250,14 +273,7 @@ describe('the loop that refills', () => {
     const tools = createRefiller()
     let questions = 0
     tools.db.on('query', () => questions++)
-    const stopping = new AbortController()
-    const waits: number[] = []
-    let change: () => void = () => undefined
-    const nextChange = (ms: number) => {
-      waits.push(ms)
-      return new Promise<void>((resolve) => (change = resolve))
-    }
-    const running = runRefills(tools, nextChange, stopping.signal)
+    const { waits, announce, stop } = startLoop(tools)
     await world.waitUntil(async () => (await transfers()).length > 0)
     await sendAndBook()
     // The look that has found it well is over, too: it asks on after the row has changed.
@@ -266,11 +282,46 @@ describe('the loop that refills', () => {
     const [asked, looks] = [questions, waits.length]
     await drain(lane)
     expect([questions, waits.length]).toEqual([asked, looks])
-    change()
+    announce()
     await world.waitUntil(async () => (await transfers()).length > 1)
-    stopping.abort()
-    change()
-    await running
+    await stop()
     expect(await transfers()).toHaveLength(2)
+  })
+
+  test('asks the chain nothing until what was signed may have used too much of what a lane had', async () => {
+    const wallet = await world.createWallet(3n * usdcUnits)
+    const lendAndSign = async () => {
+      await world.lend(wallet, usdcUnits)
+      await signAll(world)
+    }
+    await lendAndSign()
+    await sendAndBook()
+    const { wei } = await world
+      .db('chain_tx as t')
+      .join('chain_tx_send as s', 's.tx_id', 't.id')
+      .first<{ wei: string }>(world.db.raw('t.gas_limit * s.max_fee as wei'))
+    // The first one, which delegates the wallet as well, costs less than two others.
+    const enoughForOne = HIGHEST / 4n + BigInt(wei)
+    for (const lane of world.senders) await setBalance(world, lane, enoughForOne)
+    const tools = createRefiller()
+    let sums = 0
+    tools.db.on('query-response', (_answer, { sql }: { sql: string }) => {
+      if (sql.includes('l1_fee_wei')) sums += 1
+    })
+    const untilSummed = (count: number) => world.waitUntil(() => Promise.resolve(sums >= count))
+    const { announce, stop } = startLoop(tools)
+    // Once for each lane.
+    await untilSummed(2)
+    const before = world.proxy.asked.eth_getTransactionCount ?? 0
+    await lendAndSign()
+    announce()
+    await untilSummed(4)
+    expect(await transfers()).toEqual([])
+    await lendAndSign()
+    // Each signature asks for the nonce of its lane.
+    expect(world.proxy.asked.eth_getTransactionCount).toBe(before + 2)
+    announce()
+    await world.waitUntil(async () => (await transfers()).length > 0)
+    await stop()
   })
 })

@@ -5,10 +5,18 @@ import { chainNames, type ChainName } from '../../chains/registry.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { devnetTerms } from '../../devnet/chains.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { readMarket, type MarketSnapshot } from '../../planning/market.js'
+import { planOnceBooked } from '../../planning/booking.js'
+import {
+  planWithReservations,
+  readMarket,
+  type MarketSnapshot,
+  type PlanInput,
+} from '../../planning/market.js'
+import { insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startChains, type TestChains } from './chains.js'
 import { listenTo, type Asked } from './questions.js'
+import type { IntentRequest } from '../../domain/intent.js'
 
 const arbitrum = 'arbitrum-sepolia'
 const usdc = 1_000_000n
@@ -135,6 +143,41 @@ describe('what a plan asks', () => {
     const { silent, snapshots } = await read(newWallet())
     expect(silent).toEqual([])
     expect(snapshots).toHaveLength(chainNames.length)
+  })
+})
+
+describe('planOnceBooked', () => {
+  const base = 'base-sepolia'
+  const amount = { asset: 'USDC', amountUnits: usdc } as const
+  const withdraw = { action: 'withdraw', ...amount, chain: arbitrum } as const
+  const bridge = { action: 'bridge', ...amount, fromChain: arbitrum, toChain: base } as const
+  const plan = async (request: IntentRequest, attempt: (input: PlanInput) => Promise<unknown>) => {
+    const owner = await insertTestWallet(database.db, newWallet())
+    const spender = { accountId: owner.accountId, walletId: owner.id, address: owner.address }
+    return planOnceBooked({ db, chains: asked.chains }, spender, { request, attempt })
+  }
+
+  test.each([
+    { request: withdraw, needed: [arbitrum] },
+    { request: bridge, needed: [arbitrum, base] },
+    { request: lend, needed: chainNames },
+  ])('$request.action: asks the chains that may be part of it', async ({ request, needed }) => {
+    const told = ({ market }: PlanInput) => market.snapshots.map(({ client }) => client.chain.name)
+    const names = await plan(request, (input) => Promise.resolve(told(input)))
+    expect(new Set(names as string[])).toEqual(new Set(needed))
+    expect(chainNames.filter((name) => asked.calls(name).length > 0)).toEqual(
+      chainNames.filter((name) => needed.includes(name)),
+    )
+  })
+
+  test('error: INSUFFICIENT_FUNDS of a bridge tells what there is on all chains', async () => {
+    const refused = plan(bridge, async (input) =>
+      planWithReservations(db, (await insertTestWallet(database.db, newWallet())).id, input),
+    )
+    await expect(refused).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      details: { funds: chainNames.map(() => expect.objectContaining({ amount: '0' })) },
+    })
   })
 })
 
