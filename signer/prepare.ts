@@ -20,6 +20,7 @@ import { getPlanned, rebuildCalls } from './calls.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
+import { simulateTogether } from './simulate.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
@@ -185,12 +186,16 @@ const readDelegateCode = share(
  * operation to the node before it is stored.
  */
 async function estimateCallGas(
-  { client, head }: Round,
+  round: Round,
   wallet: string,
   calls: Call[],
 ): Promise<bigint | { reason: string }> {
+  const { client, head } = round
   const code = await readDelegateCode(client)
-  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data: encodeBatch(calls) }
+  const data = encodeBatch(calls)
+  const limit = await simulateTogether(round, { wallet, code, data })
+  if (limit !== undefined) return limit
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
   const at = toQuantity(head)
   try {
     const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])
