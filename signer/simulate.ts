@@ -12,7 +12,7 @@ const PATIENCE_MS = 1_000
  * Stands in the EntryPoint's place while calls are simulated, so that wallets take them. It is given a wallet, as a
  * word, and the data of a call. It makes the call and measures its gas, undoes it, makes it again with the limit that
  * follows, and undoes that too, so that it reverts always: with a word that is the limit, or zero where the call has
- * failed. The limit is half as much again as what was used and 30,000, about what a transaction has to pay for itself
+ * failed. The limit is half as much again as what was used and 40,000, about what a transaction has to pay for itself
  * and its data, which an estimate holds as well.
  */
 const MEASURE = `0x${[
@@ -20,8 +20,8 @@ const MEASURE = `0x${[
   '365f5f37' + '303314603a57',
   // 0a: calls itself with all of it, and takes the word that this reverts with, which is zero if there is none.
   '602036365f5f305af150' + '3651',
-  // 16: to 33 with zero; else the limit is (word + 30,000) * 3 / 2.
-  '8015603357' + '61753001' + '60030260011c',
+  // 16: to 33 with zero; else the limit is (word + 40,000) * 3 / 2.
+  '8015603357' + '619c4001' + '60030260011c',
   // 25: calls the wallet with the limit; the word is the limit, or zero when that has failed.
   '5f5f6020360360205f5f3586f1' + '02',
   // 33: reverts with the word.
