@@ -136,7 +136,7 @@ async function readState(round: Round, operation: Operation, wallet: string) {
   const at = { blockNumber: head }
   const [isSpent, needsAuthorization, claim] = await Promise.all([
     isKeySpent(client, { ...operation, wallet, treasury: null }, at),
-    needsAuthorizationOf(client, wallet),
+    needsAuthorizationIn(round, wallet),
     readClaim(round, operation),
   ])
   return { isSpent, needsAuthorization, claim }
@@ -166,6 +166,17 @@ const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
 async function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<boolean> {
   const code = client.send<string>('eth_getCode', [wallet, 'finalized'])
   return !(await code.then(isDelegated).catch(() => false))
+}
+
+/** What was asked in a round about its wallets: each may have several operations there. */
+const delegationsOf = new WeakMap<Round, Map<string, Promise<boolean>>>()
+
+function needsAuthorizationIn(round: Round, wallet: string): Promise<boolean> {
+  const asked = delegationsOf.get(round) ?? new Map<string, Promise<boolean>>()
+  delegationsOf.set(round, asked)
+  const needs = asked.get(wallet) ?? needsAuthorizationOf(round.client, wallet)
+  asked.set(wallet, needs)
+  return needs
 }
 
 /** It never changes: the address of the delegate follows from its code. */

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
 import { addressWord, decodeAggregate } from '../chains/aggregate.js'
 import { encodeTogether } from '../chains/multicall.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { atMost } from './waves.js'
 import type { Round } from './round.js'
 
 /** Longer none waits for what is asked together: one of them may be what has no answer. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 2_000
 
 /**
  * Stands in the EntryPoint's place while calls are simulated, so that wallets take them. It is given a wallet, as a
@@ -57,12 +57,9 @@ export function simulateTogether(round: Round, call: Simulated): Promise<bigint 
 }
 
 async function tellAll(round: Round, asked: Asked[]): Promise<void> {
-  const timer = new AbortController()
-  const late = sleep(PATIENCE_MS, [], { signal: timer.signal }).catch(() => [])
   // Whatever a node has against it, each alone is asked the usual way.
-  const limits = asked.length > 1 ? measure(round, asked).catch(() => []) : []
-  const known: (bigint | undefined)[] = await Promise.race([limits, late])
-  timer.abort()
+  const limits = asked.length > 1 ? measure(round, asked).catch(() => []) : Promise.resolve([])
+  const known = (await atMost<(bigint | undefined)[]>(limits, PATIENCE_MS)) ?? []
   asked.forEach(({ tell }, i) => tell(known[i]))
 }
 

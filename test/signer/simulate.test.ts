@@ -64,6 +64,18 @@ describe('calls of operations that are taken together', () => {
     await expectLent(lends)
   })
 
+  test('of one wallet ask once whether it is delegated', async () => {
+    const wallet = await world.createWallet(3n * usdcUnits)
+    for (let i = 0; i < 3; i++) await world.lend(wallet, usdcUnits)
+    const before = world.proxy.asked.eth_getCode ?? 0
+    await world.sign()
+    expect((world.proxy.asked.eth_getCode ?? 0) - before).toBe(1)
+    await world.broadcast()
+    await world.mine()
+    await world.book()
+    expect(await world.deposited(wallet.address)).toBe(3n * usdcUnits)
+  })
+
   test('are run as if there were no other', async () => {
     const wallet = await world.createWallet(usdcUnits)
     const own = [await world.lend(wallet, usdcUnits), await world.lend(wallet, usdcUnits)]
