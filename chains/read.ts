@@ -85,19 +85,34 @@ function unreadable(
   )
 }
 
-/** Of `balanceOf(address)`, and of the 32 bytes that it returns with `0x`. */
-const BALANCE_OF = '0x70a08231'
+/** Of 32 bytes with `0x`. */
 const WORD_LENGTH = 66
 
-/** Balance of a token in base units. It is asked with every plan: no coder for any shape stands between. */
-export async function readBalance(
-  client: ChainClient,
-  { token, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
-): Promise<bigint> {
-  const call = { to: token, data: BALANCE_OF + word(owner).hex }
-  const answer = await callTogether(client, call, blockParameter(block))
+/** A question to a contract, encoded, and the name of its function. */
+type WordCall = { to: string; name: string; data: string; block?: BlockRef }
+
+/**
+ * The number that a contract's view function returns. For what is asked often: no coder for any shape stands between.
+ *
+ * @throws {ServiceError} RPC_ERROR, as of `readContract`.
+ */
+export async function readWord(client: ChainClient, call: WordCall): Promise<bigint> {
+  const { to, name, data, block = 'latest' } = call
+  const answer = await callTogether(client, { to, data }, blockParameter(block))
   if (answer.length >= WORD_LENGTH) return BigInt(answer.slice(0, WORD_LENGTH))
-  throw unreadable(client, { to: token, name: 'balanceOf', answer })
+  throw unreadable(client, { to, name, answer })
+}
+
+/** Of `balanceOf(address)`. */
+const BALANCE_OF = '0x70a08231'
+
+/** Balance of a token in base units. */
+export function readBalance(
+  client: ChainClient,
+  { token: to, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
+): Promise<bigint> {
+  const data = BALANCE_OF + word(owner).hex
+  return readWord(client, { to, name: 'balanceOf', data, block })
 }
 
 const multicall = new Interface(['function getBlockNumber() view returns (uint256)'])

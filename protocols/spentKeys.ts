@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
-import { readContract, type BlockRef } from '../chains/read.js'
+import { readContract, readWord, type BlockRef } from '../chains/read.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { callEncoder, word } from '../chains/abi.js'
 import { allBridges } from './bridges/bridges.js'
 import { entryPoint } from './userOperation.js'
 import type { ChainClient } from '../chains/connect.js'
@@ -9,6 +10,8 @@ import type { Expected } from './outcomes.js'
 const token = new Interface([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ])
+
+const getNonce = callEncoder(entryPoint, 'getNonce')
 
 /** A nonce of the EntryPoint is a key, and below it how often that was used. */
 const COUNT_BITS = 64
@@ -35,8 +38,7 @@ export async function isKeySpent(
     const call = { to, abi: token, name: 'authorizationState', args: [treasury, chainKey] }
     return (await readContract(client, call))[0] === true
   }
-  const args = [wallet, chainKey]
-  const call = { to: ENTRY_POINT_ADDRESS, abi: entryPoint, name: 'getNonce', args, block }
-  const [nonce] = await readContract(client, call)
-  return BigInt.asUintN(COUNT_BITS, nonce as bigint) > 0n
+  const data = getNonce([word(wallet), word(chainKey)])
+  const call = { to: ENTRY_POINT_ADDRESS, name: 'getNonce', data, block }
+  return BigInt.asUintN(COUNT_BITS, await readWord(client, call)) > 0n
 }

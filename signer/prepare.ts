@@ -20,6 +20,7 @@ import { getPlanned, rebuildCalls } from './calls.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
+import { simulateTogether } from './simulate.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
@@ -135,7 +136,7 @@ async function readState(round: Round, operation: Operation, wallet: string) {
   const at = { blockNumber: head }
   const [isSpent, needsAuthorization, claim] = await Promise.all([
     isKeySpent(client, { ...operation, wallet, treasury: null }, at),
-    needsAuthorizationOf(client, wallet),
+    needsAuthorizationIn(round, wallet),
     readClaim(round, operation),
   ])
   return { isSpent, needsAuthorization, claim }
@@ -186,6 +187,17 @@ function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<bool
   )
 }
 
+/** What was asked in a round about its wallets: each may have several operations there. */
+const delegationsOf = new WeakMap<Round, Map<string, Promise<boolean>>>()
+
+function needsAuthorizationIn(round: Round, wallet: string): Promise<boolean> {
+  const asked = delegationsOf.get(round) ?? new Map<string, Promise<boolean>>()
+  delegationsOf.set(round, asked)
+  const needs = asked.get(wallet) ?? needsAuthorizationOf(round.client, wallet)
+  asked.set(wallet, needs)
+  return needs
+}
+
 /** It never changes: the address of the delegate follows from its code. */
 const readDelegateCode = share(
   async ({ chain, send }: ChainClient) => {
@@ -204,12 +216,16 @@ const readDelegateCode = share(
  * operation to the node before it is stored.
  */
 async function estimateCallGas(
-  { client, head }: Round,
+  round: Round,
   wallet: string,
   calls: Call[],
 ): Promise<bigint | { reason: string }> {
+  const { client, head } = round
   const code = await readDelegateCode(client)
-  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data: encodeBatch(calls) }
+  const data = encodeBatch(calls)
+  const limit = await simulateTogether(round, { wallet, code, data })
+  if (limit !== undefined) return limit
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
   const at = toQuantity(head)
   try {
     const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../crashPoints.js'
 import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
 import { setDry } from '../db/lanes/gas.js'
@@ -22,7 +21,7 @@ import { RETRY_MS, deferral, giveAllBack, giveBack, refuse } from './giveBack.js
 import { serveLanes, type Service, type Turn } from './loops.js'
 import { keepReplacing } from './replace.js'
 import { signAndStore, unpaidGas } from './store.js'
-import { inWaves } from './waves.js'
+import { atMost, inWaves } from './waves.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
@@ -228,11 +227,7 @@ async function prepareOne(
   if (round.head < operation.minBlock) {
     throw new ServiceError('RPC_ERROR', `The node of ${name} is behind.`)
   }
-  const timer = new AbortController()
-  const late = sleep(PREPARE_MS, undefined, { signal: timer.signal }).catch(() => undefined)
-  const result = await Promise.race([prepare(tools, round, ordered), late]).finally(() => {
-    timer.abort()
-  })
+  const result = await atMost(prepare(tools, round, ordered), PREPARE_MS)
   if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
   if (result.kind !== 'spent' && result.kind !== 'refused') return result
   await writeNotPrepared(tools, round, { ...result, order: ordered.order })

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
 /** When none has become ready for so long, those that are go without the others. */
 export const LINGER_MS = 500
 /** However they trickle in, the first one that is ready waits no longer. */
@@ -63,9 +61,11 @@ function inTurn<R>(left: Pending<R>[]): Pending<R>[] {
   })
 }
 
-/** Waits for a promise, but not longer than so many milliseconds. */
-export async function atMost(waiting: Promise<unknown>, ms: number): Promise<void> {
-  const timer = new AbortController()
-  const late = sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)
-  await Promise.race([waiting, late]).finally(() => timer.abort())
+/** What a promise comes to, but undefined after so many milliseconds. */
+export async function atMost<T>(waiting: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
 }

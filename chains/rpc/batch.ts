@@ -4,16 +4,21 @@ import type { HttpAnswer } from './http.js'
 /** As many calls travel in one request, which public endpoints take, and of so many characters. */
 const BATCH_CALLS = 100
 const BATCH_LENGTH = 1_000_000
-/** A batch is answered when its slowest call is, and these run whole contracts of others. */
-const slowMethods = ['eth_estimateGas']
 /** Who answers 429 and does not say for how long is left alone for this long. */
 const REST_MS = 1_000
 
 /** What is asked of a node, and whether nobody waits for it any more. */
 export type Call = { method: string; params: unknown[]; isOver: boolean }
 
-/** True for a call that is sent by itself, so that others do not wait for its answer. */
-export const travelsAlone = ({ method }: Call): boolean => slowMethods.includes(method)
+/** What `eth_call` takes besides the call and the block. */
+const OVERRIDES = 2
+
+/**
+ * True for a call that is sent by itself, so that others do not wait for its answer: a batch is answered when its
+ * slowest call is, and estimates and simulations run whole contracts of others.
+ */
+export const travelsAlone = ({ method, params }: Call): boolean =>
+  method === 'eth_estimateGas' || (method === 'eth_call' && params.length > OVERRIDES)
 
 /**
  * The JSON-RPC request that the first of some calls make together.

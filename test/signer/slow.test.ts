@@ -4,6 +4,7 @@ import { watchQueue } from '../../db/lanes/queue.js'
 import { runSigner } from '../../signer/sign.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import { lanesOf, setBalance, signAll } from '../lanes/world/gas.js'
+import { simulatedIn } from '../lanes/world/simulated.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 
 let world: World
@@ -26,16 +27,16 @@ function startSigner(): void {
   }
 }
 
-/** Estimates of a wallet have no answer until they are let go; of some units only, when they are named. */
+/** Simulations of a wallet have no answer until they are let go; of some units only, when they are named. */
 function holdEstimates({ address }: Wallet, units?: bigint) {
   let letGo: () => void = () => undefined
   const gate = new Promise<void>((resolve) => (letGo = resolve))
   const held = { count: 0, letGo }
   const word = units?.toString(16).padStart(64, '0') ?? ''
-  world.proxy.set(async ({ method, params: [call] }) => {
-    const { to, data } = (call ?? {}) as { to?: string; data?: string }
-    const isHeld = to?.toLowerCase() === address.toLowerCase() && data?.includes(word)
-    if (method !== 'eth_estimateGas' || !isHeld) return undefined
+  world.proxy.set(async (call) => {
+    const { data } = (call.params[0] ?? {}) as { data?: string }
+    const isHeld = simulatedIn(call).includes(address) && data?.includes(word)
+    if (!isHeld) return undefined
     held.count += 1
     await gate
     return undefined
