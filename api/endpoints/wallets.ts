@@ -68,10 +68,9 @@ const createWallet = writeRoute(
     }))
     const wallet = { id, accountId, address, ...body }
     const secret = { kekId: kek.id, sealed }
-    const toAnswer = (made: Wallet): Answer => ({ status: 201, body: walletBody(made, registry) })
     const work = async (trx: Db): Promise<Answer> => {
       const created = await insertWallet(trx, wallet, secret)
-      if (created) return toAnswer(created)
+      if (created) return { status: 201, body: walletBody(created, registry) }
       const existing = await walletByUser.get(trx, accountId, body.userId)
       // As the database would give it back: -0 becomes 0.
       const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
@@ -80,8 +79,9 @@ const createWallet = writeRoute(
     }
     return commit(work, {
       async atOnce(pool, call) {
+        const told = walletBody({ ...wallet, createdAt: new Date() }, registry)
         const made = await makeWallet(pool, { ...call, wallet, secret })
-        return made && toAnswer(made)
+        return made && { status: 201, body: { ...told, createdAt: made.createdAt.toISOString() } }
       },
     })
   },

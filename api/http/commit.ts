@@ -31,8 +31,9 @@ type Ways = {
   /** What is done at the end, while the account is held. */
   lastly?: (trx: Db) => Promise<void>
   /**
-   * The same work by one statement of its own, which charges the call too: tried first where no answer is kept.
-   * Undefined: nothing was done or charged, and the transaction decides.
+   * The same work by one statement of its own, which charges the call too: tried first where no answer is kept. What
+   * makes the answer comes before it, since it takes nothing back. Undefined: nothing was done or charged, and the
+   * transaction decides.
    */
   atOnce?: (db: Db, call: Charge) => Promise<Answer | undefined>
 }
