@@ -21,7 +21,7 @@ export async function readSignedFundings(
   return BigInt(rows[0]?.units ?? 0)
 }
 
-/** In two parts, each found by its index, and the fundings by their ids: of all there may be millions. */
+/** In two parts, each a range of one index, and the fundings by their ids: of all there may be millions. */
 const signedFundings: Statement = {
   name: 'signed fundings',
   text: `select coalesce(sum(f.units), 0)::text as units

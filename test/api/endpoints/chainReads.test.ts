@@ -60,7 +60,8 @@ test.each([
 
 test.each([
   ['lend', {}, [1, 1, 1]],
-  ['bridge', { fromChain: 'arbitrum', toChain: 'base' }, [1, 1, 1]],
+  // Those that it names.
+  ['bridge', { fromChain: 'arbitrum', toChain: 'base' }, [0, 1, 1]],
 ])('the plan of a %s asks each chain by few calls', async (action, more, expected) => {
   const body = { walletId: wallet.id, action, amount: 1, asset: 'USDC', ...more }
   expect(await callsOf('POST', '/v1/intents?dryRun=true', body)).toEqual(expected)
