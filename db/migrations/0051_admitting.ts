@@ -131,8 +131,9 @@ create function make_wallet(p_account text, p_request text, p_cost bigint, p_rou
   p_address text, p_metadata json, p_kek text, p_sealed bytea)
 returns setof timestamptz language plpgsql as $$
 begin
-  if hold_account(set_config('app.account', p_account, true)) is not true
-    or exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
+  if hold_account(set_config('app.account', p_account, true)) is not true then return; end if;
+  -- By a statement of its own, which sees what was there when the account was taken hold of.
+  if exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
     or exists (select from wallet w where w.account_id = p_account and w.user_id = p_user)
   then return; end if;
   if not (select c.paid from charge_call(p_account, p_request, p_cost, p_route) as c) then return; end if;
