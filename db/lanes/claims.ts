@@ -88,7 +88,8 @@ const claimsStatement: Statement = {
     ) as "stillBooked", (
       select json_agg(p.units::text order by p.at) from (
         select q.at, coalesce(sum(r.units), 0) as units
-        from unnest((select $5::bigint[]), (select $6::text[]), (select $7::bigint[])) with ordinality as q (chain, token, block, at)
+        from unnest((select $5::bigint[]), (select $6::text[]), (select $7::bigint[]))
+          with ordinality as q (chain, token, block, at)
         left join lateral (${spokenFor('> q.block')} union all ${spokenFor('is null and x.released_at is null')}) r
           on true
         group by q.at) p
