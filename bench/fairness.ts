@@ -25,7 +25,8 @@ const ROUNDS = Number(values.rounds)
 const CONNECTIONS = Number(values.connections)
 /** The flood's wallets: each lends some times. */
 const MOST_WALLETS = 200
-const AMOUNT = 0.2
+/** A wallet gets 1 USDC: enough for each of its lends. */
+const AMOUNT = 0.1
 /** Goal: of p95, and a bundle on top. */
 const MOST_GROWTH = 0.2
 /** Between two of the few, so that they are not a flood of their own. */

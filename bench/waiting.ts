@@ -81,7 +81,7 @@ async function measure(bench: Bench): Promise<void> {
   await lend(lender, 3)
   await sleep(5_000)
   const [idle, alone] = [await watch(), await lend(lender, LENDINGS)]
-  await standStill(bench)
+  await setStanding(bench, true)
   await startWaiting(bench, wallets, pattern)
   await untilWaiting()
   console.log(`${INTENTS} intents wait`)
@@ -153,8 +153,6 @@ async function lend({ id: walletId }: Wallet, count: number): Promise<number[]> 
   }
   return took
 }
-
-const standStill = (bench: Bench) => setStanding(bench, true)
 
 async function setStanding({ nodeUrl }: Bench, isStill: boolean): Promise<void> {
   if (WHY === 'blocks') {
