@@ -1,3 +1,4 @@
+import { namedColumns } from '../connection/columns.js'
 import { newId } from '../connection/ids.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
@@ -82,8 +83,7 @@ export async function secondsUntilFunding(
 
 const findStatement: Statement = {
   name: 'find funding',
-  text: `select ${fundingColumns.map((column) => column.replace(/ as (\w+)$/, ' as "$1"')).join(', ')}
-    from funding where id = $1`,
+  text: `select ${namedColumns('f', fundingColumns)} from funding f where f.id = $1`,
 }
 
 export async function findFunding(db: Db, id: string): Promise<Funding | undefined> {

@@ -1,3 +1,4 @@
+import { namedColumns } from '../connection/columns.js'
 import { firstIdAt, newId } from '../connection/ids.js'
 import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservations.js'
 import { STORY, toStory, type Story, type StoryRow } from './story.js'
@@ -118,15 +119,13 @@ export async function insertIntent(
   return intent
 }
 
-const named = intentColumns.map((column) => column.replace(/ as (\w+)$/, ' as "$1"'))
-
 const insertStatement: Statement = {
   name: 'insert intent',
   text: `with made as (
       insert into intent (id, account_id, wallet_id, request_id, action, asset, units, chain, from_chain,
         everything, net_over_days, metadata, plan, seen_blocks, retry_of, status)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-      returning ${named.join(', ')}
+      returning ${namedColumns('intent', intentColumns)}
     ), held as (${INSERT_CLAIMS('$1', '$3', 17)})
     select * from made`,
 }

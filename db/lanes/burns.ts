@@ -1,3 +1,4 @@
+import { namedColumns } from '../connection/columns.js'
 import type { Db } from '../connection/connect.js'
 
 /** A burn's message, as far as it is known. All bytes are hex text. */
@@ -13,21 +14,16 @@ export type Burn = {
   attestation: string | null
 }
 
-const columns = {
-  operationId: 'operation_id',
-  sourceDomain: 'source_domain',
-  destinationBlock: 'destination_block',
-  sent: 'sent',
-  burnedAt: 'burned_at',
-  eventNonce: 'event_nonce',
-  message: 'message',
-  attestation: 'attestation',
-}
-const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
-const columnsOf = (table: string) =>
-  Object.entries(columns)
-    .map(([name, column]) => `${table}.${column} as "${name}"`)
-    .join(', ')
+const columns = [
+  'operation_id as operationId',
+  'source_domain as sourceDomain',
+  'destination_block as destinationBlock',
+  'sent',
+  'burned_at as burnedAt',
+  'event_nonce as eventNonce',
+  'message',
+  'attestation',
+]
 
 /** Opens the account of a burn, together with its operation. A second call changes nothing. */
 export async function insertBurn(
@@ -48,7 +44,7 @@ export async function insertBurn(
 }
 
 export async function findBurn(db: Db, operationId: string): Promise<Burn | undefined> {
-  return db('burn').where({ operation_id: operationId }).first<Burn | undefined>(returning)
+  return db('burn').where({ operation_id: operationId }).first<Burn | undefined>(columns)
 }
 
 /** Of some messages, those that other burns have claimed: their nonces. */
@@ -88,7 +84,7 @@ export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string }
  */
 export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
   const { rows } = await db.raw<{ rows: OpenBurn[] }>(
-    `select ${columnsOf('burn')}, b.chain_id as "chainId", b.tx_hash as "txHash"
+    `select ${namedColumns('burn', columns)}, b.chain_id as "chainId", b.tx_hash as "txHash"
      from (select * from burn where not minted and sent is not null offset 0) as burn
      cross join lateral (
        select * from operation o

@@ -1,3 +1,4 @@
+import { namedColumns } from '../connection/columns.js'
 import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
@@ -82,17 +83,11 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
   return db('operation').where({ id }).first<Operation | undefined>(operationColumns)
 }
 
-/** Columns as Postgres names them in a statement of our own, each of `row`. */
-const namedOf = (row: string) =>
-  operationColumns
-    .map((column) => column.split(' as '))
-    .map(([column, name = column]) => `${row}.${column} as "${name}"`)
-    .join(', ')
-
 const latestStatement: Statement = {
   name: 'latest operations',
   // A list that the planner does not know, or it would plan anew for each call.
-  text: `select ${namedOf('o')} from operation o where o.id = any ((select $1)::text[])`,
+  text: `select ${namedColumns('o', operationColumns)}
+    from operation o where o.id = any ((select $1)::text[])`,
 }
 
 const latestOf = perPool((db) =>
@@ -110,7 +105,7 @@ export async function findLatest(db: Db, id: string): Promise<Operation | undefi
 
 const orderStatement: Statement = {
   name: 'order operation',
-  text: `select r.is_new as "isNew", ${namedOf('(r.o)')}
+  text: `select r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
     from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
 }
 

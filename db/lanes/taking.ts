@@ -1,4 +1,5 @@
 import { operationColumns, type Operation } from './operations.js'
+import { namedColumns } from '../connection/columns.js'
 import { runPlannedOnce } from '../connection/prepared.js'
 import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
@@ -268,7 +269,7 @@ turns (priority, account_id, n, is_round) as (
   returning op.*
 )
 select reached.up_to as "servedUpTo",
-  ${operationColumns.map((column) => `op.${column.replace(/ as (\w+)/, ' as "$1"')}`).join(', ')}
+  ${namedColumns('op', operationColumns)}
 from (select coalesce((select t.account_id from turns t where t.n = (select n from needed)
   order by t.priority limit 1), '') as up_to) reached
 left join (taken op join ready r on r.id = op.id) on true

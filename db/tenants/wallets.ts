@@ -1,3 +1,4 @@
+import { namedColumns } from '../connection/columns.js'
 import { newId } from '../connection/ids.js'
 import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
@@ -20,14 +21,14 @@ type NewWallet = Omit<Wallet, 'createdAt'>
 /** The private key of a wallet, sealed. */
 type Secret = { kekId: string; sealed: Buffer }
 
-const columns = {
-  id: 'id',
-  accountId: 'account_id',
-  userId: 'user_id',
-  address: 'address',
-  metadata: 'metadata',
-  createdAt: 'created_at',
-}
+const columns = [
+  'id',
+  'account_id as accountId',
+  'user_id as userId',
+  'address',
+  'metadata',
+  'created_at as createdAt',
+]
 
 const WALLET_PREFIX = 'svc_wallet_'
 export const newWalletId = () => newId(WALLET_PREFIX)
@@ -101,10 +102,6 @@ const makeColumns: ((making: Making) => unknown)[] = [
   ({ secret }) => secret.sealed,
 ]
 
-const returning = Object.entries(columns).map(([name, column]) => `${column} as ${name}`)
-
-const named = Object.entries(columns).map(([name, column]) => `${column} as "${name}"`)
-
 /** `before`: how many wallets the account had. */
 type Made = { createdAt: Date; limit: number | null; before: number }
 const insertStatement: Statement = {
@@ -121,7 +118,7 @@ const makeStatement: Statement = {
     cross join lateral make_wallet(c.account, c.request, c.cost, c.route, c.id, c.holder, c.address, c.metadata,
       c.kek, c.sealed) as w`,
 }
-const SELECT = `select ${named.join(', ')} from wallet where account_id = scope.account`
+const SELECT = `select ${namedColumns('wallet', columns)} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)
 const notFound = (message: string) => new ServiceError('WALLET_NOT_FOUND', message)
 
@@ -159,15 +156,12 @@ export async function listWallets(
   accountId: string,
   { userId, slice }: WalletsPage,
 ): Promise<Wallet[]> {
-  const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(returning)
+  const query = sliced(db('wallet').where({ account_id: accountId }), 'id', slice).select(columns)
   if (userId !== undefined) void query.where({ user_id: userId })
   return selectScoped<Wallet>(db, accountId, query)
 }
 
 /** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */
 export async function getWalletById(db: Db, id: string): Promise<Wallet> {
-  return walletById.orThrow(
-    await db('wallet').where({ id }).first<Wallet | undefined>(returning),
-    id,
-  )
+  return walletById.orThrow(await db('wallet').where({ id }).first<Wallet | undefined>(columns), id)
 }
