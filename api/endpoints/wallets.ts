@@ -80,8 +80,8 @@ const createWallet = writeRoute(
     return commit(work, {
       async atOnce(pool, call) {
         const told = walletBody({ ...wallet, createdAt: new Date() }, registry)
-        const made = await makeWallet(pool, { ...call, wallet, secret })
-        return made && { status: 201, body: { ...told, createdAt: made.createdAt.toISOString() } }
+        const createdAt = await makeWallet(pool, { ...call, wallet, secret })
+        return createdAt && { status: 201, body: { ...told, createdAt: createdAt.toISOString() } }
       },
     })
   },

@@ -54,15 +54,9 @@ export async function insertWallet(
     const message = `This plan allows ${limit} wallets.`
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
-  return toStored(wallet, createdAt)
+  // As whoever reads it gets it: -0 becomes 0.
+  return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
 }
-
-/** As whoever reads it gets it: -0 becomes 0. */
-const toStored = (wallet: NewWallet, createdAt: Date): Wallet => ({
-  ...wallet,
-  metadata: JSON.parse(JSON.stringify(wallet.metadata)) as Wallet['metadata'],
-  createdAt,
-})
 
 /** A wallet that a call makes, and what the call costs. */
 type Making = Charge & { wallet: NewWallet; secret: Secret }
@@ -71,12 +65,11 @@ type Making = Charge & { wallet: NewWallet; secret: Secret }
  * Charges a call and stores the wallet that it makes, with its sealed key. Those that come together go in one
  * statement, of which each sees its own account only.
  *
- * @returns The wallet; undefined when credits or wallets are used up, the user has one, or somebody holds the account:
- * nothing is done then.
+ * @returns When it was created; undefined when credits or wallets are used up, the user has one, or somebody holds the
+ * account: nothing is done then.
  */
-export async function makeWallet(db: Db, making: Making): Promise<Wallet | undefined> {
-  const createdAt = await makersOf(db)(making)
-  return createdAt && toStored(making.wallet, createdAt)
+export async function makeWallet(db: Db, making: Making): Promise<Date | undefined> {
+  return makersOf(db)(making)
 }
 
 const makersOf = perPool((db) =>
