@@ -12,6 +12,7 @@ import {
 } from '../../../db/tenants/wallets.js'
 import { newId } from '../../../db/connection/ids.js'
 import { insertTestIntent } from '../rows.js'
+import { waitUntilBlocked } from '../../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -110,6 +111,28 @@ describe('makeWallet', () => {
     expect(await stored()).toHaveLength(5)
     expect(await charged()).toHaveLength(5)
   })
+
+  test.each([
+    ['its last one', 1, 'a'],
+    ['one for this user', null, 'b'],
+  ])(
+    'makes and charges nothing where the account gets %s as it is taken hold of',
+    async (_what, limit, others) => {
+      await giveCredits(3)
+      await setLimit(limit)
+      let made: Promise<Date | undefined> = Promise.resolve(undefined)
+      await database.db.transaction(async (trx) => {
+        // Whoever takes hold of an account waits, having begun to look at its limits or not.
+        await trx.raw('lock table account in exclusive mode')
+        made = make('b')
+        await waitUntilBlocked(database.db)
+        await insertWallet(trx, walletOf(others), secret)
+      })
+      expect(await made).toBeUndefined()
+      expect(await stored()).toEqual([others])
+      expect(await charged()).toEqual([])
+    },
+  )
 })
 
 describe('insertWallet', () => {
