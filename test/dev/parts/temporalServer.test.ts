@@ -1,7 +1,13 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
+import { createTemporalPart } from '../../../dev/parts/temporalServer.js'
+import { findFreePorts } from '../../../dev/ports.js'
+import { makeFolders, openHome } from '../../../dev/state/state.js'
 import { connectTemporal } from '../../../temporal/connect.js'
 import { searchAttributes, searchAttributeTypes } from '../../../temporal/searchAttributes.js'
 import { TypedSearchAttributes } from '@temporalio/common'
@@ -44,6 +50,42 @@ test('a step goes to the worker that has asked for it, by no queue, and no workf
   expect(counted('AddActivityTask')).toBe(0)
   expect(counted('GetCurrentClusterMetadata')).toBeLessThan(WORKFLOWS)
 })
+
+test('what an operator says of garbage goes before what the service says', async () => {
+  delete process.env.GOMEMLIMIT
+  process.env.GOGC = '50'
+  expect(await readGarbage()).toEqual({ GOGC: '50', GOMEMLIMIT: '1GiB' })
+  delete process.env.GOGC
+  expect(await readGarbage()).toEqual({ GOGC: '400', GOMEMLIMIT: '1GiB' })
+})
+
+/** In place of the command line: it answers, where its UI would be, how it collects garbage. */
+const fakeCli = `#!${process.execPath}
+const { argv, env: { GOGC, GOMEMLIMIT } } = process
+require('node:http')
+  .createServer((_, response) => response.end(JSON.stringify({ GOGC, GOMEMLIMIT })))
+  .listen(Number(argv[argv.indexOf('--ui-port') + 1]), '127.0.0.1')
+`
+
+/** What a dev server is told of garbage when it starts now. */
+async function readGarbage(): Promise<unknown> {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'steward-temporal-'))
+  const file = path.join(folder, 'cli')
+  fs.writeFileSync(file, fakeCli, { mode: 0o755 })
+  const home = openHome({ STEWARD_HOME: folder })
+  makeFolders(home)
+  const [ui = 0] = await findFreePorts(1)
+  const part = createTemporalPart({ file, source: 'a test' }, home, {
+    ...{ ports: { temporal: 0, ui }, nice: 0 },
+  })
+  const running = await part.start({ onSpawn: () => undefined, onExit: () => undefined })
+  try {
+    return await (await fetch(`http://127.0.0.1:${ui}`)).json()
+  } finally {
+    await running.stop()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
 
 async function fundWallets(): Promise<void> {
   const connection = await NativeConnection.connect({ address: server.address })
