@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import { keepSession } from './session.js'
 
 /** A change of an operation's row, as the database announces it; `attested`: its burn has got a message. */
 export type OperationChange = { id: string; state: string }
@@ -12,9 +11,6 @@ export type Listener = {
   /** @returns A function that ends the subscription. */
   subscribe(onChange: OnChange): () => void
 }
-
-const RECONNECT_MS = 500
-const PROBE_AFTER_MS = 10_000
 
 /** Listens on one connection, made anew when it is lost, until the signal aborts. */
 export function listenToOperations(url: string, stopping: AbortSignal): Listener {
@@ -55,47 +51,19 @@ type Hearing = {
   onPayload(payload: string | undefined): void
 }
 
-async function keepListening(url: string, stopping: AbortSignal, hear: Hearing): Promise<void> {
-  while (!stopping.aborted) {
-    const session = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: 3_000,
-      // Nothing is ever sent on it, so that it would not notice that the server is gone without a word.
-      keepAlive: true,
-      keepAliveInitialDelayMillis: PROBE_AFTER_MS,
-    })
-    try {
-      await listenOnce(session, stopping, hear)
-    } catch {
-      // The server is away. The rows hold everything; only the announcement is missing.
-    } finally {
-      await session.end().catch(() => undefined)
-    }
-    if (!stopping.aborted) await sleep(RECONNECT_MS, undefined, { ref: false })
-  }
-}
-
-async function listenOnce(
-  session: pg.Client,
+/** While the server is away, the rows hold everything; only the announcement is missing. */
+function keepListening(
+  url: string,
   stopping: AbortSignal,
   { channel, onPayload }: Hearing,
 ): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
-    const end = () => {
-      stopping.removeEventListener('abort', end)
-      resolve()
-    }
-    session.on('error', end)
-    session.on('end', end)
-    stopping.addEventListener('abort', end)
+  return keepSession(url, stopping, async (session) => {
+    session.on('notification', ({ payload }) => {
+      onPayload(payload)
+    })
+    await session.query(`listen ${channel}`)
+    onPayload(undefined)
   })
-  session.on('notification', ({ payload }) => {
-    onPayload(payload)
-  })
-  await session.connect()
-  await session.query(`listen ${channel}`)
-  onPayload(undefined)
-  await ended
 }
 
 /** What many rows come to together is announced together. */

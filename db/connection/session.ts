@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+const RECONNECT_MS = 500
+const PROBE_AFTER_MS = 10_000
+
+/**
+ * Keeps a session of its own, made anew when it is lost, until the signal aborts.
+ *
+ * @param url - The database without a pooler in between.
+ * @param begin - What each new session does first. Where that fails, the session counts as lost.
+ * @returns Resolves when the last session has ended.
+ */
+export async function keepSession(
+  url: string,
+  stopping: AbortSignal,
+  begin: (session: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const session = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 3_000,
+      // Hardly anything is sent on it, so that it would not notice that the server is gone without a word.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: PROBE_AFTER_MS,
+    })
+    const lost = untilLost(session, stopping)
+    try {
+      await session.connect()
+      await begin(session)
+      await lost
+    } catch {
+      // The server is away.
+    } finally {
+      await session.end().catch(() => undefined)
+    }
+    await sleep(RECONNECT_MS, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+  }
+}
+
+function untilLost(session: pg.Client, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      stopping.removeEventListener('abort', end)
+      resolve()
+    }
+    session.on('error', end)
+    session.on('end', end)
+    stopping.addEventListener('abort', end)
+  })
+}
