@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { createApiKey } from '../db/tenants/accounts.js'
 import { connect, migrate, type Db } from '../db/connection/connect.js'
-import { setCompleted, setExecuting } from '../db/intents/status.js'
+import { setExecuting } from '../db/intents/status.js'
 import { startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
 import { openEvents, type EventClient } from '../test/api/eventClient.js'
-import { insertTestIntent, insertTestWallet } from '../test/db/rows.js'
+import { insertTestIntent, insertTestWallet, setCompleted } from '../test/db/rows.js'
 
 /**
  * Many streams on one API process: what they take of its memory, how long an event is on its way beside a bare

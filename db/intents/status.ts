@@ -12,10 +12,6 @@ export async function setExecuting(trx: Db, id: string): Promise<void> {
   await move(trx, id, { event: 'executing' })
 }
 
-export async function setCompleted(trx: Db, id: string): Promise<void> {
-  await move(trx, id, { event: 'completed' })
-}
-
 const completeStatement: Statement = {
   name: 'complete intent',
   text: 'select complete_intent($1) as "isCompleted"',
@@ -34,7 +30,7 @@ export async function setFailed(trx: Db, id: string, error: IntentError): Promis
 type Move =
   | { event: 'planned'; value: ExecutionPlan }
   | { event: 'failed'; value: IntentError }
-  | { event: 'executing' | 'completed'; value?: never }
+  | { event: 'executing'; value?: never }
 
 /** Changes the status and tells it in one statement. Throws where `intent_edge` names no way from the present one. */
 async function move(trx: Db, id: string, { event, value }: Move): Promise<void> {

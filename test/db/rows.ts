@@ -60,6 +60,11 @@ export async function insertTestIntent(
   return id
 }
 
+/** Completes an intent without operations: the service does so only by its rows, as `completeWhenDone`. */
+export async function setCompleted(db: Db, id: string): Promise<void> {
+  await db.raw('select move_intent(?, ?)', [id, 'completed'])
+}
+
 /** An operation of the first step of an intent. */
 export async function insertTestOperation(
   db: Db,

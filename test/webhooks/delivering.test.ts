@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { setCompleted } from '../../db/intents/status.js'
-import { insertTestIntent } from '../db/rows.js'
+import { insertTestIntent, setCompleted } from '../db/rows.js'
 import { startReceiver, type Receiver } from './receiver.js'
 import { startWebhookWorld, type WebhookWorld } from './world.js'
 

@@ -4,7 +4,6 @@ import { newId } from '../../../db/connection/ids.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
 import { cancelIntent, lockIntent } from '../../../db/intents/intents.js'
 import {
-  setCompleted,
   setDelay,
   setExecuting,
   setFailed,
@@ -13,7 +12,7 @@ import {
 } from '../../../db/intents/status.js'
 import { statuses, type ExecutionPlan, type IntentStatus } from '../../../domain/intent.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+import { insertTestIntent, insertTestWallet, setCompleted, type TestWallet } from '../rows.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
 
 let database: TestDatabase

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { RateLimitedError, Steward, type RetryFacts } from '@steward/sdk'
-import { setCompleted, setExecuting } from '../../../db/intents/status.js'
+import { setExecuting } from '../../../db/intents/status.js'
+import { setCompleted } from '../../db/rows.js'
 import {
   startEventWorld,
   type Customer,

@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import * as sdk from '@steward/sdk'
 import { Steward, type Event, type Fetch, type StewardOptions } from '@steward/sdk'
-import { setCompleted, setExecuting, setFailed } from '../../../db/intents/status.js'
+import { setExecuting, setFailed } from '../../../db/intents/status.js'
+import { setCompleted } from '../../db/rows.js'
 import {
   startEventWorld,
   type Customer,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
-import { insertTestIntent, insertTestWallet } from '../../../db/rows.js'
+import { setExecuting } from '../../../../db/intents/status.js'
+import { insertTestIntent, insertTestWallet, setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
 let events: EventWorld

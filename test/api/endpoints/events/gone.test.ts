@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
+import { setExecuting } from '../../../../db/intents/status.js'
+import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
 /** What a client is told who goes on after an event that is kept no longer. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { setCompleted, setExecuting } from '../../../../db/intents/status.js'
+import { setExecuting } from '../../../../db/intents/status.js'
+import { setCompleted } from '../../../db/rows.js'
 import { deleteExpiredTokens } from '../../../../db/tenants/readTokens.js'
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'

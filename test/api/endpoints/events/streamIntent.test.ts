@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { connect, type Db } from '../../../../db/connection/connect.js'
 import { readEvents } from '../../../../db/intents/events.js'
+import { setExecuting, setFailed, setRecovery } from '../../../../db/intents/status.js'
 import {
+  insertTestIntent,
+  insertTestWallet,
   setCompleted,
-  setExecuting,
-  setFailed,
-  setRecovery,
-} from '../../../../db/intents/status.js'
-import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
+  type TestWallet,
+} from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
 import { openEvents, type EventClient } from '../../eventClient.js'
 

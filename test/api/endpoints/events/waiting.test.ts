@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { setCompleted, setExecuting, setFailed } from '../../../../db/intents/status.js'
+import { setExecuting, setFailed } from '../../../../db/intents/status.js'
+import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
 
 let events: EventWorld
