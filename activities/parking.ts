@@ -22,7 +22,7 @@ export const attemptMs = (ageMs: number): number => Math.max(ATTEMPT_MS - ageMs,
  * @returns False when nobody would: then it must come back by itself, and soon.
  */
 export async function park({ outcomes, stopping }: Waking, id: string): Promise<boolean> {
-  if (!outcomes.park || stopping.aborted) return false
+  if (stopping.aborted) return false
   const { workflowExecution, activityType } = Context.current().info
   const workflowId = workflowExecution?.workflowId
   if (workflowId === undefined) return false

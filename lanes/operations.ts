@@ -75,7 +75,7 @@ export async function giveUpOperation(db: Db, row: Operation): Promise<Operation
 
 type Waiting = {
   db: Db
-  outcomes: Outcomes
+  outcomes: Pick<Outcomes, 'nextChange'>
   /** Is shown the row as long as its outcome is not known. */
   watch?: (row: Operation) => Promise<Watch>
 }

@@ -28,9 +28,9 @@ export type Outcomes = {
   nextChange(id: string, signal: AbortSignal, seen?: OperationState): Promise<void>
   /**
    * Has a step tried again as soon as its operation's row changes. What changed before that is not noticed: whoever
-   * parks reads the row once more. Absent: nobody is woken, each step comes back by itself.
+   * parks reads the row once more.
    */
-  park?(id: string, step: ParkedStep): Promise<void>
+  park(id: string, step: ParkedStep): Promise<void>
 }
 
 type Watching = {
@@ -38,7 +38,7 @@ type Watching = {
   listener: Listener
   stopping: AbortSignal
   /** Has Temporal try a step again at once. */
-  wakeStep?: (step: ParkedStep) => Promise<void>
+  wakeStep: (step: ParkedStep) => Promise<void>
 }
 
 /**
@@ -57,12 +57,10 @@ export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): O
 
   return {
     nextChange: watched.wait,
-    ...(wakeStep && {
-      async park(id, step) {
-        const mark = watched.markOf(id) ?? (await readMarks(db, [id])).get(id)
-        watched.park(id, step, mark)
-      },
-    }),
+    async park(id, step) {
+      const mark = watched.markOf(id) ?? (await readMarks(db, [id])).get(id)
+      watched.park(id, step, mark)
+    },
   }
 }
 
@@ -100,7 +98,7 @@ const now = () => performance.now()
 const nextTurn = () => now() + LEAST_TURN_MS + Math.random() * (MOST_TURN_MS - LEAST_TURN_MS)
 
 /** Who waits for what, by the ids of operations. */
-function createWatched(wakeStep?: Watching['wakeStep']) {
+function createWatched(wakeStep: Watching['wakeStep']) {
   const all = new Map<string, Watched>()
   const at = (id: string): Watched => {
     const one = all.get(id) ?? { waiters: new Set(), parkedAt: 0, dueAt: 0 }
@@ -209,7 +207,7 @@ function createWaker(
   const run = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [id, step] = next
-      await wakeStep?.(step).catch(() => {
+      await wakeStep(step).catch(() => {
         onFailure(id, step)
       })
     }

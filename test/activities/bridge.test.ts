@@ -27,6 +27,7 @@ beforeAll(async () => {
   const stopping = listening.signal
   outcomes = watchOutcomes({
     ...{ db: world.workerDb, listener: listenToOperations(url, stopping), stopping },
+    wakeStep: () => Promise.resolve(),
   })
 })
 afterAll(async () => {

@@ -10,6 +10,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { outcomesByHand } from '../support/outcomes.js'
 import type { BridgeStep, DepositStep, Step } from '../../domain/intent.js'
 
 let database: TestDatabase
@@ -23,7 +24,7 @@ beforeAll(async () => {
     db: database.db,
     registry: { get: () => chain },
     stopping: AbortSignal.abort(),
-    outcomes: { nextChange: () => Promise.resolve() },
+    outcomes: outcomesByHand(),
   } as unknown as Tools)
 })
 beforeEach(async () => {

@@ -25,7 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
-const waits: Outcomes = { nextChange: (_id, signal) => once(signal, 'abort').then(() => undefined) }
+const nextChange: Outcomes['nextChange'] = (_id, signal) =>
+  once(signal, 'abort').then(() => undefined)
 
 /** Runs a deposit that was ordered an hour ago. `meanwhile` happens between its last look and its parking. */
 async function deposit(wallet: TestWallet, meanwhile: (id: string) => Promise<unknown>) {
@@ -41,7 +42,7 @@ async function deposit(wallet: TestWallet, meanwhile: (id: string) => Promise<un
     await meanwhile(id)
   }
   const stopping = new AbortController().signal
-  const tools = { db, outcomes: { ...waits, park }, stopping } as unknown as Tools
+  const tools = { db, outcomes: { nextChange, park }, stopping } as unknown as Tools
   const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },

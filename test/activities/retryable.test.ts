@@ -14,6 +14,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { outcomesByHand } from '../support/outcomes.js'
 import type { DepositStep } from '../../domain/intent.js'
 
 const HOUR_MS = 3_600_000
@@ -64,7 +65,7 @@ function attempt<Name extends keyof Activities>(
   const nextChange = () => Promise.resolve(whileWaiting?.())
   const stopping = whileWaiting ? new AbortController().signal : AbortSignal.abort()
   const activities = createActivities({
-    ...{ db, outcomes: { nextChange }, registry: createRegistry('testnet') },
+    ...{ db, outcomes: outcomesByHand(nextChange), registry: createRegistry('testnet') },
     chains: { list: [], byId: () => Promise.reject(new Error('no chain')) as never },
     ...{ bridgeGiveUpMs: HOUR_MS, stopping },
   })

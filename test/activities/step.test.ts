@@ -13,6 +13,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { outcomesByHand } from '../support/outcomes.js'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
@@ -36,7 +37,7 @@ async function failureOf(
   const id = operationId(intentId, 1, 'deposit')
   const created_at = new Date(Date.now() - ageMs)
   await insertTestOperation(db, wallet, intentId, { id, created_at, ...values })
-  const outcomes = { nextChange: () => Promise.resolve() }
+  const outcomes = outcomesByHand()
   // Nothing waits longer than it must: the worker is stopping.
   const tools = { db, outcomes, stopping: AbortSignal.abort() } as unknown as Tools
   const order = {

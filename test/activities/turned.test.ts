@@ -13,6 +13,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { outcomesByHand } from '../support/outcomes.js'
 import type { IntentError, Step } from '../../domain/intent.js'
 import type { OperationKind } from '../../domain/operation.js'
 
@@ -99,7 +100,7 @@ describe('finalizeIntent: an earlier step that flips', () => {
 
 describe('a step that builds on one that has failed after all', () => {
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
-  const outcomes = { nextChange: () => Promise.resolve() }
+  const outcomes = outcomesByHand()
   const toolsOf = () =>
     ({ db: database.db, outcomes, stopping: AbortSignal.abort() }) as unknown as Tools
   const failureOf = (body: () => Promise<unknown>) =>

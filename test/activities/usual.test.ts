@@ -40,8 +40,8 @@ test('a usual step costs one look at its row, when it is over, however long it w
       return () => undefined
     },
   }
-  const outcomes = watchOutcomes({ db, listener, stopping: stop.signal })
   const stopping = stop.signal
+  const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: () => Promise.resolve() })
   const tools = { db, outcomes, stopping, registry: createRegistry('testnet') } as unknown as Tools
   const asked = recordStatements(db)
   const order = {

@@ -7,6 +7,7 @@ import { bookChain } from '../../lanes/book.js'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { setFrozen } from './world/freeze.js'
 import { executeFirst } from './world/stranger.js'
+import { outcomesByHand } from '../support/outcomes.js'
 import type { DepositStep, ExecutionPlan } from '../../domain/intent.js'
 import type { Decide } from '../support/faultProxy.js'
 
@@ -193,7 +194,7 @@ describe('where a chain asks for two confirmations', () => {
     const { plan } = await intent.first<{ plan: ExecutionPlan }>('plan')
     const activities = createActivities({
       ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
-      ...{ outcomes: { nextChange: () => Promise.resolve() }, bridgeGiveUpMs: 3_600_000 },
+      ...{ outcomes: outcomesByHand(), bridgeGiveUpMs: 3_600_000 },
       stopping: AbortSignal.abort(),
     })
     const owning = { intentId, accountId: wallet.accountId, walletId: wallet.id }

@@ -43,7 +43,7 @@ describe('signer and driver as loops', () => {
     const row = await findOperation(world.workerDb, operationId)
     if (!row) throw new Error('No row.')
     const watching = { db: world.workerDb, listener, stopping: stopping.signal }
-    const outcomes = watchOutcomes(watching)
+    const outcomes = watchOutcomes({ ...watching, wakeStep: () => Promise.resolve() })
     const limit = AbortSignal.timeout(10_000)
     const last = await awaitOperation({ db: world.workerDb, outcomes }, row, limit)
     return outcomeOf(last)

@@ -62,8 +62,8 @@ function createListener() {
   }
 }
 
-const watch = (wakeStep?: (step: ParkedStep) => Promise<void>, { listener } = createListener()) =>
-  watchOutcomes({ db, listener, stopping: ending.signal, ...(wakeStep && { wakeStep }) })
+const watch = (wakeStep = createWoken().wakeStep, { listener } = createListener()) =>
+  watchOutcomes({ db, listener, stopping: ending.signal, wakeStep })
 
 async function order(values: Record<string, unknown> = {}) {
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
@@ -180,7 +180,7 @@ describe('a parked step', () => {
     const { wakeStep, steps, until } = createWoken()
     const outcomes = watch(wakeStep)
     const { id, intentId } = await order()
-    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
     await sleep(2_500)
     expect(steps).toEqual([])
     await set(id, rejected)
@@ -194,7 +194,7 @@ describe('a parked step', () => {
     const { listener, announce } = createListener()
     const outcomes = watch(wakeStep, { listener, announce })
     const { id, intentId } = await order()
-    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
     await sleep(2_000)
     announce(id, 'confirmed')
     await until(1)
@@ -205,7 +205,7 @@ describe('a parked step', () => {
     const { listener, announce } = createListener()
     const outcomes = watch(wakeStep, { listener, announce })
     const { id, intentId } = await order()
-    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
     announce(id, 'confirmed')
     await until(1)
   })
@@ -214,7 +214,7 @@ describe('a parked step', () => {
     const { wakeStep, until } = createWoken(2)
     const outcomes = watch(wakeStep)
     const { id, intentId } = await order()
-    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
     await set(id, rejected)
     await until(3)
   })
@@ -223,7 +223,7 @@ describe('a parked step', () => {
     const { wakeStep, steps } = createWoken()
     const outcomes = watch(wakeStep)
     const { id, intentId } = await order()
-    await outcomes.park?.(id, { workflowId: intentId, activity: 'deposit' })
+    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
     const outcome = awaitOutcome(outcomes, id)
     await set(id, rejected)
     await outcome

@@ -6,6 +6,7 @@ import { insertIntent, type Intent } from '../../../db/intents/intents.js'
 import { storeIntent } from '../../../planning/intents.js'
 import { readMarket } from '../../../planning/market.js'
 import { type Submitted, type World } from './fixture.js'
+import { outcomesByHand } from '../../support/outcomes.js'
 import type { Market } from '../../../chains/registry.js'
 import type { Wallet } from '../../../db/tenants/wallets.js'
 import type { DepositStep, ExecutionPlan, Step, WithdrawRequest } from '../../../domain/intent.js'
@@ -86,7 +87,7 @@ export async function runWithdrawal(world: World, intent: Intent) {
   if (step.type !== 'withdraw') throw new Error('The step is no withdrawal.')
   const activities = createActivities({
     ...{ db: workerDb, chains: signer.chains, registry, bridgeGiveUpMs: 3_600_000 },
-    outcomes: { nextChange: () => sleep(20) },
+    outcomes: outcomesByHand(() => sleep(20)),
     stopping: new AbortController().signal,
   })
   const { id: intentId, accountId, walletId } = intent

@@ -4,6 +4,7 @@ import { DefaultLogger } from '@temporalio/worker'
 import { createActivities, type Activities } from '../../../../activities/index.js'
 import { connect, type Db } from '../../../../db/connection/connect.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'
+import { outcomesByHand } from '../../../support/outcomes.js'
 import type { ApplicationFailure } from '@temporalio/common'
 
 type BridgeInput = Parameters<Activities['bridge']>[0]
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 const activitiesOf = (bridgeGiveUpMs: number) => {
   const { chains, registry } = world.chains
-  const outcomes = { nextChange: () => Promise.resolve() }
+  const outcomes = outcomesByHand()
   const tools = { db: worker, chains, registry, outcomes }
   return createActivities({ ...tools, bridgeGiveUpMs, stopping })
 }

@@ -13,6 +13,7 @@ import { createWorld } from '../../../lanes/world/fixture.js'
 import { setFrozen } from '../../../lanes/world/freeze.js'
 import { closedUrl } from '../../../planning/chains.js'
 import { standInTemporal, startApi, type Answer } from '../../api.js'
+import { outcomesByHand } from '../../../support/outcomes.js'
 import type { ApplicationFailure } from '@temporalio/common'
 import type { WalletBody } from '../../chainWorld.js'
 
@@ -40,7 +41,7 @@ export async function startExecutionWorld() {
   const api = await startApi({ db, temporal: temporal.client, ...parts })
   const key = await createApiKey(database.db, account.id, { name: 'test' })
   const stopping = new AbortController()
-  const outcomes = { nextChange: () => sleep(20) }
+  const outcomes = outcomesByHand(() => sleep(20))
   const limits = { bridgeGiveUpMs: 3_600_000, stopping: stopping.signal }
   const tools = { db: workerDb, ...parts, outcomes, ...limits }
   const activities = createActivities(tools)
