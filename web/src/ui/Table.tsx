@@ -1,4 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
+import { Time } from './Time.js'
 
 export type Column<Row> = {
   name: string
@@ -9,6 +10,23 @@ export type Column<Row> = {
   /** Left out where the page is narrower than this. */
   from?: 'sm' | 'md' | 'lg'
 }
+
+/** A column that says how long ago something was. */
+export const timeColumn = <Row,>(
+  name: string,
+  at: (row: Row) => string,
+  place: Pick<Column<Row>, 'width' | 'from'> = {},
+): Column<Row> => ({
+  name,
+  width: 'w-28',
+  align: 'right',
+  ...place,
+  cell: (row) => (
+    <span className="text-ink-3">
+      <Time at={at(row)} />
+    </span>
+  ),
+})
 
 type Props<Row> = {
   label: string

@@ -3,8 +3,7 @@ import type { Intent } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { Amount } from '../../ui/Amount.js'
 import { State } from '../../ui/State.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 import { faceOf, routeOf, verbOf } from './words.js'
 
 /** An intent as a row, wherever intents are listed. */
@@ -40,14 +39,5 @@ export const intentColumns: Column<Intent>[] = [
     from: 'md',
     cell: (intent) => <span title={routeOf(intent)}>{routeOf(intent)}</span>,
   },
-  {
-    name: 'Created',
-    width: 'w-28 max-sm:w-24',
-    align: 'right',
-    cell: ({ createdAt }) => (
-      <span className="text-ink-3">
-        <Time at={createdAt} />
-      </span>
-    ),
-  },
+  timeColumn('Created', ({ createdAt }) => createdAt, { width: 'w-28 max-sm:w-24' }),
 ]

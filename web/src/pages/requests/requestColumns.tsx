@@ -3,8 +3,7 @@ import type { RequestEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { durationText } from '../../text/time.js'
 import { State, type StateName } from '../../ui/State.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 
 /** Nobody waited for the answer to a 499. */
 function stateOf(status: number): StateName {
@@ -68,14 +67,5 @@ export const requestColumns: Column<RequestEntry>[] = [
     from: 'sm',
     cell: ({ credits }) => credits.toLocaleString(),
   },
-  {
-    name: 'When',
-    width: 'w-24',
-    align: 'right',
-    cell: ({ at }) => (
-      <span className="text-ink-3">
-        <Time at={at} />
-      </span>
-    ),
-  },
+  timeColumn('When', ({ at }) => at, { width: 'w-24' }),
 ]

@@ -5,8 +5,7 @@ import { shorten } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
 import { List } from '../../ui/List.js'
 import { Section } from '../../ui/PageHead.js'
-import type { Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { timeColumn, type Column } from '../../ui/Table.js'
 
 /** What was done, in a reader's words; `key shorten` tells until when in its detail. */
 const words: Record<string, string> = {
@@ -53,17 +52,7 @@ const columns: Column<ActEntry>[] = [
       </span>
     ),
   },
-  {
-    name: 'When',
-    width: 'w-28',
-    align: 'right',
-    from: 'sm',
-    cell: ({ at }) => (
-      <span className="text-ink-3">
-        <Time at={at} />
-      </span>
-    ),
-  },
+  timeColumn('When', ({ at }) => at, { from: 'sm' }),
 ]
 
 /** What members have done to keys and to each other, for owners. It is kept for ever. */

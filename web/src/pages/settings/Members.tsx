@@ -7,8 +7,7 @@ import { Actions } from '../../ui/Actions.js'
 import { Button } from '../../ui/Button.js'
 import { List } from '../../ui/List.js'
 import { Section } from '../../ui/PageHead.js'
-import type { Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { timeColumn, type Column } from '../../ui/Table.js'
 import { Invite } from './Invite.js'
 import { ChangeRole, Remove } from './MemberDialogs.js'
 
@@ -49,17 +48,7 @@ const columns: Column<MemberEntry>[] = [
     ),
   },
   { name: 'Role', width: 'w-28', cell: ({ role }) => role },
-  {
-    name: 'Since',
-    width: 'w-28',
-    align: 'right',
-    from: 'sm',
-    cell: ({ createdAt }) => (
-      <span className="text-ink-3">
-        <Time at={createdAt} />
-      </span>
-    ),
-  },
+  timeColumn('Since', ({ createdAt }) => createdAt, { from: 'sm' }),
 ]
 
 /** Of others: nobody shuts himself out by a slip. */

@@ -7,8 +7,7 @@ import type { SessionEntry } from '../../api/types.js'
 import { Button } from '../../ui/Button.js'
 import { List } from '../../ui/List.js'
 import { Section } from '../../ui/PageHead.js'
-import type { Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { timeColumn, type Column } from '../../ui/Table.js'
 
 /** Where one is signed in, and an end to it. */
 export function Sessions() {
@@ -37,16 +36,7 @@ const columns: Column<SessionEntry>[] = [
     ),
   },
   { name: 'Address', width: 'w-36', from: 'sm', cell: ({ address }) => address },
-  {
-    name: 'Last seen',
-    width: 'w-28',
-    align: 'right',
-    cell: ({ lastSeenAt }) => (
-      <span className="text-ink-3">
-        <Time at={lastSeenAt} />
-      </span>
-    ),
-  },
+  timeColumn('Last seen', ({ lastSeenAt }) => lastSeenAt),
   {
     name: '',
     width: 'w-24',

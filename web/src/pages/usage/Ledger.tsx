@@ -7,8 +7,7 @@ import { Empty } from '../../ui/Empty.js'
 import { FileLink } from '../../ui/FileLink.js'
 import { List } from '../../ui/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 
 const words: Record<LedgerEntry['type'], string> = {
   charge: 'Charged',
@@ -65,17 +64,7 @@ const columns: Column<LedgerEntry>[] = [
       </span>
     ),
   },
-  {
-    name: 'When',
-    align: 'right',
-    width: 'w-28',
-    from: 'sm',
-    cell: ({ at }) => (
-      <span className="text-ink-3">
-        <Time at={at} />
-      </span>
-    ),
-  },
+  timeColumn('When', ({ at }) => at, { from: 'sm' }),
 ]
 
 /** Every credit that came or went, the newest first, and all of it as a file. */

@@ -7,8 +7,7 @@ import { Empty, NothingMatches } from '../../ui/Empty.js'
 import { Id } from '../../ui/Id.js'
 import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 import { NewWallet } from './NewWallet.js'
 
 const columns: Column<Wallet>[] = [
@@ -39,17 +38,7 @@ const columns: Column<Wallet>[] = [
       </span>
     ),
   },
-  {
-    name: 'Created',
-    width: 'w-28',
-    align: 'right',
-    from: 'sm',
-    cell: ({ createdAt }) => (
-      <span className="text-ink-3">
-        <Time at={createdAt} />
-      </span>
-    ),
-  },
+  timeColumn('Created', ({ createdAt }) => createdAt, { from: 'sm' }),
 ]
 
 const FIRST_CALL = `curl -s $API/wallets -H "$AUTH" -H "$JSON" \\

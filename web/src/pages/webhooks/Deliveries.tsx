@@ -5,8 +5,7 @@ import { deliveriesQuery } from '../../api/queries.js'
 import type { Delivery } from '../../api/types.js'
 import { Chips } from '../../ui/Chips.js'
 import { List } from '../../ui/List.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 import { DeliveryFacts } from './DeliveryFacts.js'
 import { DeliveryState } from './words.js'
 
@@ -46,16 +45,7 @@ const columnsFor = (webhookId: string): Column<Delivery>[] => [
     ),
   },
   { name: 'Answer', width: 'w-36', from: 'sm', cell: answerText },
-  {
-    name: 'When',
-    width: 'w-24',
-    align: 'right',
-    cell: ({ createdAt }) => (
-      <span className="text-ink-3">
-        <Time at={createdAt} />
-      </span>
-    ),
-  },
+  timeColumn('When', ({ createdAt }) => createdAt, { width: 'w-24' }),
 ]
 
 /** What was sent to an endpoint, the newest first. */

@@ -7,8 +7,7 @@ import { Button } from '../../ui/Button.js'
 import { Empty } from '../../ui/Empty.js'
 import { List } from '../../ui/List.js'
 import { PageHead } from '../../ui/PageHead.js'
-import { rowLink, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
 import { ShownSecret } from './ShownSecret.js'
 import { VERIFYING } from './verifying.js'
 import { WebhookForm } from './WebhookForm.js'
@@ -48,17 +47,7 @@ const columns: Column<Webhook>[] = [
     from: 'sm',
     cell: (webhook) => <span title={webhook.events.join(', ')}>{eventsText(webhook)}</span>,
   },
-  {
-    name: 'Created',
-    width: 'w-28',
-    align: 'right',
-    from: 'sm',
-    cell: ({ createdAt }) => (
-      <span className="text-ink-3">
-        <Time at={createdAt} />
-      </span>
-    ),
-  },
+  timeColumn('Created', ({ createdAt }) => createdAt, { from: 'sm' }),
 ]
 
 /** Where the account is told of what happens, instead of asking. */
