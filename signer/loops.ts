@@ -91,7 +91,7 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
 
 /** True when the lane had something to take. One turn that is slow does not hold up the next one. */
 async function takeTurn(
-  { service, lane, callAll }: LaneLoop,
+  { service, lane, bell, callAll }: LaneLoop,
   underWay: Set<Promise<void>>,
   pace: Pace,
 ): Promise<boolean> {
@@ -102,6 +102,8 @@ async function takeTurn(
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
   else await atMost(over, LINGER_MS)
+  // What its wallets have ordered besides was passed over meanwhile, and nothing else tells that they are free.
+  if (underWay.has(over)) void over.then(() => bell.ring())
   if (underWay.size >= MOST_TURNS) await Promise.race(underWay)
   return true
 }

@@ -92,6 +92,24 @@ describe('the lanes of a chain', () => {
     })
   })
 
+  test('take again when a slow turn is over: of what it held nobody tells that it is free', async () => {
+    const { wait, open } = createGate()
+    let begun = 0
+    const begin = (): Promise<Turn> => {
+      if (++begun > 1) return Promise.resolve(none)
+      return Promise.resolve({ ...none, taken: 1, over: wait() })
+    }
+    const takeWhileItLasts = async () => {
+      while (begun < 2) await turns()
+      await turns()
+      expect(begun).toBe(2)
+      open()
+      await turns()
+      expect(begun).toBe(3)
+    }
+    await serve(begin, takeWhileItLasts, ['a'])
+  })
+
   test('end only when what they have begun is over', async () => {
     const { wait, open } = createGate()
     let isOver = false
