@@ -8,6 +8,8 @@ const POLL_MS = 1_000
 const RETRY_MS = 2_000
 /** Turns of a lane that may be under way together: those that wait for a slow answer, and one more. */
 const MOST_TURNS = 4
+/** Of a backlog so many are begun without waiting: while one asks the node and the database, the other one computes. */
+const BACKLOG_TURNS = 2
 
 /**
  * Bundles of a lane that are not full follow each other no faster than this, so that under load what comes meanwhile
@@ -96,14 +98,15 @@ async function takeTurn(
   pace: Pace,
 ): Promise<boolean> {
   const { taken, isFull, isAlone, over } = await service.begin(lane, callAll)
+  // What wallets have ordered besides was passed over while they are served: nobody else tells when they are free.
+  if (!isFull) for (const turn of underWay) void turn.then(() => bell.ring())
   if (taken === 0) return false
   if (!isFull && !isAlone) pace.spend()
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
-  else await atMost(over, LINGER_MS)
-  // What its wallets have ordered besides was passed over meanwhile, and nothing else tells that they are free.
-  if (underWay.has(over)) void over.then(() => bell.ring())
+  else if (!isFull) await atMost(over, LINGER_MS)
+  else if (underWay.size >= BACKLOG_TURNS) await atMost(Promise.race(underWay), LINGER_MS)
   if (underWay.size >= MOST_TURNS) await Promise.race(underWay)
   return true
 }

@@ -177,6 +177,34 @@ describe('a lane', () => {
     expect(taken.length).toBeLessThanOrEqual(10)
   })
 
+  test('begins a second bundle while a full one is under way, and then one as each is over', async () => {
+    const { wait, open } = createGate()
+    let begun = 0
+    const begin = (): Promise<Turn> => {
+      begun += 1
+      return Promise.resolve({ ...none, taken: 20, isFull: true, over: wait() })
+    }
+    const service: Service = {
+      findLanes: () => Promise.resolve([laneOf('a')]),
+      begin,
+      onFailure: () => undefined,
+    }
+    const stopping = new AbortController()
+    const next = createGate()
+    const running = serveLanes(service, next.wait, stopping.signal)
+    await turns()
+    expect(begun).toBe(2)
+    open()
+    await turns()
+    expect(begun).toBe(4)
+    stopping.abort()
+    open()
+    next.open()
+    await turns()
+    open()
+    await running
+  })
+
   test('waits for nobody once its bundles are full', async () => {
     const taken = await turnsOf(12, 1)
     expect(taken).toEqual(Array(12).fill(1))
