@@ -1,4 +1,5 @@
 import { connectChains } from '../chains/connect.js'
+import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -13,6 +14,7 @@ import { driveChain } from './driver.js'
 const config = loadConfig('lanes', process.env)
 const log = createLog('lanes', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
+hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

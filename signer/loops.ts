@@ -8,6 +8,8 @@ const POLL_MS = 1_000
 const RETRY_MS = 2_000
 /** Turns of a lane that may be under way together: those that wait for a slow answer, and one more. */
 const MOST_TURNS = 4
+/** Of a backlog so many are begun without waiting: while one asks the node and the database, the other one computes. */
+const BACKLOG_TURNS = 2
 
 /**
  * Bundles of a lane that are not full follow each other no faster than this, so that under load what comes meanwhile
@@ -91,17 +93,20 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
 
 /** True when the lane had something to take. One turn that is slow does not hold up the next one. */
 async function takeTurn(
-  { service, lane, callAll }: LaneLoop,
+  { service, lane, bell, callAll }: LaneLoop,
   underWay: Set<Promise<void>>,
   pace: Pace,
 ): Promise<boolean> {
   const { taken, isFull, isAlone, over } = await service.begin(lane, callAll)
+  // What wallets have ordered besides was passed over while they are served: nobody else tells when they are free.
+  if (!isFull) for (const turn of underWay) void turn.then(() => bell.ring())
   if (taken === 0) return false
   if (!isFull && !isAlone) pace.spend()
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
-  else await atMost(over, LINGER_MS)
+  else if (!isFull) await atMost(over, LINGER_MS)
+  else if (underWay.size >= BACKLOG_TURNS) await atMost(Promise.race(underWay), LINGER_MS)
   if (underWay.size >= MOST_TURNS) await Promise.race(underWay)
   return true
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { connectChains } from '../chains/connect.js'
+import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -17,6 +18,7 @@ import { createLog } from '../log.js'
 const config = loadConfig('signer', process.env)
 const log = createLog('signer', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
+hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

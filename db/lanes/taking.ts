@@ -5,8 +5,13 @@ import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
 
-/** A lane lets only this many of its transactions wait, so that few are stuck behind a slow one. */
-const OPEN_TRANSACTIONS = 12
+/**
+ * A lane lets only this many of its transactions wait: few are then stuck behind a slow one, and a node that has more
+ * of one account may drop them (geth) or refuses them (reth).
+ *
+ * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go
+ */
+const OPEN_TRANSACTIONS = 16
 /** Operations taken at once: the most that one bundle carries. */
 export const BUNDLE_SIZE = 20
 const LEASE_SECONDS = 30

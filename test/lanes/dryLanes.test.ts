@@ -199,11 +199,11 @@ describe('a lane with open transactions', () => {
     expect(await sumCosts(world.signerDb, at, 0n)).toBe(gasLimit * BigInt(max_fee))
   })
 
-  test('leaves its wallets to another one once it has twelve', async () => {
+  test('leaves its wallets to another one once it has sixteen', async () => {
     const [lane = '', other = ''] = world.senders
     await serveBy(world, lane)
     const first: Lend[] = []
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 16; i++) {
       first.push(...(await lendFrom(1)))
       await signAll(world)
     }

@@ -85,20 +85,20 @@ describe('a lane', () => {
   })
   afterAll(() => world?.stop())
 
-  test('lets at most twelve transactions wait, and goes on when they are mined', async () => {
-    const wallets = await world.createWallets(14, usdcUnits)
+  test('lets at most sixteen transactions wait, and goes on when they are mined', async () => {
+    const wallets = await world.createWallets(18, usdcUnits)
     const lends: Lend[] = []
     for (const wallet of wallets) {
       lends.push(await world.lend(wallet, usdcUnits))
       await world.sign()
     }
-    expect(await world.transactions()).toHaveLength(12)
+    expect(await world.transactions()).toHaveLength(16)
     await world.broadcast()
     await world.mine()
     await world.book()
     await world.round()
     const transactions = await world.transactions()
-    expect(transactions.map(({ nonce }) => nonce)).toEqual([...Array(13).keys()].map(BigInt))
+    expect(transactions.map(({ nonce }) => nonce)).toEqual([...Array(17).keys()].map(BigInt))
     for (const { operationId } of lends) {
       expect(await world.row(operationId)).toMatchObject({ state: 'confirmed' })
     }

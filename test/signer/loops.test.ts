@@ -92,6 +92,24 @@ describe('the lanes of a chain', () => {
     })
   })
 
+  test('take again when a slow turn is over: of what it held nobody tells that it is free', async () => {
+    const { wait, open } = createGate()
+    let begun = 0
+    const begin = (): Promise<Turn> => {
+      if (++begun > 1) return Promise.resolve(none)
+      return Promise.resolve({ ...none, taken: 1, over: wait() })
+    }
+    const takeWhileItLasts = async () => {
+      while (begun < 2) await turns()
+      await turns()
+      expect(begun).toBe(2)
+      open()
+      await turns()
+      expect(begun).toBe(3)
+    }
+    await serve(begin, takeWhileItLasts, ['a'])
+  })
+
   test('end only when what they have begun is over', async () => {
     const { wait, open } = createGate()
     let isOver = false
@@ -157,6 +175,34 @@ describe('a lane', () => {
     const taken = await turnsOf(30, 100)
     expect(taken.slice(0, 2)).toEqual([1, 1])
     expect(taken.length).toBeLessThanOrEqual(10)
+  })
+
+  test('begins a second bundle while a full one is under way, and then one as each is over', async () => {
+    const { wait, open } = createGate()
+    let begun = 0
+    const begin = (): Promise<Turn> => {
+      begun += 1
+      return Promise.resolve({ ...none, taken: 20, isFull: true, over: wait() })
+    }
+    const service: Service = {
+      findLanes: () => Promise.resolve([laneOf('a')]),
+      begin,
+      onFailure: () => undefined,
+    }
+    const stopping = new AbortController()
+    const next = createGate()
+    const running = serveLanes(service, next.wait, stopping.signal)
+    await turns()
+    expect(begun).toBe(2)
+    open()
+    await turns()
+    expect(begun).toBe(4)
+    stopping.abort()
+    open()
+    next.open()
+    await turns()
+    open()
+    await running
   })
 
   test('waits for nobody once its bundles are full', async () => {
