@@ -201,7 +201,7 @@ async function bookFull(
   const reopened = await tools.db.transaction(async (trx) => {
     const told = await holdEnded(trx, chainId, { mined, confirmed })
     await insertHeaders(trx, chainId, blocks)
-    if (isDue) await confirmUpTo(trx, chainId, confirmed, idsOf(mined))
+    if (isDue) await confirmUpTo(trx, chainId, { block: confirmed, except: idsOf(mined) })
     await setMined(
       trx,
       mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
@@ -242,7 +242,7 @@ async function bookFinalized(
   const reopened = await db.transaction(async (trx) => {
     const told = await holdEnded(trx, chainId, { mined, confirmed: to })
     await insertHeaders(trx, chainId, [last])
-    await confirmUpTo(trx, chainId, to, idsOf(mined))
+    await confirmUpTo(trx, chainId, { block: to, except: idsOf(mined) })
     await setMined(trx, mined, to)
     await setTransactionsMined(trx, carried)
     await finalizeUpTo(trx, chainId, last)

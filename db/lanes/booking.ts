@@ -167,8 +167,7 @@ export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise
 export async function confirmUpTo(
   trx: Db,
   chainId: number,
-  block: bigint,
-  except: string[] = [],
+  { block, except = [] }: { block: bigint; except?: string[] },
 ): Promise<void> {
   await trx('operation')
     .where({ chain_id: chainId, state: 'mined' })

@@ -130,7 +130,7 @@ describe('of two chains of very different height', () => {
     const own = await insertMinedStep(high, high.height - 1n)
     await insertMinedStep(low, low.height - 1n)
     const before = await readRows(low)
-    await confirmUpTo(database.db, high.id, high.height)
+    await confirmUpTo(database.db, high.id, { block: high.height })
     expect(await operationOf(own)).toMatchObject({ state: 'confirmed' })
     expect(await readRows(low)).toEqual(before)
   })
@@ -233,16 +233,9 @@ describe('the edge of a block', () => {
       await insertMinedStep(low, low.height - 1n),
       await insertMinedStep(low, low.height),
     ]
-    await confirmUpTo(database.db, low.id, low.height - 1n)
+    await confirmUpTo(database.db, low.id, { block: low.height - 1n })
     expect(await operationOf(at)).toMatchObject({ state: 'confirmed' })
     expect(await operationOf(above)).toMatchObject({ state: 'mined' })
-  })
-
-  test('of what a block says anew the former verdict is not confirmed', async () => {
-    const [said, other] = [await insertMinedStep(low, 90n), await insertMinedStep(low, 90n)]
-    await confirmUpTo(database.db, low.id, low.height, [said.operationId])
-    expect(await operationOf(said)).toMatchObject({ state: 'mined' })
-    expect(await operationOf(other)).toMatchObject({ state: 'confirmed' })
   })
 
   test('what is confirmed in the final block is final, what is one above and what is only mined is not', async () => {
@@ -294,29 +287,14 @@ describe('what a log says of money', () => {
     await insertReservation(db, { ...money, sequence: 2, fedBy: 1 })
     return { intentId, operationId }
   }
-  const saidOf = (id: string, values: Partial<MinedOperation> = {}): MinedOperation => ({
-    ...{ id, success: true, txHash: '0x', block: blockOf(low, 100n), logIndex: 0, gasUsed: 1n },
-    ...{ gasCostUsd: 0, units: 7n, messageSent: undefined, refusal: undefined },
-    ...values,
-  })
-  const book = (id: string, values?: Partial<MinedOperation>) =>
-    setMined(database.db, [saidOf(id, values)])
-
-  test('what is in a confirmed block is confirmed at once and told once, what is one above waits', async () => {
-    const [at, above] = [await insertQueued('withdraw'), await insertQueued('withdraw')]
-    const later = { block: blockOf(low, 101n) }
-    const said = [saidOf(at.operationId), saidOf(above.operationId, later)]
-    await setMined(database.db, said, 100n)
-    const rowOf = ({ operationId: id }: { operationId: string }) =>
-      database.db('operation').where({ id }).first<Record<string, unknown>>()
-    const [now, then] = [expect.any(Date), null] as unknown[]
-    expect(await rowOf(at)).toMatchObject({ state: 'confirmed', mined_at: now, ended_at: now })
-    expect(await rowOf(above)).toMatchObject({ state: 'mined', mined_at: now, ended_at: then })
-    const ends = database.db('intent_event').whereIn('type', ['step_completed', 'step_failed'])
-    const intents = [at.intentId, above.intentId]
-    expect(await ends.whereIn('intent_id', intents).pluck('intent_id')).toEqual([at.intentId])
-    expect(await reservationOf(at)).toMatchObject({ spent_block: 100n })
-  })
+  const book = (id: string, values: Partial<MinedOperation> = {}) =>
+    setMined(database.db, [
+      {
+        ...{ id, success: true, txHash: '0x', block: blockOf(low, 100n), logIndex: 0, gasUsed: 1n },
+        ...{ gasCostUsd: 0, units: 7n, messageSent: undefined, refusal: undefined },
+        ...values,
+      },
+    ])
 
   test('success spends the money of the step and feeds the next one', async () => {
     const step = await insertQueued('withdraw')
