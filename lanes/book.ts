@@ -173,15 +173,19 @@ async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
   const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
   const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
   if (isEmpty) await bookEmpty(db, chainId, { from, blocks, finalized })
-  else await bookFull(tools, linked, { mined, carried, confirmed, finalized })
+  else await bookFull(tools, linked, { mined, carried, isDue: concern.isDue, confirmed, finalized })
   seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * seen.roundBlocks)
   return true
 }
 
-/** What blocks say of our rows, and the last ones that are confirmed and final with them. */
+/**
+ * What blocks say of our rows, and the last ones that are confirmed and final with them. `isDue`: something that was
+ * booked before is.
+ */
 type Said = {
   mined: MinedOperation[]
   carried: Carried[]
+  isDue: boolean
   confirmed: bigint
   finalized: Block | undefined
 }
@@ -189,7 +193,7 @@ type Said = {
 async function bookFull(
   tools: BookingTools,
   { booked: from, blocks }: Linked,
-  { mined, carried, confirmed, finalized }: Said,
+  { mined, carried, isDue, confirmed, finalized }: Said,
 ): Promise<void> {
   const { chainId } = tools.through.chain
   const to = blocks.at(-1) ?? from
@@ -197,12 +201,13 @@ async function bookFull(
   const reopened = await tools.db.transaction(async (trx) => {
     const told = await holdEnded(trx, chainId, { mined, confirmed })
     await insertHeaders(trx, chainId, blocks)
+    if (isDue) await confirmUpTo(trx, chainId, { block: confirmed, except: idsOf(mined) })
     await setMined(
       trx,
       mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
+      confirmed,
     )
     await setTransactionsMined(trx, carried)
-    await confirmUpTo(trx, chainId, confirmed)
     if (finalized) await finalizeUpTo(trx, chainId, finalized)
     await setBooked(trx, chainId, { from, to })
     if (mined.length > 0) crashPoint('driver: before the booking is committed')
@@ -211,6 +216,8 @@ async function bookFull(
   for (const { send } of carried) tools.carried.add(send.hash)
   tellReopened(tools, reopened)
 }
+
+const idsOf = (mined: MinedOperation[]) => mined.map(({ id }) => id)
 
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */
 async function bookFinalized(
@@ -235,9 +242,9 @@ async function bookFinalized(
   const reopened = await db.transaction(async (trx) => {
     const told = await holdEnded(trx, chainId, { mined, confirmed: to })
     await insertHeaders(trx, chainId, [last])
-    await setMined(trx, mined)
+    await confirmUpTo(trx, chainId, { block: to, except: idsOf(mined) })
+    await setMined(trx, mined, to)
     await setTransactionsMined(trx, carried)
-    await confirmUpTo(trx, chainId, to)
     await finalizeUpTo(trx, chainId, last)
     await setBooked(trx, chainId, { from: booked, to: last })
     return reconsiderIntents(trx, told)

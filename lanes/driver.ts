@@ -55,7 +55,7 @@ export async function driveChain(
   const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
-    const wake = signed(RETRY_MS)
+    const wake = signed(RETRY_MS, chain.chainId)
     await broadcastOpen(tools)
     await bookSpentKeysNowAndThen(tools)
     await wake

@@ -25,6 +25,7 @@ import { atMost, inWaves } from './waves.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
+import type { NextWork } from '../db/lanes/queue.js'
 
 /** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
 const LATE_STEPS = 2
@@ -38,11 +39,11 @@ const QUARANTINE_MS = 3_600_000
  * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one: take,
  * check, simulate, sign, store. They broadcast nothing.
  *
- * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds.
+ * @param nextWork - As `watchQueue` makes it.
  */
 export async function runSigner(
   tools: SignerTools,
-  nextWork: (timeoutMs: number) => Promise<void>,
+  nextWork: NextWork,
   stopping: AbortSignal,
 ): Promise<void> {
   const signChain = (client: ChainClient) => {
@@ -54,7 +55,8 @@ export async function runSigner(
         tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
       },
     }
-    return serveLanes(service, nextWork, stopping)
+    const { chainId } = client.chain
+    return serveLanes(service, (timeoutMs) => nextWork(timeoutMs, chainId), stopping)
   }
   await Promise.all(
     tools.chains.list.flatMap((client) => [

@@ -33,6 +33,12 @@ const SLOTS = {
   maxConcurrentLocalActivityExecutions: 100,
 }
 
+/**
+ * Of Postgres. A statement takes it milliseconds, and a session's first ones ten times as much: few that are warm do
+ * more than many.
+ */
+const SESSIONS = 8
+
 const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
@@ -41,7 +47,7 @@ Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
-const db = connect(config.DATABASE_URL, 20)
+const db = connect(config.DATABASE_URL, SESSIONS)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
 const watch = watchDeployment(createProber({ chains, registry }), log, stopping)

@@ -29,7 +29,7 @@ export async function bookOutcome(
     if (!state || (!isKept && number >= state.finalizedBlock)) return false
     await setMined(trx, [mined])
     const depth = BigInt(chain.confirmations) - 1n
-    await confirmUpTo(trx, chain.chainId, state.booked.number - depth)
+    await confirmUpTo(trx, chain.chainId, { block: state.booked.number - depth })
     await reconsiderIntents(trx, told)
     return true
   })

@@ -1,7 +1,10 @@
 import { keepSession } from './session.js'
 
-/** A change of an operation's row, as the database announces it; `attested`: its burn has got a message. */
-export type OperationChange = { id: string; state: string }
+/**
+ * A change of an operation's row, as the database announces it; `attested`: its burn has got a message, of which no
+ * chain is told.
+ */
+export type OperationChange = { id: string; state: string; chainId?: number | undefined }
 
 /** Called for each change; with undefined when some may have been missed: look at the rows then. */
 export type OnChange = (change: OperationChange | undefined) => void
@@ -67,15 +70,14 @@ function keepListening(
 }
 
 /** What many rows come to together is announced together. */
-type Announced = { state: string } & ({ id: string } | { ids: string[] })
+type Announced = { state: string; chainId?: number } & ({ id: string } | { ids: string[] })
 
 /** Any session may announce anything on the channel: what cannot be read means to look at the rows. */
 function readChanges(payload?: string): (OperationChange | undefined)[] {
   try {
-    const { state, ...announced } = JSON.parse(payload ?? '') as Announced
-    return 'ids' in announced
-      ? announced.ids.map((id) => ({ id, state }))
-      : [{ id: announced.id, state }]
+    const { state, chainId, ...announced } = JSON.parse(payload ?? '') as Announced
+    const ids = 'ids' in announced ? announced.ids : [announced.id]
+    return ids.map((id) => ({ id, state, chainId }))
   } catch {
     return [undefined]
   }

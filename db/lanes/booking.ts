@@ -107,10 +107,18 @@ export type MinedOperation = {
   refusal: string | undefined
 }
 
-/** Writes the logs of operations into their rows, from whatever state, one after the other, and marks their money as spent. */
-export async function setMined(trx: Db, mined: MinedOperation[]): Promise<void> {
+/**
+ * Writes the logs of operations into their rows, from whatever state, one after the other, and marks their money as
+ * spent. `confirmed`: those up to this block are confirmed with it; absent: none are.
+ */
+export async function setMined(
+  trx: Db,
+  mined: MinedOperation[],
+  confirmed?: bigint,
+): Promise<void> {
   if (mined.length === 0) return
-  await trx.raw('select set_mined(?)', [JSON.stringify(mined.map(toRow))])
+  const values = [JSON.stringify(mined.map(toRow)), confirmed?.toString() ?? null]
+  await trx.raw('select set_mined(?, ?)', values)
 }
 
 const toRow = ({ block, minedAt, gasUsed, units, ...mined }: MinedOperation) => ({
@@ -155,11 +163,16 @@ export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise
   )
 }
 
-/** Confirms what is mined up to a block. */
-export async function confirmUpTo(trx: Db, chainId: number, block: bigint): Promise<void> {
+/** Confirms what is mined up to a block. `except`: of these the chain says something else. */
+export async function confirmUpTo(
+  trx: Db,
+  chainId: number,
+  { block, except = [] }: { block: bigint; except?: string[] },
+): Promise<void> {
   await trx('operation')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '<=', block.toString())
+    .whereRaw('not id = any(?)', [except])
     .update({ state: 'confirmed' })
 }
 

@@ -1,4 +1,5 @@
 import { namedColumns } from '../connection/columns.js'
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
 /** A burn's message, as far as it is known. All bytes are hex text. */
@@ -83,8 +84,12 @@ export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string }
  * hardly ever holds a row it knows nothing, and would compare all operations with all.
  */
 export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
-  const { rows } = await db.raw<{ rows: OpenBurn[] }>(
-    `select ${namedColumns('burn', columns)}, b.chain_id as "chainId", b.tx_hash as "txHash"
+  return runPrepared<OpenBurn>(db, openStatement, [])
+}
+
+const openStatement: Statement = {
+  name: 'open burns',
+  text: `select ${namedColumns('burn', columns)}, b.chain_id as "chainId", b.tx_hash as "txHash"
      from (select * from burn where not minted and sent is not null offset 0) as burn
      cross join lateral (
        select * from operation o
@@ -94,8 +99,6 @@ export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
        where o.intent_id = b.intent_id and o.sequence = b.sequence and o.kind = 'mint' offset 0) as m on true
      where burn.message is null or coalesce(m.state, 'queued') in ('queued', 'deferred')
      order by burn.burned_at, b.created_at`,
-  )
-  return rows
 }
 
 /** What was burned in a step has come out for good. */

@@ -1,3 +1,4 @@
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
 
@@ -19,11 +20,17 @@ export async function sumCosts(
   { chainId, sender }: Sender,
   fromNonce: bigint,
 ): Promise<bigint> {
-  const row = await trx('chain_tx as t')
-    .where({ 't.chain_id': chainId.toString(), 't.sender': sender })
-    .where('t.nonce', '>=', fromNonce.toString())
-    .first<{ wei: string }>(trx.raw(`coalesce(sum(${costOf}), 0) as wei`))
+  const values = [chainId.toString(), sender, fromNonce.toString()]
+  const [row] = await runPrepared<{ wei: string }>(trx, costsStatement, values)
+  if (!row) throw new Error('A sum is always told.')
   return BigInt(row.wei)
+}
+
+const costsStatement: Statement = {
+  name: 'costs of a sender',
+  // Of a nonce that the planner does not know, or it would plan anew for each call.
+  text: `select coalesce(sum(${costOf}), 0) as wei from chain_tx t
+    where t.chain_id = $1 and t.sender = $2 and t.nonce >= (select $3::bigint)`,
 }
 
 /**

@@ -1,3 +1,4 @@
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { WalletSecret } from '../keys.js'
 import type { ExecutionPlan } from '../../domain/intent.js'
@@ -19,12 +20,12 @@ type OrderRow = { id: string } & {
 
 /** Reads what operations are built from, by their ids, in one statement. */
 export async function readOrders(db: Db, operations: Operation[]): Promise<Map<string, Order>> {
-  const { rows } = await db.raw<{ rows: OrderRow[] }>(ORDERS, {
-    ids: operations.map(({ id }) => id),
-    intents: operations.map(({ intentId }) => intentId),
-    wallets: operations.map(({ walletId }) => walletId),
-    accounts: operations.map(({ accountId }) => accountId),
-  })
+  const rows = await runPrepared<OrderRow>(db, ordersStatement, [
+    operations.map(({ id }) => id),
+    operations.map(({ intentId }) => intentId),
+    operations.map(({ walletId }) => walletId),
+    operations.map(({ accountId }) => accountId),
+  ])
   return new Map(rows.map((row) => [row.id, toOrder(row)]))
 }
 
@@ -38,11 +39,14 @@ function toOrder(row: OrderRow): Order {
   }
 }
 
-const ORDERS = `
-select o.id, w.id as "walletId", w.account_id as "accountId", w.address, s.kek_id as "kekId", s.sealed,
+const ordersStatement: Statement = {
+  name: 'orders',
+  // Lists that the planner does not know, or it would plan anew for each call.
+  text: `select o.id, w.id as "walletId", w.account_id as "accountId", w.address, s.kek_id as "kekId", s.sealed,
   i.plan, i.action, i.units, i.everything
-from unnest(cast(:ids as text[]), cast(:intents as text[]), cast(:wallets as text[]),
-  cast(:accounts as text[])) as o(id, intent_id, wallet_id, account_id)
+from unnest((select $1)::text[], (select $2)::text[], (select $3)::text[], (select $4)::text[])
+  as o(id, intent_id, wallet_id, account_id)
 left join wallet w on w.id = o.wallet_id
 left join wallet_secret s on s.wallet_id = w.id
-left join intent i on i.id = o.intent_id and i.wallet_id = o.wallet_id and i.account_id = o.account_id`
+left join intent i on i.id = o.intent_id and i.wallet_id = o.wallet_id and i.account_id = o.account_id`,
+}

@@ -1,28 +1,36 @@
 import type { Listener } from '../connection/listen.js'
 import type { OperationState } from '../../domain/operation.js'
 
-/** What gives the signer work: an order, and what is mined, for which another one may have waited. */
-export const signerStates: OperationState[] = ['queued', 'mined']
+/**
+ * What gives the signer work: an order, and what is mined, for which another one may have waited. Where one block
+ * confirms, what it brings is confirmed at once.
+ */
+export const signerStates: OperationState[] = ['queued', 'mined', 'confirmed']
+
+/** Resolves when there may be work, on that chain where one is named; at the latest after the given milliseconds. */
+export type NextWork = (timeoutMs: number, chainId?: number) => Promise<void>
 
 /**
- * Announces work: the returned function resolves when an operation reaches one of the states, at the
- * latest after the given milliseconds. Call it before looking at the rows and await it afterwards, so
- * that nothing announced in between is missed. Any number of loops may wait.
+ * Announces work: the returned function resolves when an operation reaches one of the states. Call it before looking
+ * at the rows and await it afterwards, so that nothing announced in between is missed. Any number of loops may wait,
+ * and what a chain brings wakes those who wait for it or for any.
  */
 export function watchQueue(
   listener: Listener,
   stopping: AbortSignal,
   states: readonly string[],
-): (timeoutMs: number) => Promise<void> {
-  const waiting = new Set<() => void>()
-  const announce = () => {
-    for (const wake of waiting) wake()
+): NextWork {
+  const waiting = new Map<() => void, number | undefined>()
+  const announce = (chainId?: number) => {
+    for (const [wake, of] of waiting) {
+      if (chainId === undefined || of === undefined || of === chainId) wake()
+    }
   }
-  stopping.addEventListener('abort', announce)
+  stopping.addEventListener('abort', () => announce())
   listener.subscribe((change) => {
-    if (!change || states.includes(change.state)) announce()
+    if (!change || states.includes(change.state)) announce(change?.chainId)
   })
-  return (timeoutMs) =>
+  return (timeoutMs, chainId) =>
     new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer)
@@ -30,7 +38,7 @@ export function watchQueue(
         resolve()
       }
       const timer = setTimeout(wake, timeoutMs)
-      waiting.add(wake)
+      waiting.set(wake, chainId)
       if (stopping.aborted) wake()
     })
 }

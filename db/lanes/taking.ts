@@ -1,6 +1,6 @@
 import { operationColumns, type Operation } from './operations.js'
 import { namedColumns } from '../connection/columns.js'
-import { runPlannedOnce } from '../connection/prepared.js'
+import { runPlannedOnce, runPrepared } from '../connection/prepared.js'
 import { holdStops, isNotStopped } from './stops.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
@@ -113,19 +113,21 @@ const leased = `select wallet_id from operation
 
 /** True when something of the chain waits for the signer. */
 export async function hasWorkToSign(db: Db, chainId: number): Promise<boolean> {
-  // In the order of its index, which is therefore read: what waits may stand at the very end of the table.
-  const firstOf = (where: string, order: string) => `(select true from operation op
-    where ${where} and ${isTakable} and ${isNotStopped} order by ${order} limit 1)`
-  const here = 'op.chain_id = :chain'
-  const { rows } = await db.raw<{ rows: { hasWork: boolean | null }[] }>(
-    `select coalesce(
-      ${firstOf(`${here} and ${isWaiting}`, 'op.priority, op.account_id, op.created_at')},
-      ${firstOf(`${isOfChain(':chain')} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
-      ${firstOf(`${here} and ${isAlone}`, 'op.created_at')}) as "hasWork"`,
-    { chain: chainId.toString() },
-  )
-  return rows[0]?.hasWork === true
+  const statement = { name: 'has work', text: HAS_WORK }
+  const [row] = await runPrepared<{ hasWork: boolean | null }>(db, statement, [chainId.toString()])
+  return row?.hasWork === true
 }
+
+/** In the order of its index, which is therefore read: what waits may stand at the very end of the table. */
+const foundFirst = (where: string, order: string) => `(select true from operation op
+    where ${where} and ${isTakable} and ${isNotStopped} order by ${order} limit 1)`
+/** A chain that the planner does not know, or it would plan anew for each call. */
+const hidden = '(select $1::bigint)'
+const here = `op.chain_id = ${hidden}`
+const HAS_WORK = `select coalesce(
+  ${foundFirst(`${here} and ${isWaiting}`, 'op.priority, op.account_id, op.created_at')},
+  ${foundFirst(`${isOfChain(hidden)} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
+  ${foundFirst(`${here} and ${isAlone}`, 'op.created_at')}) as "hasWork"`
 
 /** A lane's lowest open nonce counts as late after so long, unless its chain's own time is told. */
 const LATE_SECONDS = 60
@@ -286,19 +288,17 @@ order by r.priority, r.turn, r.created_at`
  */
 export async function lockTaken(trx: Db, operations: Operation[], taker: string) {
   await holdStops(trx)
-  const rows = await trx('operation as op')
-    .leftJoin('intent as i', 'i.id', 'op.intent_id')
-    .whereIn(
-      'op.id',
-      operations.map(({ id }) => id),
-    )
-    .where('op.taken_by', taker)
-    .whereRaw('op.taken_until > clock_timestamp()')
-    .whereRaw(`(op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})`)
-    .whereRaw(isNotStopped)
-    .orderBy('op.id')
-    .forUpdate('op')
-    .select<{ id: string; state: string }[]>('op.id', 'op.state')
+  const ids = operations.map(({ id }) => id)
+  const statement = { name: 'lock taken', text: LOCK_TAKEN }
+  const rows = await runPrepared<{ id: string; state: string }>(trx, statement, [ids, taker])
   const states = new Map(rows.map(({ id, state }) => [id, state]))
   return operations.filter(({ id, state }) => states.get(id) === state)
 }
+
+const LOCK_TAKEN = `
+select op.id, op.state from operation op left join intent i on i.id = op.intent_id
+where op.id = any ((select $1)::text[]) and op.taken_by = $2 and op.taken_until > clock_timestamp()
+  and (op.state = 'signed' and op.tx_id is null or op.state = 'queued' and ${isLive})
+  and ${isNotStopped}
+order by op.id
+for update of op`

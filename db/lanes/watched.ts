@@ -1,3 +1,4 @@
+import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
@@ -28,36 +29,31 @@ export async function findOperationsByKey(
   chainId: number,
   keys: string[],
 ): Promise<WatchedOperation[]> {
-  return readWatched(db, chainId).whereIn('o.chain_key', keys)
+  return runPrepared<WatchedOperation>(db, byKeyStatement, [chainId, keys])
 }
 
 /** An operation whose key is used on the chain while no log of it is booked, and the lowest block it may be in. */
 export type SpentOperation = WatchedOperation & { spentSince: bigint }
 
 export async function findSpentOperations(db: Db, chainId: number): Promise<SpentOperation[]> {
-  return readWatched<SpentOperation>(db, chainId)
-    .whereNotNull('o.spent_since')
-    .whereIn('o.state', ['queued', 'deferred', 'signed'])
-    .orderBy('o.created_at')
+  return runPrepared<SpentOperation>(db, spentStatement, [chainId])
 }
 
-const readWatched = <Row = WatchedOperation>(db: Db, chainId: number) =>
-  db('operation as o')
-    .join('wallet as w', 'w.id', 'o.wallet_id')
-    .leftJoin('treasury as t', db.raw('true'))
-    .where('o.chain_id', chainId)
-    .select<Row[]>(
-      'o.id',
-      'o.intent_id as intentId',
-      'o.sequence',
-      'o.kind',
-      'o.chain_key as chainKey',
-      'o.state',
-      'o.block_hash as blockHash',
-      'o.spent_since as spentSince',
-      'w.address as wallet',
-      't.address as treasury',
-    )
+// Values that the planner does not know, here and below, or it would plan anew for each call.
+const WATCHED = `
+  select o.id, o.intent_id as "intentId", o.sequence, o.kind, o.chain_key as "chainKey", o.state,
+    o.block_hash as "blockHash", o.spent_since as "spentSince", w.address as wallet, t.address as treasury
+  from operation o join wallet w on w.id = o.wallet_id left join treasury t on true
+  where o.chain_id = (select $1::bigint)`
+const byKeyStatement: Statement = {
+  name: 'watched by key',
+  text: `${WATCHED} and o.chain_key = any ((select $2)::text[])`,
+}
+const spentStatement: Statement = {
+  name: 'watched and spent',
+  text: `${WATCHED} and o.spent_since is not null and o.state in ('queued', 'deferred', 'signed')
+    order by o.created_at`,
+}
 
 /** `refusals`: how often in a row every endpoint has refused it for good. */
 export type OpenSend = {
@@ -71,9 +67,13 @@ export type OpenSend = {
 
 /** All sends of transactions that are not mined yet, in nonce order per lane. */
 export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]> {
-  return db('chain_tx as t')
-    .join('chain_tx_send as s', 's.tx_id', 't.id')
-    .where({ 't.chain_id': chainId, 't.state': 'open' })
-    .orderBy(['t.sender', 't.nonce', 's.n'])
-    .select<OpenSend[]>('t.id as txId', 't.sender', 't.nonce', 's.n', 's.hash', 's.refusals')
+  return runPrepared<OpenSend>(db, openStatement, [chainId])
+}
+
+const openStatement: Statement = {
+  name: 'open sends',
+  text: `select t.id as "txId", t.sender, t.nonce, s.n, s.hash, s.refusals
+    from chain_tx t join chain_tx_send s on s.tx_id = t.id
+    where t.chain_id = (select $1::bigint) and t.state = 'open'
+    order by t.sender, t.nonce, s.n`,
 }

@@ -9,6 +9,7 @@ import { dispatching } from './0049_dispatching.js'
 import { ordering } from './0050_ordering.js'
 import { admitting } from './0051_admitting.js'
 import { signedFundings } from './0052_signed_fundings.js'
+import { lighter } from './0056_lighter.js'
 import { madeWallets } from './0047_made_wallets.js'
 import { events } from './0014_events.js'
 import { expiry } from './0034_expiry.js'
@@ -91,4 +92,5 @@ export const migrations = [
   { name: '0050_ordering', sql: ordering },
   { name: '0051_admitting', sql: admitting },
   { name: '0052_signed_fundings', sql: signedFundings },
+  { name: '0056_lighter', sql: lighter },
 ]

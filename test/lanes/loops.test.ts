@@ -106,8 +106,8 @@ describe('signer and driver as loops', () => {
 describe('a queue', () => {
   const listenerOf = () => {
     const subscribers = new Set<Parameters<Listener['subscribe']>[0]>()
-    const publish = (state: string) => {
-      for (const tell of subscribers) tell({ id: '1', state })
+    const publish = (state: string, chainId?: number) => {
+      for (const tell of subscribers) tell({ id: '1', state, chainId })
     }
     return {
       publish,
@@ -127,5 +127,21 @@ describe('a queue', () => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     listener.publish('queued')
     await expect(wait).resolves.toBeUndefined()
+  })
+
+  test('what a chain brings wakes those who wait for it or for any, and no others', async () => {
+    const listener = listenerOf()
+    const next = watchQueue(listener, new AbortController().signal, ['queued'])
+    const woken: string[] = []
+    const waits = { one: 1, two: 2, any: undefined }
+    const all = Object.entries(waits).map(([name, chainId]) =>
+      next(600_000, chainId).then(() => woken.push(name)),
+    )
+    listener.publish('queued', 1)
+    await Promise.all([all[0], all[2]])
+    expect(woken).toEqual(['one', 'any'])
+    listener.publish('queued')
+    await all[1]
+    expect(woken).toEqual(['one', 'any', 'two'])
   })
 })

@@ -130,7 +130,7 @@ describe('of two chains of very different height', () => {
     const own = await insertMinedStep(high, high.height - 1n)
     await insertMinedStep(low, low.height - 1n)
     const before = await readRows(low)
-    await confirmUpTo(database.db, high.id, high.height)
+    await confirmUpTo(database.db, high.id, { block: high.height })
     expect(await operationOf(own)).toMatchObject({ state: 'confirmed' })
     expect(await readRows(low)).toEqual(before)
   })
@@ -233,7 +233,7 @@ describe('the edge of a block', () => {
       await insertMinedStep(low, low.height - 1n),
       await insertMinedStep(low, low.height),
     ]
-    await confirmUpTo(database.db, low.id, low.height - 1n)
+    await confirmUpTo(database.db, low.id, { block: low.height - 1n })
     expect(await operationOf(at)).toMatchObject({ state: 'confirmed' })
     expect(await operationOf(above)).toMatchObject({ state: 'mined' })
   })

@@ -129,7 +129,7 @@ test('who subscribes hears of each by itself', async () => {
   while (changes.length < 3) await session.query('select pg_sleep(0.005)')
   ending.abort()
   const told = changes.slice(1).sort((a, b) => (String(a?.id) < String(b?.id) ? -1 : 1))
-  expect(told).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed' })))
+  expect(told).toEqual(ids.sort().map((id) => ({ id, state: 'confirmed', chainId: chain })))
 })
 
 test('steps are told in the order of their logs, whatever the order of the rows', async () => {

@@ -60,8 +60,8 @@ async function book(trx: Db): Promise<void> {
   }))
   await findOperationsByKey(trx, CHAIN, booking)
   const told = await holdEnded(trx, CHAIN, { mined, confirmed: MINED.number })
-  await setMined(trx, mined)
-  await confirmUpTo(trx, CHAIN, MINED.number)
+  await confirmUpTo(trx, CHAIN, { block: MINED.number, except: booking })
+  await setMined(trx, mined, MINED.number)
   await finalizeUpTo(trx, CHAIN, MINED)
   await reconsiderIntents(trx, told)
 }
