@@ -14,6 +14,7 @@ import { createTeller } from './holds.js'
 import { attemptMs, park, parkedPause } from './parking.js'
 import { finalizeIntent } from './status.js'
 import {
+  completeIfLast,
   failIfSimulated,
   readSpending,
   runStep,
@@ -216,7 +217,7 @@ export async function mint(
   const { txHash } = result
   const arrived = assetText(BigInt(result.units))
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
-  return result
+  return completeIfLast(tools, input, result)
 }
 
 /** A fast message expires. The lanes have it attested anew, with the same nonce. */

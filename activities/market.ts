@@ -1,4 +1,5 @@
 import {
+  completeIfLast,
   failIfSimulated,
   readSpending,
   runStep,
@@ -27,5 +28,6 @@ async function runOnChain(
   const { chainId } = tools.registry.get(chain)
   const order = { intentId, sequence, kind: type, accountId, walletId, chainId }
   const units = await readSpending(tools, input)
-  return runStep(tools, { order: { ...order, input: { units } }, deadlineMs })
+  const result = await runStep(tools, { order: { ...order, input: { units } }, deadlineMs })
+  return completeIfLast(tools, input, result)
 }

@@ -94,9 +94,14 @@ export async function finalizeIntent(
   return { status }
 }
 
-async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'status' | 'error'>> {
+/** Completes an intent whose steps are all done by their rows. Safe to repeat. True when it is completed. */
+export async function completeIntent(db: Db, intentId: string): Promise<boolean> {
   crashPoint('activity: before the end is stored')
-  if (await completeWhenDone(db, input.intentId)) return { status: 'completed', error: null }
+  return completeWhenDone(db, intentId)
+}
+
+async function conclude(db: Db, input: FinalizeInput): Promise<Pick<Intent, 'status' | 'error'>> {
+  if (await completeIntent(db, input.intentId)) return { status: 'completed', error: null }
   const { intent, isFree } = await db.transaction(async (trx) => {
     const intent = await writeEnd(trx, input)
     return { intent, isFree: await costsNothing(trx, intent) }

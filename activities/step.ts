@@ -26,6 +26,7 @@ import {
   type Teller,
 } from './holds.js'
 import { attemptMs, park, parkedPause } from './parking.js'
+import { completeIntent } from './status.js'
 import type { Chains } from '../chains/connect.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
@@ -54,6 +55,8 @@ export type StepInput<Step> = {
   /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
+  /** No other one follows: it completes its intent. */
+  isLast?: true
   /** A failure that the caller has simulated, to test how he handles it. */
   simulate?: Fault
 }
@@ -69,9 +72,9 @@ export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
 
 /**
  * What a step did. `units` are base units of what its own logs show as moved; `url` is the page of its transaction,
- * where its chain has an explorer.
+ * where its chain has an explorer; `isCompleted`: it was the last one, and its intent is completed by the rows.
  */
-export type StepResult = { txHash: string; units: string; url?: string }
+export type StepResult = { txHash: string; units: string; url?: string; isCompleted?: true }
 
 const LONGEST_RETRY_MS = 60_000
 /** What is let go on is under way at once, and its activity hears of it soon. */
@@ -109,6 +112,19 @@ export async function runStep(
   const result = toStepResult(last, failureCodes[order.kind])
   const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
   return url === undefined ? result : { ...result, url }
+}
+
+/**
+ * Completes the intent of a last step that is done, so that its workflow need not ask for it. Where the rows say
+ * otherwise nothing is said of it: the workflow then has it decided how the intent ends.
+ */
+export async function completeIfLast(
+  { db }: Pick<Tools, 'db'>,
+  { isLast, intentId }: Pick<StepInput<Step>, 'isLast' | 'intentId'>,
+  result: StepResult,
+): Promise<StepResult> {
+  const isCompleted = isLast === true && (await completeIntent(db, intentId))
+  return isCompleted ? { ...result, isCompleted } : result
 }
 
 function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {

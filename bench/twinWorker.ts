@@ -5,10 +5,6 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
  * A worker of workflows that do nothing, on the settings of `worker/main.ts`. A process of its own, started by IPC
  * with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
  */
-export type TwinActivities = {
-  finalize(input: { intentId: string }): Promise<{ status: string }>
-}
-
 const SLOTS = {
   maxConcurrentWorkflowTaskExecutions: 40,
   maxConcurrentActivityTaskExecutions: 5_000,
@@ -19,20 +15,19 @@ const names = ['deposit', 'withdraw', 'swap', 'bridge', 'awaitAttestation', 'min
 /** What a step tells its workflow. */
 const done = { txHash: `0x${'0'.repeat(64)}`, units: '1000000' }
 
-const activities: TwinActivities = {
-  finalize(input) {
-    process.send?.({ type: 'ended', id: input.intentId, at: Date.now() })
-    return Promise.resolve({ status: 'completed' })
-  },
+function step({ intentId, isLast }: { intentId: string; isLast?: true }) {
+  if (!isLast) return Promise.resolve(done)
+  process.send?.({ type: 'ended', id: intentId, at: Date.now() })
+  return Promise.resolve({ ...done, isCompleted: true })
 }
-const steps = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(done)]))
+const activities = Object.fromEntries(names.map((name) => [name, step]))
 
 const [address = '', taskQueue = ''] = process.argv.slice(2)
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: ['SIGTERM'] })
 const connection = await NativeConnection.connect({ address })
 const worker = await Worker.create({
   ...{ connection, taskQueue, ...SLOTS },
-  activities: { ...activities, ...steps },
+  activities,
   workflowsPath: fileURLToPath(new URL('twinWorkflow.ts', import.meta.url)),
 })
 process.send?.({ type: 'ready' })

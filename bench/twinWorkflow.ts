@@ -1,5 +1,4 @@
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
-import type { TwinActivities } from './twinWorker.js'
+import { proxyActivities } from '@temporalio/workflow'
 import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
 
 /** `steps`: one activity each. */
@@ -11,19 +10,14 @@ const steps = proxyActivities<Record<string, (input: object) => Promise<object>>
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 
-const { finalize } = proxyLocalActivities<TwinActivities>({
-  startToCloseTimeout: '10s',
-  localRetryThreshold: '3s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1m' },
-})
-
 /** What is left of `executeIntent` when nothing is done: as many activities, of the same kinds, with as much to say. */
 export async function twin({ steps: names, intent }: TwinInput): Promise<{ status: string }> {
   const { plan, ...shared } = intent
   for (const [i, name] of names.entries()) {
     const step = plan?.steps[Math.min(i, plan.steps.length - 1)]
-    const options = { summary: name }
-    await steps[name]?.executeWithOptions(options, [{ ...shared, deadlineMs: Date.now(), step }])
+    const isLast = i === names.length - 1
+    const input = { ...shared, deadlineMs: Date.now(), step, ...(isLast && { isLast }) }
+    await steps[name]?.executeWithOptions({ summary: name }, [input])
   }
-  return finalize({ intentId: intent.intentId })
+  return { status: 'completed' }
 }

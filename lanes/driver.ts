@@ -62,9 +62,12 @@ export async function driveChain(
   }
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
-    const before = tools.following.head
+    const { following } = tools
+    const { head, height } = following
     const more = await bookChain(tools)
-    pace.answered(performance.now(), tools.following.head !== before)
+    // Where blocks have vanished the head may be no higher, and is another one all the same.
+    const blocks = following.head === head ? 0 : Math.max(Number(following.height - height), 1)
+    pace.answered(blocks > 0 ? following.toldAt : performance.now(), blocks)
     if (!more) await untilNextHead()
   }
   try {

@@ -14,7 +14,7 @@ import type { Activities } from '../activities/index.js'
 import { summaryOf } from './details.js'
 import { createTelling, type Telling } from './telling.js'
 import { feederOf, isTerminal, lastKind } from '../domain/intent.js'
-import type { ExecutionPlan, Progress, Step } from '../domain/intent.js'
+import type { ExecutionPlan, IntentStatus, Progress, Step } from '../domain/intent.js'
 import type { Fault } from '../domain/simulate.js'
 
 export type ExecuteIntentInput = {
@@ -77,13 +77,18 @@ export async function executeIntent(input: ExecuteIntentInput): Promise<{ status
 /** What readers are told: callers, who query it, and operators. */
 type Told = { progress: Progress; telling: Telling }
 
+/** `code`: under which it has failed. */
+type Ended = { status: IntentStatus; code?: string }
+
 async function run(input: ExecuteIntentInput, told: Told): Promise<{ status: string }> {
   const { intentId } = input
   const { progress, telling } = told
   for (let round = 1; ; round++) {
     if (round > 2) await pause(round)
-    const failure = await runSteps(input, told)
-    const { status, code } = await finalizeIntent({ intentId, ...(failure && { failure }) })
+    const { isCompleted, failure } = await runSteps(input, told)
+    const { status, code }: Ended = isCompleted
+      ? { status: 'completed' }
+      : await finalizeIntent({ intentId, ...(failure && { failure }) })
     progress.status = status
     // The rows say otherwise: a reorg has changed them, or a step was completed or failed by hand. Steps that are
     // done return at once.
@@ -106,11 +111,15 @@ async function pause(round: number): Promise<void> {
   await sleep(Math.min(ROUND_PAUSES_MS.first * 2 ** (round - 3), ROUND_PAUSES_MS.longest))
 }
 
-/** Goes through the plan. @returns Why it ends early; undefined when all steps returned. */
-async function runSteps(input: ExecuteIntentInput, told: Told): Promise<Failure | undefined> {
+/** `isCompleted`: the last step has completed the intent. `failure`: why it ends early. Neither: all steps returned. */
+type Gone = { isCompleted?: boolean; failure?: Failure }
+
+/** Goes through the plan. */
+async function runSteps(input: ExecuteIntentInput, told: Told): Promise<Gone> {
   const { progress, telling } = told
   progress.completedSteps = 0
   let step: number | undefined
+  let isCompleted = false
   try {
     const plan = input.plan ?? toPlan(await planIntent({ intentId: input.intentId }))
     telling.begin(plan)
@@ -119,12 +128,14 @@ async function runSteps(input: ExecuteIntentInput, told: Told): Promise<Failure 
       progress.status = 'executing'
       progress.waitingFor = summaryOf(next)
       telling.step(step)
-      await executeStep(input, { step: next, feeder: feederOf(plan, next) }, told)
+      const isLast = next === plan.steps.at(-1)
+      const at = { step: next, feeder: feederOf(plan, next), isLast }
+      isCompleted = await executeStep(input, at, told)
       progress.completedSteps += 1
     }
-    return undefined
+    return { isCompleted }
   } catch (error) {
-    return toFailure(error, step)
+    return { failure: toFailure(error, step) }
   }
 }
 
@@ -134,27 +145,22 @@ function toPlan(plan: ExecutionPlan | null): ExecutionPlan {
   throw ApplicationFailure.nonRetryable('The planning told no plan.', 'NOT_DONE')
 }
 
-/** @param feeder - The step that brings the money which this one spends, if there is one. */
+/** `feeder`: the step that brings the money which this one spends, if there is one. */
+type At = { step: Step; feeder: Step | undefined; isLast: boolean }
+
+/** @returns Whether it has completed the intent, as the last step does. */
 async function executeStep(
   input: ExecuteIntentInput,
-  { step, feeder }: { step: Step; feeder: Step | undefined },
+  at: At,
   { progress, telling }: Told,
-): Promise<void> {
-  const { intentId, accountId, walletId, simulate } = input
+): Promise<boolean> {
+  const { step, isLast } = at
   const { sequence } = step
-  const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
-  const deadlineMs = Date.now() + STEP_DEADLINE_MS
-  const shared = {
-    intentId,
-    accountId,
-    walletId,
-    deadlineMs,
-    ...(fedBy && { fedBy }),
-    ...(simulate && { simulate }),
-  }
+  const shared = sharedBy(input, at)
   const mark = (what: string, chain: string, result: Result) => {
     const { txHash, url } = toHash(result)
     telling.mark({ sequence, what, chain, txHash, ...(url && { url }) })
+    return isLast && result?.isCompleted === true
   }
   const options = { summary: summaryOf(step) }
   switch (step.type) {
@@ -186,8 +192,21 @@ async function executeStep(
   }
 }
 
+/** What all activities of a step are given. */
+function sharedBy(input: ExecuteIntentInput, { feeder, isLast }: At) {
+  const { intentId, accountId, walletId, simulate } = input
+  const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
+  return {
+    ...{ intentId, accountId, walletId },
+    deadlineMs: Date.now() + STEP_DEADLINE_MS,
+    ...(fedBy && { fedBy }),
+    ...(isLast && { isLast }),
+    ...(simulate && { simulate }),
+  }
+}
+
 /** What an activity returned, or what somebody who completed it by hand said. */
-type Result = { txHash: string; url?: string } | null
+type Result = { txHash: string; url?: string; isCompleted?: boolean } | null
 
 const toHash = (result: Result): { txHash: string; url?: string } => ({
   txHash: typeof result?.txHash === 'string' ? result.txHash : 'unknown',

@@ -25,7 +25,7 @@ export async function forgetEvents(db: Db, accountId: string): Promise<void> {
   await db('intent_event').where({ account_id: accountId }).delete()
 }
 
-const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
+export const testPlan = (amount: string, market = '0x01'): ExecutionPlan => ({
   strategy: 'direct-deposit',
   targetChain: 'arbitrum-sepolia',
   targetProtocol: 'aave-v3',

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import {
+  attestation,
   createGate,
   done,
   failureOf,
@@ -13,7 +14,7 @@ import {
   startIntentRuns,
   type IntentRuns,
 } from './intentRuns.js'
-import { lendPlan as plan } from './plans.js'
+import { bridgedPlan, lendPlan as plan } from './plans.js'
 import type { Progress } from '../../domain/intent.js'
 import type { fundWallet } from '../../workflows/fundWallet.js'
 import type { snapshotYields } from '../../workflows/snapshotYields.js'
@@ -34,6 +35,25 @@ describe('executeIntent', () => {
     expect(namesOf(calls)).toEqual(['deposit', 'finalizeIntent'])
     expect(calls[0]?.input).toMatchObject({ walletId: 'svc_wallet_1', step: plan.steps[0] })
     expect(calls[1]?.input).toEqual({ intentId: expect.stringMatching(/^intent_/) })
+  })
+
+  test('a last step that has completed the intent is its end, with nothing more in the history', async () => {
+    const deposit = () => Promise.resolve({ ...done, isCompleted: true as const })
+    const { result: history, calls } = await runs.run({ deposit }, historyOf, { plan })
+    expect(namesOf(calls)).toEqual(['deposit'])
+    expect(calls[0]?.input).toMatchObject({ isLast: true })
+    const events = history.events ?? []
+    expect(events.some((event) => event.markerRecordedEventAttributes)).toBe(false)
+    expect(events.at(-1)).toHaveProperty('workflowExecutionCompletedEventAttributes')
+  })
+
+  test('an earlier step, and what is no truth, complete nothing', async () => {
+    const bridge = () => Promise.resolve({ ...done, attestation, isCompleted: true as const })
+    const mint = () => Promise.resolve({ ...done, isCompleted: true as const })
+    const deposit = () => Promise.resolve({ ...done, isCompleted: 'yes' } as never)
+    const { calls } = await runs.run({ bridge, mint, deposit }, resultOf, { plan: bridgedPlan })
+    expect(namesOf(calls).slice(-2)).toEqual(['deposit', 'finalizeIntent'])
+    expect(inputOf(calls, 'mint')).not.toHaveProperty('isLast')
   })
 
   test('plans first when the intent was stored without a plan', async () => {
