@@ -200,7 +200,7 @@ export async function mint(
   tools: Tools,
   input: StepInput<BridgeStep> & { nonce: string },
 ): Promise<StepResult> {
-  const { intentId, accountId, walletId, step } = input
+  const { intentId, accountId, walletId, step, isLast } = input
   const { sequence, asset, to } = step
   const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
@@ -212,6 +212,7 @@ export async function mint(
   const result = await runStep(tools, {
     order: { ...order, input: { units } },
     deadlineMs: Infinity,
+    isLast,
   })
   const { txHash } = result
   const arrived = assetText(BigInt(result.units))

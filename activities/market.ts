@@ -21,11 +21,11 @@ async function runOnChain(
   tools: Tools,
   input: StepInput<DepositStep | WithdrawStep | SwapStep>,
 ): Promise<StepResult> {
-  const { intentId, accountId, walletId, step, deadlineMs } = input
+  const { intentId, accountId, walletId, step, deadlineMs, isLast } = input
   failIfSimulated(input)
   const { type, sequence, chain } = step
   const { chainId } = tools.registry.get(chain)
   const order = { intentId, sequence, kind: type, accountId, walletId, chainId }
   const units = await readSpending(tools, input)
-  return runStep(tools, { order: { ...order, input: { units } }, deadlineMs })
+  return runStep(tools, { order: { ...order, input: { units } }, deadlineMs, isLast })
 }

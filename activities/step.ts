@@ -9,6 +9,8 @@ import {
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
 import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
+import { takeTurn } from '../db/connection/scope.js'
+import { completeWhenDone } from '../db/intents/status.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
@@ -54,6 +56,8 @@ export type StepInput<Step> = {
   /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
+  /** Nothing comes after it: when it is done, so is its intent. */
+  isLast?: true
   /** A failure that the caller has simulated, to test how he handles it. */
   simulate?: Fault
 }
@@ -94,10 +98,12 @@ const DEFERRED_SHARE = 1 / 10
  */
 export async function runStep(
   tools: Tools,
-  { order, deadlineMs, open }: StepRun,
+  { order, deadlineMs, open, isLast }: StepRun,
 ): Promise<StepResult> {
   crashPoint('activity: before the order')
-  const row = await submitOperation(tools.db, order, open)
+  // Of an account whose steps come by hundreds most wait here, and those of others find sessions.
+  const submit = () => submitOperation(tools.db, order, open)
+  const row = await takeTurn(tools.db, order.accountId, submit)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
   const teller = createTeller()
   await assertNotStopped(tools, row, teller)
@@ -107,6 +113,8 @@ export async function runStep(
   const last = await parkWhileWaiting(tools, settled, { deadlineMs, tellAgainMs })
   crashPoint('activity: before its result')
   const result = toStepResult(last, failureCodes[order.kind])
+  // Whoever asks for the intent need not wait until its workflow has heard of it, which comes to the same end.
+  if (isLast) await completeWhenDone(tools.db, order.intentId)
   const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
   return url === undefined ? result : { ...result, url }
 }
@@ -173,9 +181,10 @@ async function parkWhileWaiting(
   throw stillWaiting(reasonOf(latest), parkedPause(Math.min(tellAgainMs, toDeadlineMs)))
 }
 
-type StepRun = {
+export type StepRun = {
   order: OperationOrder | MintOrder
   deadlineMs: number
+  isLast?: true | undefined
   open?: (trx: Db, id: string) => Promise<void>
 }
 

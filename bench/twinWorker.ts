@@ -10,7 +10,8 @@ export type TwinActivities = {
 }
 
 const SLOTS = {
-  maxConcurrentWorkflowTaskExecutions: 40,
+  maxConcurrentWorkflowTaskExecutions: 8,
+  nonStickyToStickyPollRatio: 0.5,
   maxConcurrentActivityTaskExecutions: 5_000,
   maxConcurrentLocalActivityExecutions: 100,
 }

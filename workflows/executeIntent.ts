@@ -119,7 +119,8 @@ async function runSteps(input: ExecuteIntentInput, told: Told): Promise<Failure 
       progress.status = 'executing'
       progress.waitingFor = summaryOf(next)
       telling.step(step)
-      await executeStep(input, { step: next, feeder: feederOf(plan, next) }, told)
+      const isLast = next === plan.steps.at(-1)
+      await executeStep(input, { step: next, feeder: feederOf(plan, next), isLast }, told)
       progress.completedSteps += 1
     }
     return undefined
@@ -137,7 +138,7 @@ function toPlan(plan: ExecutionPlan | null): ExecutionPlan {
 /** @param feeder - The step that brings the money which this one spends, if there is one. */
 async function executeStep(
   input: ExecuteIntentInput,
-  { step, feeder }: { step: Step; feeder: Step | undefined },
+  { step, feeder, isLast }: { step: Step; feeder: Step | undefined; isLast: boolean },
   { progress, telling }: Told,
 ): Promise<void> {
   const { intentId, accountId, walletId, simulate } = input
@@ -145,11 +146,9 @@ async function executeStep(
   const fedBy = feeder && { sequence: feeder.sequence, kind: lastKind(feeder) }
   const deadlineMs = Date.now() + STEP_DEADLINE_MS
   const shared = {
-    intentId,
-    accountId,
-    walletId,
-    deadlineMs,
+    ...{ intentId, accountId, walletId, deadlineMs },
     ...(fedBy && { fedBy }),
+    ...(isLast && ({ isLast } as const)),
     ...(simulate && { simulate }),
   }
   const mark = (what: string, chain: string, result: Result) => {
