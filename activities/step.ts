@@ -9,6 +9,7 @@ import {
 import { outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
 import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
+import { takeTurn } from '../db/connection/scope.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import type { PriceLimits } from '../domain/limits.js'
 import { assetUnits } from '../domain/money.js'
@@ -100,7 +101,9 @@ export async function runStep(
   { order, deadlineMs, open }: StepRun,
 ): Promise<StepResult> {
   crashPoint('activity: before the order')
-  const row = await submitOperation(tools.db, order, open)
+  // Of an account whose steps come by hundreds most wait here, and those of others find sessions.
+  const submit = () => submitOperation(tools.db, order, open)
+  const row = await takeTurn(tools.db, order.accountId, submit)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
   const teller = createTeller()
   await assertNotStopped(tools, row, teller)
@@ -189,7 +192,7 @@ async function parkWhileWaiting(
   throw stillWaiting(reasonOf(latest), parkedPause(Math.min(tellAgainMs, toDeadlineMs)))
 }
 
-type StepRun = {
+export type StepRun = {
   order: OperationOrder | MintOrder
   deadlineMs: number
   open?: (trx: Db, id: string) => Promise<void>

@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client'
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -5,6 +6,7 @@ import { createAccount, createApiKey } from '../db/tenants/accounts.js'
 import { createHome, removeHome, startStack, type Stack } from '../test/e2e/stack.js'
 import { createCallers, inTurns, quantile } from './callers.js'
 import { dismiss, fundAll, gatherCrowd, openWallets, type Crowd } from './crowd.js'
+import { readTimes } from './histories.js'
 
 /**
  * One account sends a flood of lends at once, another one a few, alone and then beside the flood: its p95 from POST to
@@ -35,16 +37,26 @@ const APART_MS = 400
 const BACKLOG_MS = 4_000
 const POLL_MS = 250
 
-/** Stages of an intent in their order, each as ms since its POST. */
-const stages = ['answered', 'ordered', 'signed', 'mined', 'done'] as const
+/** Stages of an intent in their order, each as ms since its POST; those of its workflow by Temporal's clock. */
+const stages = [
+  ...(['answered', 'started', 'taken', 'decided', 'ordered', 'signed', 'mined'] as const),
+  ...(['heard', 'taken again', 'done', 'closed'] as const),
+]
 type Times = Record<(typeof stages)[number], number>
-type Party = { crowd: Crowd; wallets: string[] }
+/** What rows tell of all intents: how many of the flood came so far meanwhile does not hang on the machine. */
+const passed = { ordered: 'answered', signed: 'ordered', mined: 'signed', done: 'mined' } as const
+type Passed = Record<keyof typeof passed, number>
+type Timed = Times & { sentAt: number }
+type Party = { crowd: Crowd & { temporal: Client }; wallets: string[] }
 
 const home = await createHome()
 const stack = await startStack(home, {})
+const connection = await Connection.connect({ address: stack.facts.temporalAddress })
+const temporal = new Client({ connection })
 try {
   await measure(stack)
 } finally {
+  await connection.close()
   await stack.stop()
   removeHome(home)
 }
@@ -62,6 +74,7 @@ async function measure(stack: Stack): Promise<void> {
   const left = await countLeft(many)
   await sent
   report({ alone, beside, bundleMs: await readBundleMs(many), left })
+  console.table(await countPassed(many, beside))
   await dismiss(few)
   await untilOver(many)
   await dismiss(many)
@@ -82,7 +95,7 @@ async function gatherAccount(stack: Stack): Promise<Crowd> {
 async function open(crowd: Crowd, count: number): Promise<Party> {
   const wallets = await openWallets(crowd, count)
   await fundAll(crowd, wallets)
-  return { crowd, wallets }
+  return { crowd: { ...crowd, temporal }, wallets }
 }
 
 function wishOf(walletId: string) {
@@ -95,8 +108,8 @@ async function sendFlood({ crowd, wallets }: Party): Promise<void> {
 }
 
 /** One lend of each wallet, one after the other begins, in each round. Resolves when all are over. */
-async function lendSome({ crowd, wallets }: Party): Promise<Times[]> {
-  const times: Times[] = []
+async function lendSome({ crowd, wallets }: Party): Promise<Timed[]> {
+  const times: Timed[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const begun = wallets.map(async (walletId, at) => {
       await sleep(at * APART_MS)
@@ -116,9 +129,9 @@ async function lendSome({ crowd, wallets }: Party): Promise<Times[]> {
 type Row = Record<'ordered' | 'signed' | 'mined' | 'done', Date> & { status: string }
 
 async function untilDone(
-  { db }: Crowd,
+  { db, temporal }: Crowd & { temporal: Client },
   { id, sentAt, tookMs }: { id: string; sentAt: number; tookMs: number },
-): Promise<Times> {
+): Promise<Timed> {
   const query = db('intent as i')
     .leftJoin('operation as o', 'o.intent_id', 'i.id')
     .where('i.id', id)
@@ -129,17 +142,40 @@ async function untilDone(
   for (;;) {
     const [row] = await query.clone()
     if (row?.status === 'completed') {
-      const since = (time: Date) => time.getTime() - sentAt
       const { ordered, signed, mined, done } = row
-      const [first, second] = [since(ordered), since(signed)]
+      const rows = [ordered, signed, mined, done].map((time) => time.getTime() - sentAt)
+      const [first = NaN, second = NaN, third = NaN, last = NaN] = rows
+      const told = Object.entries(await readTimes(temporal, id)).map(([stage, at]) => [
+        stage,
+        at - sentAt,
+      ])
       return {
-        ...{ answered: tookMs, ordered: first, signed: second },
-        ...{ mined: since(mined), done: since(done) },
+        ...(Object.fromEntries(told) as Times),
+        sentAt,
+        ...{ answered: tookMs, ordered: first, signed: second, mined: third, done: last },
       }
     }
     if (row?.status === 'failed') throw new Error(`${id} has failed.`)
     await sleep(POLL_MS)
   }
+}
+
+/** How many intents came to each stage while one of the few was on its way there: p50 and p95. */
+async function countPassed({ db }: Crowd, beside: Timed[]) {
+  const rows = await db('intent as i')
+    .join('operation as o', 'o.intent_id', 'i.id')
+    .select<Row[]>(
+      ...['i.completed_at as done', 'o.created_at as ordered'],
+      ...['o.signed_at as signed', 'o.mined_at as mined'],
+    )
+  return Object.entries(passed).map(([stage, from]) => {
+    const reached = rows.map((row) => row[stage as keyof Passed]?.getTime() ?? NaN)
+    const counts = beside.map((one) => {
+      const [begin, end] = [one.sentAt + one[from], one.sentAt + one[stage as keyof Passed]]
+      return reached.filter((at) => at > begin && at < end).length
+    })
+    return { stage, p50: quantile(counts, 0.5), p95: quantile(counts, 0.95) }
+  })
 }
 
 /** How many intents are not over. */
@@ -163,10 +199,10 @@ async function readBundleMs({ db }: Crowd): Promise<number> {
   return rows[0].ms
 }
 
-type Measured = { alone: Times[]; beside: Times[]; bundleMs: number; left: number }
+type Measured = { alone: Timed[]; beside: Timed[]; bundleMs: number; left: number }
 
 function report({ alone, beside, bundleMs, left }: Measured): void {
-  const of = (times: Times[], stage: keyof Times, share: number) =>
+  const of = (times: Timed[], stage: keyof Times, share: number) =>
     Math.round(
       quantile(
         times.map((one) => one[stage]),

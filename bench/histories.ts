@@ -29,6 +29,26 @@ export function countActions(events: Events): number {
   return 1 + others.length + attempts.reduce((sum, attempt) => sum + attempt, 0)
 }
 
+/**
+ * When a workflow of one activity has come how far, by Temporal's clock, Unix ms: it was started, a worker took it and
+ * had decided, the activity's end was heard, a worker took it again, it was closed. Waits for its end.
+ */
+export async function readTimes(client: Client, id: string) {
+  const handle = client.workflow.getHandle(id)
+  await handle.result()
+  const { events } = await handle.fetchHistory()
+  const timesOf = (kind: keyof Events[number]) =>
+    (events ?? [])
+      .filter((event) => event[kind])
+      .map(({ eventTime }) => Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6)
+  const [started = NaN] = timesOf('workflowExecutionStartedEventAttributes')
+  const [taken = NaN, again = NaN] = timesOf('workflowTaskStartedEventAttributes')
+  const [decided = NaN] = timesOf(WORKFLOW_TASK_COMPLETED)
+  const [heard = NaN] = timesOf('activityTaskCompletedEventAttributes')
+  const [closed = NaN] = timesOf('workflowExecutionCompletedEventAttributes')
+  return { started, taken, decided, heard, 'taken again': again, closed }
+}
+
 /** What some of the workflows have written into their histories, each on average. */
 export async function readHistories(address: string, ids: string[]) {
   const connection = await Connection.connect({ address })

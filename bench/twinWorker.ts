@@ -6,7 +6,8 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
  * with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
  */
 const SLOTS = {
-  maxConcurrentWorkflowTaskExecutions: 40,
+  maxConcurrentWorkflowTaskExecutions: 8,
+  nonStickyToStickyPollRatio: 0.5,
   maxConcurrentActivityTaskExecutions: 5_000,
   maxConcurrentLocalActivityExecutions: 100,
 }

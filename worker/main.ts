@@ -23,21 +23,24 @@ import { createGuard } from '../webhooks/address.js'
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
 /**
- * Fixed sizes: a waiting activity holds a slot, not a thread. A workflow that is not in the cache is replayed when its
- * step ends.
+ * Fixed sizes: a waiting activity holds a slot, not a thread. Tasks of workflows are few at a time: what a worker has
+ * taken it works off as it came, and only what waits at Temporal is served by plan and account by account. A workflow
+ * that is not in the cache is replayed when its step ends.
  */
 const SLOTS = {
   maxCachedWorkflows: 1_000,
-  maxConcurrentWorkflowTaskExecutions: 40,
+  maxConcurrentWorkflowTaskExecutions: 8,
+  // A usual workflow has two tasks: one comes by the queue of all, one by that of the worker which knows it.
+  nonStickyToStickyPollRatio: 0.5,
   maxConcurrentActivityTaskExecutions: 5_000,
   maxConcurrentLocalActivityExecutions: 100,
 }
 
 /**
  * Of Postgres. A statement takes it milliseconds, and a session's first ones ten times as much: few that are warm do
- * more than many.
+ * more than many. An account's flood has eight of them.
  */
-const SESSIONS = 8
+const SESSIONS = 12
 
 const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)

@@ -13,14 +13,28 @@ export async function setExecuting(trx: Db, id: string): Promise<void> {
 }
 
 const completeStatement: Statement = {
-  name: 'complete intent',
-  text: 'select complete_intent($1) as "isCompleted"',
+  name: 'complete intents',
+  // In the order of their ids, in which intents are locked everywhere. Of one that is over no lock is taken.
+  text: `select asked.id, case when i.status = 'completed' then true else complete_intent(asked.id) end as "isCompleted"
+    from (select x.id from unnest($1::text[]) as x (id) order by x.id) asked
+    left join intent i on i.id = asked.id`,
 }
 
-/** Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. */
+const completersOf = perPool((db) =>
+  gather(async (ids: string[]) => {
+    type Row = { id: string; isCompleted: boolean }
+    const rows = await runPrepared<Row>(db, completeStatement, [[...new Set(ids)]])
+    const byId = new Map(rows.map(({ id, isCompleted }) => [id, isCompleted]))
+    return ids.map((id) => byId.get(id) === true)
+  }),
+)
+
+/**
+ * Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. What
+ * one block has ended is completed together.
+ */
 export async function completeWhenDone(db: Db, id: string): Promise<boolean> {
-  const [row] = await runPrepared<{ isCompleted: boolean }>(db, completeStatement, [id])
-  return row?.isCompleted === true
+  return completersOf(db)(id)
 }
 
 export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {

@@ -192,7 +192,7 @@ describe('an intent whose steps are all done', () => {
       expect(await finalizeIntent(pool, { intentId: id })).toEqual({ status: 'completed' })
     }
     await pool.destroy()
-    expect(sent).toEqual(['complete intent', 'complete intent'])
+    expect(sent).toEqual(['complete intents', 'complete intents'])
     expect(await ends(id)).toHaveLength(1)
   })
 

@@ -2,12 +2,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { runStep, type Tools } from '../../activities/step.js'
+import {
+  completeIfLast,
+  runStep,
+  type StepResult,
+  type StepRun,
+  type Tools,
+} from '../../activities/step.js'
 import { createRegistry } from '../../chains/registry.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { watchOutcomes } from '../../lanes/watching.js'
 import { operationId } from '../../lanes/operationId.js'
-import { insertTestIntent, insertTestWallet } from '../db/rows.js'
+import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { recordStatements } from '../support/sessionStatements.js'
 import type { OnChange } from '../../db/connection/listen.js'
@@ -17,21 +23,32 @@ let db: Db
 
 beforeAll(async () => {
   database = await createDatabase()
-  db = connect(database.urlAs('steward_worker'), 5)
+  db = connect(database.urlAs('steward_worker'), SESSIONS)
 })
 afterAll(async () => {
   await db?.destroy()
   await database?.drop()
 })
 
+/** Of the worker's pool, more than an account's share. */
+const SESSIONS = 10
 const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x01', log_index: 0, units: '7' }
 /** Above the time between two looks at all who wait. */
 const LOOKED_MS = 1_500
 
-test('a usual step costs one look at its row, when it is over, however long it was on its way', async () => {
-  const wallet = await insertTestWallet(database.db)
+type Order = StepRun['order']
+
+/** The deposit of a new intent. */
+async function insertOrder(wallet: TestWallet): Promise<Order> {
   const intentId = await insertTestIntent(database.db, wallet, 'planning')
-  const id = operationId(intentId, 1, 'deposit')
+  return {
+    ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
+    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+  }
+}
+
+/** A worker's tools, and what becomes of operations elsewhere. */
+function createTools() {
   const stop = new AbortController()
   let announce: OnChange = () => undefined
   const listener = {
@@ -43,24 +60,91 @@ test('a usual step costs one look at its row, when it is over, however long it w
   const stopping = stop.signal
   const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: () => Promise.resolve() })
   const tools = { db, outcomes, stopping, registry: createRegistry('testnet') } as unknown as Tools
-  const asked = recordStatements(db)
-  const order = {
-    ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
-    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+  const confirm = async (id: string) => {
+    await operation(id).update({ state: 'confirmed', success: true })
+    announce({ id, state: 'confirmed' })
   }
-  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
-  const step = environment.run(() => runStep(tools, { order, deadlineMs: Infinity }))
+  return { tools, confirm, stop: () => stop.abort() }
+}
 
-  const rows = database.db('operation').where({ id })
-  while (!(await rows.clone().first<object | undefined>('id'))) await sleep(20)
+const idOf = ({ intentId, sequence, kind }: Order) => operationId(intentId, sequence, kind)
+const operation = (id: string) => database.db('operation').where({ id })
+
+async function untilOrdered(id: string): Promise<void> {
+  while (!(await operation(id).first<object | undefined>('id'))) await sleep(20)
+}
+
+function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult> {
+  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
+  return environment.run(async () => {
+    const result = await runStep(tools, { order, deadlineMs: Infinity })
+    return completeIfLast(tools, { intentId: order.intentId, ...(isLast && { isLast }) }, result)
+  })
+}
+
+const statusOf = async ({ intentId }: Order) =>
+  (await database.db('intent').where({ id: intentId }).pluck<string[]>('status'))[0]
+
+test('a usual step costs one look at its row, when it is over, however long it was on its way', async () => {
+  const order = await insertOrder(await insertTestWallet(database.db))
+  const id = idOf(order)
+  const { tools, confirm, stop } = createTools()
+  const asked = recordStatements(db)
+  const step = run(tools, order)
+
+  await untilOrdered(id)
   await sleep(LOOKED_MS)
   asked.length = 0
-  await rows.clone().update({ state: 'mined', ...inBlock })
+  await operation(id).update({ state: 'mined', ...inBlock })
   await sleep(LOOKED_MS)
-  await rows.clone().update({ state: 'confirmed', success: true })
-  announce({ id, state: 'confirmed' })
+  await confirm(id)
   expect(await step).toMatchObject({ txHash: '0x01', units: '7' })
-  stop.abort()
+  stop()
   // The look at all who wait is one for the whole process.
   expect(asked.filter((name) => name !== 'marks of operations')).toEqual(['latest operations'])
+})
+
+test('an intent is completed as soon as its last step is over, those of one block together', async () => {
+  const wallet = await insertTestWallet(database.db)
+  const [first, ...rest] = await Promise.all([1, 2, 3].map(() => insertOrder(wallet)))
+  if (!first) throw new Error('No orders.')
+  const { tools, confirm, stop } = createTools()
+  const lasts = rest.map((order) => run(tools, order, true))
+  const step = run(tools, first)
+  const ids = [first, ...rest].map(idOf)
+  for (const id of ids) {
+    await untilOrdered(id)
+    await operation(id).update({ state: 'mined', ...inBlock })
+  }
+  const asked = recordStatements(db)
+  await Promise.all(ids.map(confirm))
+  await Promise.all([step, ...lasts])
+  stop()
+  expect(await Promise.all(rest.map(statusOf))).toEqual(['completed', 'completed'])
+  // Another step follows it.
+  expect(await statusOf(first)).toBe('executing')
+  expect(asked.filter((name) => name === 'complete intents').length).toBeLessThanOrEqual(2)
+})
+
+test('an account whose intents are held holds up no order of another account', async () => {
+  const [held, free] = await Promise.all([1, 2].map(() => insertTestWallet(database.db)))
+  if (!held || !free) throw new Error('No wallets.')
+  const orders = await Promise.all(Array.from({ length: SESSIONS + 5 }, () => insertOrder(held)))
+  const other = await insertOrder(free)
+  const { tools, confirm, stop } = createTools()
+  const locking = await database.db.transaction()
+  await locking('intent').where({ account_id: held.accountId }).forUpdate().select('id')
+  const steps = orders.map((order) => run(tools, order))
+  const step = run(tools, other)
+  await untilOrdered(idOf(other))
+  const counted = database.db('operation').where({ account_id: held.accountId })
+  expect(await counted.clone().first('id')).toBeUndefined()
+  await locking.commit()
+  for (const id of [...orders, other].map(idOf)) {
+    await untilOrdered(id)
+    await operation(id).update({ state: 'mined', ...inBlock })
+    await confirm(id)
+  }
+  await Promise.all([step, ...steps])
+  stop()
 })

@@ -71,6 +71,12 @@ describe('a bridged plan', () => {
     expect(inputOf(calls, 'deposit')).toMatchObject({ fedBy: { sequence: 2, kind: 'swap' } })
   })
 
+  test('its last step knows that nothing comes after it, and no other one', async () => {
+    const { calls } = await runs.run({}, resultOf, { plan: bridgedSwapPlan })
+    const last = calls.filter(({ input }) => Object.hasOwn(input as object, 'isLast'))
+    expect(namesOf(last)).toEqual(['deposit'])
+  })
+
   test('a swap after a withdrawal spends what was withdrawn', async () => {
     const { calls } = await runs.run({}, resultOf, { plan: withdrawPlan })
     expect(namesOf(calls)).toEqual(['withdraw', 'swap', 'finalizeIntent'])
