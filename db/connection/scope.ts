@@ -125,11 +125,13 @@ export function transactBetween<T>(
     const begin = ['begin', sight, ...(first === undefined ? [] : [first])].join('; ')
     transaction.begin = (session) => askWhole(session, begin)
     if (last !== undefined) {
-      transaction.commit = (session, value) =>
-        askWhole(session, `${last}; commit`).then(
+      transaction.commit = (session, value) => {
+        transaction._completed = true
+        return askWhole(session, `${last}; commit`).then(
           () => transaction._resolver(value),
           (error: unknown) => transaction._rejecter(error),
         )
+      }
     }
     return transaction
   })
@@ -138,8 +140,10 @@ export function transactBetween<T>(
 /** What knex makes of a transaction that is not part of another one. @see https://knexjs.org/guide/transactions.html */
 type Ends<T> = {
   begin(session: pg.ClientBase): Promise<void>
-  /** Calls one of the two below. */
+  /** Calls one of the last two. */
   commit(session: pg.ClientBase, value: T): Promise<void>
+  /** Refuses what is asked afterwards: the session is another one's. */
+  _completed: boolean
   _resolver(value: T): void
   _rejecter(error: unknown): void
 }

@@ -65,6 +65,13 @@ describe('transactBetween', () => {
     expect(await ids()).toEqual([1, 2, 3, 5])
   })
 
+  test('error: what is asked after the end is refused', async () => {
+    let kept: Db | undefined
+    const work = (trx: Db) => Promise.resolve(void (kept = trx))
+    await transactBetween(pool, { accountId: 'account_a', last: 'select 1' }, work)
+    await expect(kept?.raw('select 1')).rejects.toThrow('already complete')
+  })
+
   test.each(['first', 'last'])('error: nothing is done when the %s fails', async (edge) => {
     const [known, before] = [await ids(), await session()]
     const failing = transactBetween(
