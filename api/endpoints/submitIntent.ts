@@ -70,10 +70,13 @@ export async function submitIntent(
   const { address } = wallet
   let intent: Intent | undefined
   const attempt = (input: PlanInput) =>
-    commit(async (trx) => {
-      intent = await storeIntent({ ...services, db: trx }, owner, input)
-      return { status: 201, body: intentBody(services.registry, intent) }
-    })
+    commit(
+      async (trx) => {
+        intent = await storeIntent({ ...services, db: trx }, owner, input)
+        return { status: 201, body: intentBody(services.registry, intent) }
+      },
+      { wallet: walletId },
+    )
   const spender = { accountId, walletId, address }
   const answer = await planOnceBooked(services, spender, { request, attempt })
   crashPoint('api: before the start')

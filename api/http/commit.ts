@@ -5,8 +5,10 @@ import {
   storeAnswer,
   type IdempotencyKey,
 } from '../../db/tenants/idempotency.js'
-import { charge, type Charge } from '../../db/tenants/metering.js'
-import { takeTurn, transactScoped } from '../../db/connection/scope.js'
+import { charge, paymentOf, readUnpaid, type Charge } from '../../db/tenants/metering.js'
+import { takeTurn, transactBetween } from '../../db/connection/scope.js'
+import { PLAN_ONCE } from '../../db/connection/prepared.js'
+import { lockingOf, noteLocked } from '../../db/lanes/reservations.js'
 import { crashPoint } from '../../crashPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
@@ -28,6 +30,8 @@ export type Answer = {
 
 type Work = (trx: Db) => Promise<Answer>
 type Ways = {
+  /** The wallet that the work holds: it is locked as the transaction begins. */
+  wallet?: string
   /** What is done at the end, while the account is held. */
   lastly?: (trx: Db) => Promise<void>
   /**
@@ -127,25 +131,50 @@ async function commitAtOnce(posting: Posting, { atOnce }: Ways): Promise<Answer 
   return takeTurn(db, accountId, () => atOnce(db, chargeOf(posting)))
 }
 
-async function commit(posting: Posting, work: Work, { lastly }: Ways): Promise<Answer> {
+async function commit(posting: Posting, work: Work, ways: Ways): Promise<Answer> {
   const { db, accountId, credits, chargesLast, idempotency } = posting
-  return transactScoped(db, accountId, async (trx) => {
+  const { wallet } = ways
+  const isPaidAtEnd = chargesLast && !ways.lastly
+  const edges = {
+    accountId,
+    ...(wallet !== undefined && { first: `${PLAN_ONCE}; ${lockingOf(wallet)}` }),
+    // With the commit, so that nobody who waits for the account waits for this process.
+    ...(isPaidAtEnd && { last: paymentOf(chargeOf(posting)) }),
+  }
+  const answerAndKeep = async (trx: Db) => {
+    if (wallet !== undefined) noteLocked(trx, wallet)
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
-    const pay = () => charge(trx, chargeOf(posting))
-    // Whatever it costs, because it locks the account: what follows counts under this lock.
-    const early = chargesLast ? undefined : await pay()
-    const answer = await work(trx)
-    const { paid, balance } = early ?? (await pay())
-    await lastly?.(trx)
-    // Only now: a refusal that the API document names comes before this one, which it does not.
-    if (!paid) throw outOfCredits(credits, balance)
+    const answer = isPaidAtEnd ? await work(trx) : await answerPaid(trx, posting, { work, ...ways })
     if (idempotency) {
       const { status, text } = toText({ ...answer, body: answer.kept ?? answer.body })
       await storeAnswer(trx, idempotency, { status, body: text })
     }
     crashPoint('api: before the commit')
     return answer
-  })
+  }
+  try {
+    return await transactBetween(db, edges, answerAndKeep)
+  } catch (error) {
+    const balance = readUnpaid(error)
+    throw balance === undefined ? error : outOfCredits(credits, balance)
+  }
+}
+
+/** Does a call's work, and charges it in between: what is done `lastly` needs the account held. */
+async function answerPaid(
+  trx: Db,
+  posting: Posting,
+  { work, lastly }: Ways & { work: Work },
+): Promise<Answer> {
+  const pay = () => charge(trx, chargeOf(posting))
+  // Whatever it costs, because it locks the account: what follows counts under this lock.
+  const early = posting.chargesLast ? undefined : await pay()
+  const answer = await work(trx)
+  const { paid, balance } = early ?? (await pay())
+  await lastly?.(trx)
+  // Only now: a refusal that the API document names comes before this one, which it does not.
+  if (!paid) throw outOfCredits(posting.credits, balance)
+  return answer
 }
 
 async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefined> {

@@ -35,6 +35,8 @@ const sessionLimits = ['lock_timeout=10s', 'statement_timeout=15s', ABANDONED_LI
 const SILENT_MS = 20_000
 /** A session that nobody uses is given back before its silence looks like one of those. */
 const UNUSED_MS = 15_000
+/** One that is kept all the same is asked for nothing so often: a server that keeps silent then is noticed. */
+const STIR_MS = 10_000
 
 /** A socket that ends when nothing has been sent or heard on it for so long, with whatever waits on it. */
 function createSocket(): Socket {
@@ -73,8 +75,37 @@ const LEADER_LIMIT = 'idle_session_timeout=15s'
 
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
 export function connect(url: string, max = 10): Db {
+  return openPool(url, { min: 0, max })
+}
+
+/**
+ * As `connect`, with `kept` sessions that are open from the start and stay so while nobody asks: what a session learns
+ * of tables and plans in its first statements takes longer than the statements themselves.
+ */
+export function connectToStay(url: string, { kept, max }: { kept: number; max: number }): Db {
+  const db = openPool(url, { min: kept, max })
+  const stir = () => {
+    // At the same moment, so that each asks on a session of its own.
+    const unused = Math.max(0, kept - pool.numUsed())
+    for (const asked of Array.from({ length: unused }, () => db.raw('select'))) {
+      asked.catch(() => undefined)
+    }
+  }
+  const client = db.client as RawSessions & { pool: { numUsed(): number } }
+  const { pool } = client
+  const timer = setInterval(stir, STIR_MS).unref()
+  const destroy = client.destroy.bind(client)
+  client.destroy = (callback) => {
+    clearInterval(timer)
+    return destroy(callback)
+  }
+  stir()
+  return db
+}
+
+function openPool(url: string, size: { min: number; max: number }): Db {
   const pool = {
-    ...{ min: 0, max, idleTimeoutMillis: UNUSED_MS },
+    ...{ ...size, idleTimeoutMillis: UNUSED_MS },
     afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
       prepareWhatIsFrequent(session)
       done(null, session)

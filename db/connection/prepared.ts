@@ -25,7 +25,8 @@ export async function runPrepared<Row extends object>(
   }
 }
 
-const GENERICALLY = 'begin; set local plan_cache_mode = force_generic_plan'
+/** Has a session plan its statements once, whatever their values are, until the transaction ends. */
+export const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan'
 
 /**
  * As `runPrepared`, of a statement that costs more to plan than to run, and whose plan is the same whatever the
@@ -43,7 +44,7 @@ export async function runPlannedOnce<Row extends object>(
   const pool = db.client as Pool
   const connection = await pool.acquireConnection()
   try {
-    await connection.query(GENERICALLY)
+    await connection.query(`begin; ${PLAN_ONCE}`)
     const { rows } = await connection.query<Row>({ name, text, values })
     await connection.query('commit')
     return rows

@@ -103,22 +103,34 @@ export const takeTurn = <T>(db: Db, accountId: string, work: () => Promise<T>): 
   turnsOf(db).run(accountId, work)
 
 /** Does work in a transaction with the sight of one account, when it is its turn as `takeTurn` has it. */
-export function transactScoped<T>(
+export const transactScoped = <T>(db: Db, accountId: string, work: (trx: Db) => Promise<T>) =>
+  transactBetween(db, { accountId }, work)
+
+/**
+ * SQL that goes with the beginning of a transaction and with its commit, so that it takes no way of its own; what the
+ * latter locks is held by the database only, and no longer than that takes. Where it fails nothing is committed.
+ */
+type Edges = { accountId: string; first?: string; last?: string }
+
+/** As `transactScoped`. */
+export function transactBetween<T>(
   db: Db,
-  accountId: string,
+  { accountId, first, last }: Edges,
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
   return takeTurn(db, accountId, () => {
-    const transaction = db.transaction(work) as Promise<T> & Beginning
+    const transaction = db.transaction(work) as Promise<T> & Ends<T>
     // It has not begun yet: it does so with the sight of its account, where two statements would take twice as long.
-    const begin = `begin; select set_config('app.account', ${pg.escapeLiteral(accountId)}, true)`
-    transaction.begin = async (session) => {
-      try {
-        await session.query(begin)
-      } catch (error) {
-        // The session goes back to the pool, and must not do so inside of what has failed.
-        await session.query('rollback').catch(() => undefined)
-        throw error
+    const sight = `select set_config('app.account', ${pg.escapeLiteral(accountId)}, true)`
+    const begin = ['begin', sight, ...(first === undefined ? [] : [first])].join('; ')
+    transaction.begin = (session) => askWhole(session, begin)
+    if (last !== undefined) {
+      transaction.commit = (session, value) => {
+        transaction._completed = true
+        return askWhole(session, `${last}; commit`).then(
+          () => transaction._resolver(value),
+          (error: unknown) => transaction._rejecter(error),
+        )
       }
     }
     return transaction
@@ -126,7 +138,25 @@ export function transactScoped<T>(
 }
 
 /** What knex makes of a transaction that is not part of another one. @see https://knexjs.org/guide/transactions.html */
-type Beginning = { begin(session: pg.ClientBase): Promise<void> }
+type Ends<T> = {
+  begin(session: pg.ClientBase): Promise<void>
+  /** Calls one of the last two. */
+  commit(session: pg.ClientBase, value: T): Promise<void>
+  /** Refuses what is asked afterwards: the session is another one's. */
+  _completed: boolean
+  _resolver(value: T): void
+  _rejecter(error: unknown): void
+}
+
+/** Runs several statements. The session goes back to the pool, and must not do so inside of what has failed. */
+async function askWhole(session: pg.ClientBase, text: string): Promise<void> {
+  try {
+    await session.query(text)
+  } catch (error) {
+    await session.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
 
 /** Gives a whole transaction the sight of one account. */
 export async function scopeTransaction(trx: Db, accountId: string): Promise<void> {

@@ -24,6 +24,7 @@ import { lanesRole } from './0013_lanes_role.js'
 import { liveEvents } from './0024_live_events.js'
 import { pruning } from './0023_pruning.js'
 import { queue } from './0041_queue.js'
+import { paying } from './0054_paying.js'
 import { replacing } from './0017_replacing.js'
 import { signIn } from './0027_sign_in.js'
 import { steps } from './0011_steps.js'
@@ -92,5 +93,6 @@ export const migrations = [
   { name: '0050_ordering', sql: ordering },
   { name: '0051_admitting', sql: admitting },
   { name: '0052_signed_fundings', sql: signedFundings },
+  { name: '0054_paying', sql: paying },
   { name: '0056_lighter', sql: lighter },
 ]
