@@ -97,9 +97,11 @@ async function takeTurn(
   underWay: Set<Promise<void>>,
   pace: Pace,
 ): Promise<boolean> {
+  const before = [...underWay]
   const { taken, isFull, isAlone, over } = await service.begin(lane, callAll)
-  // What wallets have ordered besides was passed over while they are served: nobody else tells when they are free.
-  if (!isFull) for (const turn of underWay) void turn.then(() => bell.ring())
+  // What wallets have ordered besides is passed over while they are served: nobody else tells when they are free, which
+  // may have been a moment ago.
+  if (!isFull) for (const turn of before) void turn.then(() => bell.ring())
   if (taken === 0) return false
   if (!isFull && !isAlone) pace.spend()
   underWay.add(over)

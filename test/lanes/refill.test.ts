@@ -3,6 +3,7 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { ensureRefills } from '../../signer/keys.js'
 import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
+import { recordStatements } from '../support/sessionStatements.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { ETHER, isDry, lanesOf, refusesOverdrafts, setBalance, signAll } from './world/gas.js'
 
@@ -271,17 +272,16 @@ describe('the loop that refills', () => {
     const [lane = ''] = world.senders
     await drain(lane)
     const tools = createRefiller()
-    let questions = 0
-    tools.db.on('query', () => questions++)
+    const questions = recordStatements(tools.db)
     const { waits, announce, stop } = startLoop(tools)
     await world.waitUntil(async () => (await transfers()).length > 0)
     await sendAndBook()
     // The look that has found it well is over, too: it asks on after the row has changed.
     const isContent = () => (waits.at(-1) ?? 0) >= 60_000
     await world.waitUntil(async () => !(await isDry(world, lane)) && isContent())
-    const [asked, looks] = [questions, waits.length]
+    const [asked, looks] = [questions.length, waits.length]
     await drain(lane)
-    expect([questions, waits.length]).toEqual([asked, looks])
+    expect([questions.length, waits.length]).toEqual([asked, looks])
     announce()
     await world.waitUntil(async () => (await transfers()).length > 1)
     await stop()
@@ -304,11 +304,9 @@ describe('the loop that refills', () => {
     const enoughForOne = HIGHEST / 4n + BigInt(wei)
     for (const lane of world.senders) await setBalance(world, lane, enoughForOne)
     const tools = createRefiller()
-    let sums = 0
-    tools.db.on('query-response', (_answer, { sql }: { sql: string }) => {
-      if (sql.includes('l1_fee_wei')) sums += 1
-    })
-    const untilSummed = (count: number) => world.waitUntil(() => Promise.resolve(sums >= count))
+    const asked = recordStatements(tools.db)
+    const sums = () => asked.filter((name) => name === 'costs of a sender').length
+    const untilSummed = (count: number) => world.waitUntil(() => Promise.resolve(sums() >= count))
     const { announce, stop } = startLoop(tools)
     // Once for each lane.
     await untilSummed(2)
