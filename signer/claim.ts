@@ -63,7 +63,10 @@ function limitOf(place: Place, market: Market, direction: Direction): Promise<bi
   return limit
 }
 
-/** Zero where the market does not tell: then one at a time is simulated. */
+/**
+ * Zero where the market does not tell: then one at a time is simulated. It is asked twice, since a node that is taking
+ * in a block may answer out of that and the one before.
+ */
 async function readLimit(
   { client, head }: Place,
   market: Market,
@@ -71,16 +74,17 @@ async function readLimit(
 ): Promise<bigint> {
   const protocol = lendingProtocol(market)
   const at = { blockNumber: head }
-  const limit =
-    direction === 'deposit'
-      ? protocol.readRoom(client, market, at)
-      : protocol.readCash(client, market, at)
-  try {
+  const ask = async () => {
+    const limit =
+      direction === 'deposit'
+        ? protocol.readRoom(client, market, at)
+        : protocol.readCash(client, market, at)
     return (await limit) ?? 0n
-  } catch (error) {
-    if (didAnswer(error)) return 0n
-    throw error
   }
+  const untold = (error: unknown) => {
+    if (!didAnswer(error)) throw error
+  }
+  return (await ask().catch(untold)) ?? (await ask().catch(untold)) ?? 0n
 }
 
 /**

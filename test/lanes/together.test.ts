@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { Interface } from 'ethers'
 import { lockContended } from '../../db/lanes/contending.js'
 import { poolOf as marketPoolOf } from '../../protocols/lending/markets.js'
 import { isBlocked } from '../support/blocked.js'
@@ -7,6 +8,15 @@ import { configure } from './world/freeze.js'
 import { leaveRoom, poolOf, setCash } from './world/limits.js'
 import { lendIn, planWithdrawal, submitStep } from './world/planned.js'
 import type { Submitted } from './world/fixture.js'
+
+const multicall = new Interface([
+  'function aggregate3((address target, bool allowFailure, bytes callData)[]) returns ((bool success, bytes returnData)[])',
+])
+type Call = { callData: string }
+type Result = [boolean, string]
+/** `totalSupply()`, and what it says when the time of a block is before that of what the block has changed. */
+const TOTAL_SUPPLY = '18160ddd'
+const OVERFLOW = `0x4e487b71${'11'.padStart(64, '0')}`
 
 let world: World
 
@@ -100,6 +110,28 @@ describe('deposits above the cap of a market', () => {
     await retryAll([second, larger] as Lend[])
     await world.round()
     expect(await statesOf([second, larger] as Lend[])).toEqual({ confirmed: 2 })
+  })
+
+  test('a market without a cap that once did not tell of it, while a block came in, takes all', async () => {
+    const all = await lendEach(3, usdcUnits)
+    let isToldOnce = false
+    world.proxy.set(async ({ method, params }) => {
+      const { data = '' } = (params[0] ?? {}) as { data?: string }
+      if (isToldOnce || method !== 'eth_call' || !data.includes(TOTAL_SUPPLY)) return undefined
+      isToldOnce = true
+      const told = await world.rpc<string>(method, params)
+      const [calls] = multicall.decodeFunctionData('aggregate3', data) as unknown as [Call[]]
+      const [results] = multicall.decodeFunctionResult('aggregate3', told) as unknown as [Result[]]
+      const answers = results.map((result, i) =>
+        calls[i]?.callData === `0x${TOTAL_SUPPLY}` ? [false, OVERFLOW] : [...result],
+      )
+      return { answer: multicall.encodeFunctionResult('aggregate3', [answers]) }
+    })
+    await world.sign()
+    world.proxy.set(undefined)
+    expect(isToldOnce).toBe(true)
+    expect(await statesOf(all)).toEqual({ signed: 3 })
+    await carry()
   })
 
   test('who fits is decided by one signer after the other', async () => {
