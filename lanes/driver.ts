@@ -62,12 +62,9 @@ export async function driveChain(
   }
   const bookNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
-    const { following } = tools
-    const { head, height } = following
+    const before = tools.following.head
     const more = await bookChain(tools)
-    // Where blocks have vanished the head may be no higher, and is another one all the same.
-    const blocks = following.head === head ? 0 : Math.max(Number(following.height - height), 1)
-    pace.answered(blocks > 0 ? following.toldAt : performance.now(), blocks)
+    pace.answered(performance.now(), tools.following.head !== before)
     if (!more) await untilNextHead()
   }
   try {

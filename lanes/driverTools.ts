@@ -14,9 +14,6 @@ export type Following = {
   rounds: number
   idle: number
   head: string
-  /** Its number, and when it was told last, as the clock runs. */
-  height: bigint
-  toldAt: number
   /** Endpoints that had other blocks than what is booked, or than those that were followed. */
   strays: Set<ChainClient>
   /** Since when comparisons do not tell whom to believe because somebody is silent, Unix time in ms. */
@@ -90,8 +87,6 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
       rounds: 0,
       idle: 0,
       head: '',
-      height: 0n,
-      toldAt: 0,
       strays: new Set(),
       doubtedSince: undefined,
       isForkTold: false,

@@ -59,8 +59,6 @@ export function noteHead({ following }: DriverTools, head: Block | undefined): v
   const isSame = head === undefined || head.hash === following.head
   following.idle = isSame ? following.idle + 1 : 0
   following.head = head?.hash ?? ''
-  following.height = head?.number ?? following.height
-  following.toldAt = performance.now()
 }
 
 /**
