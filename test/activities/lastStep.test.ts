@@ -13,6 +13,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { outcomesByHand } from '../support/outcomes.js'
 import type { StepInput, Tools } from '../../activities/step.js'
 import type { DepositStep } from '../../domain/intent.js'
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
     db: worker,
     registry: createRegistry('testnet'),
     stopping: new AbortController().signal,
-    outcomes: { nextChange: () => Promise.resolve() },
+    outcomes: outcomesByHand(),
   } as unknown as Tools)
 })
 beforeEach(async () => {

@@ -106,7 +106,8 @@ test('a usual step costs one look at its row, when it is over, however long it w
 
 test('an intent is completed as soon as its last step is over, those of one block together', async () => {
   const wallet = await insertTestWallet(database.db)
-  const [first, ...rest] = await Promise.all([1, 2, 3].map(() => insertOrder(wallet)))
+  const orders = Array.from({ length: 8 }, () => insertOrder(wallet))
+  const [first, ...rest] = await Promise.all(orders)
   if (!first) throw new Error('No orders.')
   const { tools, confirm, stop } = createTools()
   const lasts = rest.map((order) => run(tools, order, true))
@@ -120,10 +121,11 @@ test('an intent is completed as soon as its last step is over, those of one bloc
   await Promise.all(ids.map(confirm))
   await Promise.all([step, ...lasts])
   stop()
-  expect(await Promise.all(rest.map(statusOf))).toEqual(['completed', 'completed'])
+  expect(await Promise.all(rest.map(statusOf))).toEqual(rest.map(() => 'completed'))
   // Another step follows it.
   expect(await statusOf(first)).toBe('executing')
-  expect(asked.filter((name) => name === 'complete intents').length).toBeLessThanOrEqual(2)
+  const statements = asked.filter((name) => name === 'complete intents')
+  expect(statements.length).toBeLessThan(rest.length)
 })
 
 test('an account whose intents are held holds up no order of another account', async () => {

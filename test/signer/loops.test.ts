@@ -111,6 +111,26 @@ describe('the lanes of a chain', () => {
     await serve(begin, takeWhileItLasts, ['a'])
   })
 
+  test('look again for what was passed over for a bundle that was stored while they looked', async () => {
+    const [first, look] = [createGate(), createGate()]
+    let begun = 0
+    const begin = async (): Promise<Turn> => {
+      begun += 1
+      if (begun === 1) return { ...none, taken: 20, isFull: true, over: first.wait() }
+      if (begun === 2) await look.wait()
+      return none
+    }
+    const storeWhileItLooks = async () => {
+      first.open()
+      await turns()
+      expect(begun).toBe(2)
+      look.open()
+      await turns()
+      expect(begun).toBe(3)
+    }
+    await serve(begin, storeWhileItLooks, ['a'])
+  })
+
   test('end only when what they have begun is over', async () => {
     const { wait, open } = createGate()
     let isOver = false
@@ -203,35 +223,6 @@ describe('a lane', () => {
     next.open()
     await turns()
     open()
-    await running
-  })
-
-  test('looks again for what was passed over for a bundle that was stored while it looked', async () => {
-    const [first, look] = [createGate(), createGate()]
-    const begun: number[] = []
-    const begin = async (): Promise<Turn> => {
-      begun.push(begun.length)
-      if (begun.length === 1) return { ...none, taken: 20, isFull: true, over: first.wait() }
-      if (begun.length === 2) await look.wait()
-      return none
-    }
-    const service: Service = {
-      findLanes: () => Promise.resolve([laneOf('a')]),
-      begin,
-      onFailure: () => undefined,
-    }
-    const stopping = new AbortController()
-    const next = createGate()
-    const running = serveLanes(service, next.wait, stopping.signal)
-    await turns()
-    first.open()
-    await turns()
-    expect(begun).toHaveLength(2)
-    look.open()
-    await turns()
-    expect(begun).toHaveLength(3)
-    stopping.abort()
-    next.open()
     await running
   })
 
