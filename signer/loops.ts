@@ -20,16 +20,33 @@ const BACKLOG_TURNS = 2
 const GATHER_MS = 1_000
 /** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
 const PROMPT_BUNDLES = 3
+/**
+ * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
+ * sooner, this long after the last one at the earliest, and is looked for this often.
+ */
+const PASSING_MS = 500
+const PASSING_LOOK_MS = 100
 
-/** One turn of a lane: how many operations it has taken, and whether these are as many as it may. `over` never rejects. */
-export type Turn = { taken: number; isFull: boolean; isAlone: boolean; over: Promise<void> }
+/**
+ * One turn of a lane: how many operations it has taken, and whether these are as many as it may. `crowd`: the account
+ * to which most of them belong. `over` never rejects.
+ */
+export type Turn = {
+  taken: number
+  isFull: boolean
+  isAlone: boolean
+  crowd?: string | undefined
+  over: Promise<void>
+}
 
 /** How the lanes of one chain are served. */
 export type Service = {
   /** The lanes, if there is anything to do for them. */
   findLanes(): Promise<Lane[]>
-  /** Begins a turn. `callOthers`: there is something for the other lanes. */
-  begin(lane: Lane, callOthers: () => void): Promise<Turn>
+  /** Begins a turn. `callOthers`: there is something for the other lanes. `crowd`: takes nothing if all is this account's. */
+  begin(lane: Lane, callOthers: () => void, crowd?: string): Promise<Turn>
+  /** True when operations of other accounts than this one wait. */
+  hasOthers(crowd: string): Promise<boolean>
   onFailure(error: unknown): void
 }
 
@@ -80,8 +97,13 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     await loop.bell.heard()
     try {
-      do await pace.next(stopping)
-      while (!stopping.aborted && (await takeTurn(loop, underWay, pace)))
+      let goesOn = true
+      while (goesOn && !stopping.aborted) {
+        const crowd = await untilNext(loop.service, pace, stopping)
+        const hasTaken = await takeTurn(loop, { underWay, pace, crowd })
+        // What it was called for may be the crowd's, whose time comes.
+        goesOn = hasTaken || crowd !== undefined
+      }
     } catch (error) {
       loop.service.onFailure(error)
       await pause(stopping)
@@ -91,19 +113,37 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
   await Promise.all(underWay)
 }
 
+/** Waits for the lane's pace, or until an account that does not fill its bundles has something: then tells which does. */
+async function untilNext(
+  service: Service,
+  pace: Pace,
+  stopping: AbortSignal,
+): Promise<string | undefined> {
+  for (;;) {
+    const { waitMs, crowd } = pace.look()
+    if (waitMs <= 0 || stopping.aborted) return undefined
+    const ms = crowd === undefined ? waitMs : Math.min(waitMs, PASSING_LOOK_MS)
+    await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+    if (crowd !== undefined && pace.mayPass() && (await service.hasOthers(crowd))) return crowd
+  }
+}
+
+/** `crowd`: the lane takes only if there is something of another account. */
+type Beginning = { underWay: Set<Promise<void>>; pace: Pace; crowd: string | undefined }
+
 /** True when the lane had something to take. One turn that is slow does not hold up the next one. */
 async function takeTurn(
   { service, lane, bell, callAll }: LaneLoop,
-  underWay: Set<Promise<void>>,
-  pace: Pace,
+  { underWay, pace, crowd }: Beginning,
 ): Promise<boolean> {
   const before = [...underWay]
-  const { taken, isFull, isAlone, over } = await service.begin(lane, callAll)
+  const turn = await service.begin(lane, callAll, crowd)
+  const { taken, isFull, isAlone, over } = turn
   // What wallets have ordered besides is passed over while they are served: nobody else tells when they are free, which
   // may have been a moment ago.
   if (!isFull) for (const turn of before) void turn.then(() => bell.ring())
   if (taken === 0) return false
-  if (!isFull && !isAlone) pace.spend()
+  if (!isFull && !isAlone) pace.spend(crowd ?? turn.crowd)
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
@@ -119,14 +159,23 @@ type Pace = ReturnType<typeof createPace>
 function createPace() {
   /** When it has all of them again. */
   let wholeAt = 0
+  let spentAt = 0
+  let crowd: string | undefined
   return {
-    spend(): void {
-      wholeAt = Math.max(wholeAt, performance.now()) + GATHER_MS
+    /** `by`: the account that fills the bundles. */
+    spend(by: string | undefined): void {
+      spentAt = performance.now()
+      wholeAt = Math.min(
+        Math.max(wholeAt, spentAt) + GATHER_MS,
+        spentAt + PROMPT_BUNDLES * GATHER_MS,
+      )
+      crowd = by
     },
-    async next(stopping: AbortSignal): Promise<void> {
-      const waitMs = wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS - performance.now()
-      if (waitMs > 0) await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
-    },
+    look: () => ({
+      waitMs: wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS - performance.now(),
+      crowd,
+    }),
+    mayPass: () => performance.now() >= spentAt + PASSING_MS,
   }
 }
 

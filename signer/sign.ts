@@ -5,6 +5,7 @@ import { readOrders } from '../db/lanes/orders.js'
 import {
   BUNDLE_SIZE,
   LEASES_IN_COMPANY,
+  hasOthersToSign,
   hasWorkToSign,
   takeOperations,
   type Rotation,
@@ -50,7 +51,9 @@ export async function runSigner(
     const turnTools = { ...tools, rotations: new Map<string, Rotation>() }
     const service: Service = {
       findLanes: () => findLanesToServe(tools, client),
-      begin: (lane, callOthers) => beginTurn({ ...turnTools, callOthers }, client, lane),
+      begin: (lane, callOthers, crowd) =>
+        beginTurn({ ...turnTools, callOthers, crowd }, client, lane),
+      hasOthers: (crowd) => hasOthersToSign(tools.db, client.chain.chainId, crowd),
       onFailure(error) {
         tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
       },
@@ -88,19 +91,36 @@ async function findLanesToServe({ db }: SignerTools, client: ChainClient): Promi
 
 /**
  * `rotations`: which account's turn it is, for each lane. `callOthers`: there is something that another lane may
- * take.
+ * take. `crowd`: nothing is taken if all is this account's.
  */
-type TurnTools = SignerTools & { rotations: Map<string, Rotation>; callOthers: () => void }
+type TurnTools = SignerTools & {
+  rotations: Map<string, Rotation>
+  callOthers: () => void
+  crowd?: string | undefined
+}
 
 async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Promise<Turn> {
   const { stepSeconds } = client.chain
   const rotation = tools.rotations.get(lane.sender) ?? { after: '' }
   tools.rotations.set(lane.sender, rotation)
-  const patient = { ...lane, lateSeconds: LATE_STEPS * stepSeconds[1], rotation }
+  const patient = {
+    ...lane,
+    lateSeconds: LATE_STEPS * stepSeconds[1],
+    rotation,
+    crowd: tools.crowd,
+  }
   const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
   const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
   const isFull = taken.length >= BUNDLE_SIZE
-  return { taken: taken.length, isFull, isAlone, over: serveTaken(tools, { client, lane }, taken) }
+  const over = serveTaken(tools, { client, lane }, taken)
+  return { taken: taken.length, isFull, isAlone, crowd: findCrowd(taken), over }
+}
+
+/** The account to which more than half of them belong. */
+function findCrowd(taken: Operation[]): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { accountId } of taken) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+  return [...counts].find(([, count]) => 2 * count > taken.length)?.[0]
 }
 
 async function serveTaken(

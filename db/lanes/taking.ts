@@ -129,6 +129,27 @@ const HAS_WORK = `select coalesce(
   ${foundFirst(`${isOfChain(hidden)} and ${isSwap}`, `${pair}, op.priority, op.created_at`)},
   ${foundFirst(`${here} and ${isAlone}`, 'op.created_at')}) as "hasWork"`
 
+/** True when something that waits for the signer on the chain is not this account's; swaps are left out. */
+export async function hasOthersToSign(
+  db: Db,
+  chainId: number,
+  accountId: string,
+): Promise<boolean> {
+  const statement = { name: 'has others', text: HAS_OTHERS }
+  const values = [chainId.toString(), accountId]
+  const [row] = await runPrepared<{ hasOthers: boolean }>(db, statement, values)
+  return row?.hasOthers === true
+}
+
+/** One look into the index for each plan before and after the account. */
+const otherOfPlan = (side: '<' | '>') => `(select true from operation op
+    where ${here} and ${isWaiting} and op.priority = plan.priority
+      and op.account_id ${side} (select $2) and ${isTakable} and ${isNotStopped}
+    order by op.account_id, op.created_at limit 1)`
+const HAS_OTHERS = `select bool_or(
+    coalesce(${otherOfPlan('<')}, ${otherOfPlan('>')}, false)) as "hasOthers"
+  from (values (2), (3), (4)) plan (priority)`
+
 /** A lane's lowest open nonce counts as late after so long, unless its chain's own time is told. */
 const LATE_SECONDS = 60
 
@@ -148,15 +169,15 @@ const LATE_SECONDS = 60
  * of each lane can serve the next ones in turn.
  *
  * @param lane - `lateSeconds`: how long a lowest open nonce of this chain may be open. `rotation`: whose turn it is
- *   where more accounts wait, moved on by the call.
+ *   where more accounts wait, moved on by the call. `crowd`: an account; nothing is taken if all is this one's.
  * @returns The operations in the order in which they shall be carried.
  */
 export async function takeOperations(
   db: Db,
-  { chainId, sender, lateSeconds = LATE_SECONDS, rotation = { after: '' } }: Taking,
+  { chainId, sender, lateSeconds = LATE_SECONDS, rotation = { after: '' }, crowd }: Taking,
   taker: string,
 ): Promise<Operation[]> {
-  const values = [chainId.toString(), sender, taker, lateSeconds, rotation.after]
+  const values = [chainId.toString(), sender, taker, lateSeconds, rotation.after, crowd ?? null]
   const rows = await runPlannedOnce<TakenRow>(db, { name: 'take', text: TAKE }, values)
   rotation.after = rows[0]?.servedUpTo ?? ''
   return rows.filter(isTaken)
@@ -168,7 +189,11 @@ const isTaken = ({ id }: { id: string | null }) => id !== null
 
 /** `after`: the account that was served last; empty at first. */
 export type Rotation = { after: string }
-type Taking = Lane & { lateSeconds?: number; rotation?: Rotation }
+type Taking = Lane & {
+  lateSeconds?: number
+  rotation?: Rotation
+  crowd?: string | undefined
+}
 
 /**
  * Those that wait of an intent that goes on, whose time and turn it is. Row by row, whatever the planner expects: in
@@ -252,7 +277,7 @@ turns (priority, account_id, n, is_round) as (
 ), belonging as (
   select op.wallet_id, ${laneOf} as sender from (select distinct wallet_id from candidate) op
 ), ready as (
-  select op.id, op.created_at, op.priority,
+  select op.id, op.account_id, op.created_at, op.priority,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
     row_number() over (partition by op.account_id order by op.created_at) as turn,
     ${place} as place
@@ -264,6 +289,7 @@ turns (priority, account_id, n, is_round) as (
     select id from ready where alone order by created_at limit 1))
     and (r.alone or not exists (select from ready where alone))
     and (r.alone or r.place = 1)
+    and (cast($6 as text) is null or exists (select from ready where account_id <> $6))
   order by r.priority, r.turn, r.created_at
   limit ${BUNDLE_SIZE}
   for update of op skip locked

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readContenders } from '../../../db/lanes/contending.js'
-import { hasWorkToSign, takeOperations, type Rotation } from '../../../db/lanes/taking.js'
+import {
+  hasOthersToSign,
+  hasWorkToSign,
+  takeOperations,
+  type Rotation,
+} from '../../../db/lanes/taking.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -109,6 +114,13 @@ describe('the rows that are read of a long queue are as many as of a short one',
     expect(many).toBeLessThanOrEqual(2 * few)
   })
 
+  test.each(backlogs)('by the look for what is not of a crowd: %s', async (_title, rows) => {
+    const [few, many] = await readOf(rows, (trx, { chainId }) =>
+      hasOthersToSign(trx, Number(chainId), 'acc'),
+    )
+    expect(many).toBeLessThanOrEqual(2 * few)
+  })
+
   test('by the question who contends for the same', async () => {
     const resources = ['deposit:0x01']
     const [few, many] = await readOf({ resource: `'deposit:0x01'` }, (trx, { chainId }) =>
@@ -141,5 +153,16 @@ describe('more accounts than a bundle has room for', () => {
     const taken = await takeOperations(database.db, lane, 'signer')
     const others = taken.filter(({ accountId }) => accountId.startsWith('other'))
     expect([taken.length, others.length]).toEqual([BUNDLE, 10])
+  })
+
+  test('a flood is not taken out of turn, but together with what others have', async () => {
+    const lane = await createLane()
+    const takeOutOfTurn = () => takeOperations(database.db, { ...lane, crowd: 'acc' }, 'signer')
+    const hasOthers = () => hasOthersToSign(database.db, Number(lane.chainId), 'acc')
+    await insertMany(database.db, lane, 5, {})
+    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([false, 0])
+    await insertMany(database.db, lane, 1, { account: `'other'`, wallet: `'other'` })
+    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([true, 6])
+    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([false, 0])
   })
 })
