@@ -4,6 +4,7 @@ import { previewPlan, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
+import { waitForRoom } from './room.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -78,6 +79,7 @@ export async function submitIntent(
       { wallet: walletId },
     )
   const spender = { accountId, walletId, address }
+  await waitForRoom(services.db, accountId)
   const answer = await planOnceBooked(services, spender, { request, attempt })
   crashPoint('api: before the start')
   if (intent) services.starts.intent({ intent, tier, userId: wallet.userId })

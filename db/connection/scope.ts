@@ -88,18 +88,10 @@ export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
 
 /** Of the sessions of a pool, those that transactions of one account hold at most: its others wait for these. */
 const ACCOUNT_SESSIONS = 8
-/** While another account asks too: what one has running takes the CPU from what the others wait for. */
-const ACCOUNT_SESSIONS_BESIDE = 2
 /** So that the work is done before the time of an answer is over. */
 const PATIENCE_MS = 10_000
 
-const turnsOf = perPool(() =>
-  createTurns({
-    share: ACCOUNT_SESSIONS,
-    shareBeside: ACCOUNT_SESSIONS_BESIDE,
-    patienceMs: PATIENCE_MS,
-  }),
-)
+const turnsOf = perPool(() => createTurns({ share: ACCOUNT_SESSIONS, patienceMs: PATIENCE_MS }))
 
 /**
  * Does work that holds an account when it is its turn. However many an account asks for at once, others find sessions.

@@ -1,13 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 
-/**
- * `share`: of one name, `shareBeside` while another one asks too; `width`: of all of them; `patienceMs`: what has not
- * begun by then is given up.
- */
-type Bounds = { share: number; shareBeside?: number; width?: number; patienceMs: number }
-
-/** Who has asked within this time is still about. */
-const ABOUT_MS = 5_000
+/** `share`: of one name; `width`: of all of them; `patienceMs`: what has not begun by then is given up. */
+type Bounds = { share: number; width?: number; patienceMs: number }
 
 type Line = { running: number; waiting: Set<() => void> }
 
@@ -55,9 +49,8 @@ function beginInTime({ add, remove }: Queue, name: string, patienceMs: number): 
 }
 
 /** What runs and what waits, by name. */
-function createQueue({ share, shareBeside = share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
+function createQueue({ share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
   const lines = new Map<string, Line>()
-  const callers = createCallers()
   let running = 0
   let whenIdle: (() => void)[] = []
 
@@ -66,7 +59,7 @@ function createQueue({ share, shareBeside = share, width = Infinity }: Omit<Boun
     for (const [name, line] of lines) {
       if (running >= width) return
       const [begin] = line.waiting
-      if (!begin || line.running >= (callers.areSeveral() ? shareBeside : share)) continue
+      if (!begin || line.running >= share) continue
       lines.delete(name)
       lines.set(name, line)
       line.waiting.delete(begin)
@@ -90,7 +83,6 @@ function createQueue({ share, shareBeside = share, width = Infinity }: Omit<Boun
       const line = lines.get(name) ?? { running: 0, waiting: new Set() }
       lines.set(name, line)
       line.waiting.add(begin)
-      callers.add(name)
       goOn()
     },
     remove(name: string, begin: () => void): void {
@@ -106,18 +98,5 @@ function createQueue({ share, shareBeside = share, width = Infinity }: Omit<Boun
     },
     idle: (): Promise<void> =>
       lines.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
-  }
-}
-
-/** Whether one name has asked of late, or more. */
-function createCallers() {
-  let last = { name: '', at: -Infinity }
-  let other = last
-  return {
-    add(name: string): void {
-      if (name !== last.name) other = last
-      last = { name, at: performance.now() }
-    },
-    areSeveral: () => performance.now() < other.at + ABOUT_MS,
   }
 }
