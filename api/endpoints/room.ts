@@ -14,8 +14,8 @@ const UNORDERED_MS = 5_000
 /** Who has brought intents within this time is about. */
 const ABOUT_MS = 5_000
 const LOOK_MS = 50
-/** So that the work is done before the time of an answer is over. */
-const PATIENCE_MS = 10_000
+/** So that the work is done before the time of an answer is over: few have room, and their turns come soon. */
+const PATIENCE_MS = 8_000
 
 /** An account that is about: when it brought an intent last, and how many it may bring before it is looked at again. */
 type Caller = { seenAt: number; left: number }
