@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import * as fs from 'node:fs'
 
 type Block = { header: { number: string }; transactions: unknown[] }
@@ -14,6 +15,7 @@ const COPY_EVERY_MS = 1_000
  * Makes a state file fit to start from. anvil overwrites the file in place, so a node that was killed
  * while writing leaves a torn one: then the copy of `keepStateCopies` takes its place. Empty old
  * blocks are dropped, for anvil keeps every block for ever (1.6 kB each, 23 MB an hour at 0.25 s).
+ * A file that is too large to be read here, after some 15,000 lends, stays as it is: anvil reads it.
  *
  * @throws Error when neither the file nor its copy can be read.
  */
@@ -22,11 +24,16 @@ export function prepareState(stateFile: string): void {
   const present = [stateFile, copy].filter((file) => fs.existsSync(file))
   if (present.length === 0) return
   for (const file of present) {
-    const state = readState(file)
-    if (!state) continue
-    const draft = `${stateFile}.draft`
-    fs.writeFileSync(draft, JSON.stringify(dropOldBlocks(state)))
-    fs.renameSync(draft, stateFile)
+    if (isTooLarge(file)) {
+      if (!isWhole(file)) continue
+      fs.renameSync(file, stateFile)
+    } else {
+      const state = readState(file)
+      if (!state) continue
+      const draft = `${stateFile}.draft`
+      fs.writeFileSync(draft, JSON.stringify(dropOldBlocks(state)))
+      fs.renameSync(draft, stateFile)
+    }
     fs.rmSync(copy, { force: true })
     return
   }
@@ -55,10 +62,18 @@ function copyOf(stateFile: string): string {
 
 function isFinished(file: string): boolean {
   const status = fs.statSync(file, { throwIfNoEntry: false })
-  if (!status || status.size === 0 || Date.now() - status.mtimeMs < QUIET_MS) return false
+  return status !== undefined && Date.now() - status.mtimeMs >= QUIET_MS && isWhole(file)
+}
+
+const isTooLarge = (file: string) => fs.statSync(file).size > constants.MAX_STRING_LENGTH
+
+/** As far as its end tells. */
+function isWhole(file: string): boolean {
+  const { size } = fs.statSync(file)
+  if (size === 0) return false
   const handle = fs.openSync(file, 'r')
   const lastByte = Buffer.alloc(1)
-  fs.readSync(handle, lastByte, 0, 1, status.size - 1)
+  fs.readSync(handle, lastByte, 0, 1, size - 1)
   fs.closeSync(handle)
   return lastByte.toString() === '}'
 }

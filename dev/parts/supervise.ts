@@ -79,14 +79,19 @@ export function createSupervisor(options: Options) {
     return work
   }
 
-  /** Ends every part in its turn. Safe to call twice. */
+  /** Ends every part in its turn, also where one says that it could not end well. Safe to call twice. */
   async function stop(): Promise<void> {
     stopping.abort()
-    for (const stage of options.stopOrder) {
-      const parts = stage.map((name) => running.get(name)?.stop() ?? endStarting(pids.get(name)))
-      await Promise.all(parts)
-    }
+    for (const stage of options.stopOrder) await Promise.all(stage.map(stopPart))
     await Promise.all(onTheWay)
+  }
+
+  async function stopPart(name: string): Promise<void> {
+    try {
+      await (running.get(name)?.stop() ?? endStarting(pids.get(name)))
+    } catch (error) {
+      say(`  ${sign.failed} ${name}: ${(error as Error).message}`)
+    }
   }
 
   /** Ends every part at once, without giving any a chance to save its state. */

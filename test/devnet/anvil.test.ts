@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -138,6 +139,25 @@ describe('prepareState', () => {
     const file = write('torn', JSON.stringify(whole).slice(0, -5))
     prepareState(file)
     expect(read(file)).toEqual(whole)
+  })
+
+  test('leaves a file alone that is larger than any text here, unless it is torn', () => {
+    /** A file with a hole, which takes no room on the disk. */
+    const large = (file: string, end: string) => {
+      const at = write(file, '{')
+      fs.truncateSync(at, constants.MAX_STRING_LENGTH)
+      fs.appendFileSync(at, end)
+      return at
+    }
+    write('large.last', '{"blocks":[]}')
+    const file = large('large', '  }')
+    prepareState(file)
+    expect(fs.statSync(file).size).toBe(constants.MAX_STRING_LENGTH + 3)
+    expect(fs.existsSync(`${file}.last`)).toBe(false)
+    const torn = large('torn large', ' "a"')
+    large('torn large.last', ' }')
+    prepareState(torn)
+    expect(fs.statSync(torn).size).toBe(constants.MAX_STRING_LENGTH + 2)
   })
 
   test('error: asks to delete a file that is damaged and has no copy', () => {

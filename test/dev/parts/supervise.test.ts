@@ -100,6 +100,22 @@ describe('createSupervisor', () => {
     expect(printed).toBe('')
   })
 
+  test('one that cannot end well keeps no other one, and is named', async () => {
+    const failing = createPart('worker', ready)
+    const start: Part['start'] = async (hooks) => {
+      const child = await failing.start(hooks)
+      const stop = () => child.stop().then(() => Promise.reject(new Error('disk full')))
+      return { ...child, stop }
+    }
+    await supervisor.start({ name: 'worker', start })
+    await supervisor.start(createPart('one', ready))
+    const pids = Object.values(supervisor.pids())
+    await supervisor.stop()
+    expect(endings).toEqual(['worker', 'one'])
+    expect(pids.map((pid) => identify(pid))).toEqual([undefined, undefined])
+    expect(printed).toContain('worker: disk full')
+  })
+
   test('kills a child that does not stop in time', async () => {
     const { pid } = await supervisor.start(createPart('worker', deaf, { stopTimeoutMs: 100 }))
     await supervisor.stop()
