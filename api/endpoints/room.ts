@@ -5,12 +5,13 @@ import { createTurns } from '../../db/connection/turns.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /**
- * So many intents of an account may have come in of which no step is ordered yet, while another account brings some
- * too. In its own time Temporal takes a start as soon as a step: a flood's starts would hold up everybody's steps.
+ * So many workflows of an account may have been started of which no step is ordered yet, while another account brings
+ * intents too. In its own time Temporal takes a start as soon as a step: a flood's starts would hold up everybody's
+ * steps. What could not be started does not count, so that intents come in while Temporal is away.
  */
 const MOST_UNORDERED = 16
-/** Older ones wait for something else, such as a chain that does not answer, and do not count. */
-const UNORDERED_MS = 5_000
+/** Older ones wait for something else, such as a worker that is away, and do not count: 8 a second come in whatever is. */
+const UNORDERED_MS = 2_000
 /** Who has brought intents within this time is about. */
 const ABOUT_MS = 5_000
 const LOOK_MS = 50
@@ -33,7 +34,7 @@ const roomOf = perPool((db) => {
   const turns = createTurns({ share: 1, patienceMs: PATIENCE_MS })
   const about = createAbout()
   const untilRoom = async (accountId: string, caller: Caller) => {
-    while (about.isWithOthers() && caller.left <= 0) {
+    while (about.hasOthers(accountId) && caller.left <= 0) {
       const unordered = await countUnordered(db, accountId, {
         newerThanMs: UNORDERED_MS,
         limit: MOST_UNORDERED,
@@ -66,9 +67,9 @@ function createAbout() {
       callers.set(accountId, caller)
       return caller
     },
-    isWithOthers(): boolean {
+    hasOthers(accountId: string): boolean {
       forget()
-      return callers.size > 1
+      return callers.size > (callers.has(accountId) ? 1 : 0)
     },
   }
 }

@@ -201,7 +201,7 @@ function within(
   }
 }
 
-/** How many of the newest planned intents of an account have no step ordered and are no older than this; a limit at most. */
+/** How many of the newest started intents of an account have no step ordered and are no older than this; a limit at most. */
 export async function countUnordered(
   db: Db,
   accountId: string,
@@ -209,6 +209,7 @@ export async function countUnordered(
 ): Promise<number> {
   const newest = db('intent')
     .where({ account_id: accountId, status: 'planning' })
+    .whereNotNull('dispatched_at')
     .orderBy('id', 'desc')
     .limit(limit)
     .select('created_at')

@@ -25,6 +25,12 @@ beforeEach(async () => {
 })
 afterEach(() => api.destroy())
 
+/** New for as long as the test takes. */
+const insertStarted = (values: Record<string, unknown> = {}) =>
+  insertTestIntent(database.db, many, 'planning', {
+    ...{ dispatched_at: new Date(), created_at: new Date(Date.now() + 60_000) },
+    ...values,
+  })
 const bring = ({ accountId }: TestWallet) => waitForRoom(api, accountId)
 
 /** Brings intents one by one, of which no step is ordered. Calls back after each. */
@@ -32,7 +38,7 @@ async function flood(count: number, values: Record<string, unknown> = {}): Promi
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
     await bring(many)
-    ids.push(await insertTestIntent(database.db, many, 'planning', values))
+    ids.push(await insertStarted(values))
   }
   return ids
 }
@@ -69,16 +75,17 @@ describe('room for another intent of an account', () => {
     await after
   })
 
-  test('is there when the others have gone, or what has no step is old', async () => {
+  test('is there when the others have gone, or what has no step is old or not started', async () => {
     await bring(few)
-    await flood(ROOM, { created_at: new Date(Date.now() - 6_000) })
+    await flood(ROOM, { created_at: new Date(Date.now() - 2_000) })
+    await flood(2 * ROOM, { dispatched_at: null })
     await flood(ROOM)
     await bring(many)
   }, 20_000)
 
   test('is counted for all processes', async () => {
     await bring(few)
-    for (let i = 0; i < ROOM; i++) await insertTestIntent(database.db, many, 'planning')
+    for (let i = 0; i < ROOM; i++) await insertStarted()
     const next = flood(ROOM + 1)
     expect(await isHeldUp(next)).toBe(true)
     await order(await database.db('intent').where({ wallet_id: many.id }).pluck<string[]>('id'))
