@@ -4,24 +4,8 @@ import { runSigner } from '../../signer/sign.js'
 import { inWaves } from '../../signer/waves.js'
 import { createWorld, type World } from '../lanes/world/fixture.js'
 import { recordStatements } from '../support/sessionStatements.js'
+import { createGate, laneOf, nobodyElse, none, turns } from './gates.js'
 import type { Lane } from '../../db/lanes/signing.js'
-
-const laneOf = (sender: string): Lane => ({
-  ...{ chainId: 1n, sender, kekId: 'kek', sealedKey: Buffer.alloc(0), purpose: 'operations' },
-})
-
-/** Something that happens when the test says so, any number of times. */
-function createGate() {
-  const waiting: (() => void)[] = []
-  return {
-    wait: () => new Promise<void>((resolve) => waiting.push(resolve)),
-    open: () => waiting.splice(0).forEach((resolve) => resolve()),
-  }
-}
-
-const turns = () => new Promise((resolve) => setTimeout(resolve, 20))
-const nobodyElse = () => Promise.resolve(false)
-const none: Turn = { taken: 0, isFull: false, isAlone: false, over: Promise.resolve() }
 
 describe('the lanes of a chain', () => {
   async function serve(
@@ -229,76 +213,6 @@ describe('a lane', () => {
     await turns()
     open()
     await running
-  })
-
-  describe('whose bundles one account fills', () => {
-    /**
-     * What waits, by account, is taken whole by each turn; `passed` tells for each of them whether it was one out of
-     * turn. `keeps`: what waits of others is another lane's.
-     */
-    async function serveCrowd(
-      { keeps = false }: { keeps?: boolean },
-      run: (order: (account: string) => void, turns: Taken[]) => Promise<void>,
-    ): Promise<void> {
-      const stopping = new AbortController()
-      const { wait, open } = createGate()
-      let waiting: string[] = []
-      const taken: Taken[] = []
-      const others = (crowd: string) => waiting.filter((account) => account !== crowd)
-      const begin = (_lane: Lane, _callOthers: () => void, crowd?: string): Promise<Turn> => {
-        if (crowd !== undefined && (keeps || others(crowd).length === 0))
-          return Promise.resolve(none)
-        if (waiting.length === 0) return Promise.resolve(none)
-        const accounts = waiting
-        waiting = []
-        taken.push({ accounts, passed: crowd !== undefined })
-        return Promise.resolve({ ...none, taken: accounts.length, crowd: 'many' })
-      }
-      const service: Service = {
-        findLanes: () => Promise.resolve([laneOf('a')]),
-        begin,
-        hasOthers: (crowd) => Promise.resolve(others(crowd).length > 0),
-        onFailure: () => undefined,
-      }
-      const running = serveLanes(service, wait, stopping.signal)
-      const order = (account: string) => {
-        waiting.push(account)
-        open()
-      }
-      await run(order, taken)
-      stopping.abort()
-      open()
-      await running
-    }
-    type Taken = { accounts: string[]; passed: boolean }
-    const PROMPT = 3
-
-    async function spendPace(order: (account: string) => void, taken: Taken[]): Promise<void> {
-      for (let i = 0; i < PROMPT; i++) {
-        order('many')
-        while (taken.length <= i) await turns()
-      }
-    }
-
-    test('another one does not wait for its pace, and takes with it what is there', async () => {
-      await serveCrowd({}, async (order, taken) => {
-        await spendPace(order, taken)
-        order('many')
-        order('few')
-        while (taken.length === PROMPT) await turns()
-        expect(taken[PROMPT]).toEqual({ accounts: ['many', 'few'], passed: true })
-      })
-    })
-
-    test('it waits for the pace itself, though another lane serves who would pass', async () => {
-      await serveCrowd({ keeps: true }, async (order, taken) => {
-        await spendPace(order, taken)
-        order('few')
-        order('many')
-        while (taken.length === PROMPT) await turns()
-        expect(taken[PROMPT]).toEqual({ accounts: ['few', 'many'], passed: false })
-      })
-    })
   })
 
   test('waits for nobody once its bundles are full', async () => {

@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals'
+import { serveLanes, type Service, type Turn } from '../../signer/loops.js'
+import { createGate, laneOf, none, turns } from './gates.js'
+import type { Lane } from '../../db/lanes/signing.js'
+
+describe('a lane whose bundles one account fills', () => {
+  /**
+   * What waits, by account, is taken whole by each turn; `passed` tells for each of them whether it was one out of
+   * turn. `keeps`: what waits of others is another lane's.
+   */
+  async function serveCrowd(
+    { keeps = false }: { keeps?: boolean },
+    run: (order: (account: string) => void, turns: Taken[]) => Promise<void>,
+  ): Promise<void> {
+    const stopping = new AbortController()
+    const { wait, open } = createGate()
+    let waiting: string[] = []
+    const taken: Taken[] = []
+    const others = (crowd: string) => waiting.filter((account) => account !== crowd)
+    const begin = (_lane: Lane, _callOthers: () => void, crowd?: string): Promise<Turn> => {
+      if (crowd !== undefined && (keeps || others(crowd).length === 0)) return Promise.resolve(none)
+      if (waiting.length === 0) return Promise.resolve(none)
+      const accounts = waiting
+      waiting = []
+      taken.push({ accounts, passed: crowd !== undefined })
+      return Promise.resolve({ ...none, taken: accounts.length, crowd: 'many' })
+    }
+    const service: Service = {
+      findLanes: () => Promise.resolve([laneOf('a')]),
+      begin,
+      hasOthers: (crowd) => Promise.resolve(others(crowd).length > 0),
+      onFailure: () => undefined,
+    }
+    const running = serveLanes(service, wait, stopping.signal)
+    const order = (account: string) => {
+      waiting.push(account)
+      open()
+    }
+    await run(order, taken)
+    stopping.abort()
+    open()
+    await running
+  }
+  type Taken = { accounts: string[]; passed: boolean }
+  const PROMPT = 3
+
+  async function spendPace(order: (account: string) => void, taken: Taken[]): Promise<void> {
+    for (let i = 0; i < PROMPT; i++) {
+      order('many')
+      while (taken.length <= i) await turns()
+    }
+  }
+
+  test('another one does not wait for its pace, and takes with it what is there', async () => {
+    await serveCrowd({}, async (order, taken) => {
+      await spendPace(order, taken)
+      order('many')
+      order('few')
+      while (taken.length === PROMPT) await turns()
+      expect(taken[PROMPT]).toEqual({ accounts: ['many', 'few'], passed: true })
+    })
+  })
+
+  test('it waits for the pace itself, though another lane serves who would pass', async () => {
+    await serveCrowd({ keeps: true }, async (order, taken) => {
+      await spendPace(order, taken)
+      order('few')
+      order('many')
+      while (taken.length === PROMPT) await turns()
+      expect(taken[PROMPT]).toEqual({ accounts: ['few', 'many'], passed: false })
+    })
+  })
+})
