@@ -33,7 +33,7 @@ const insertStarted = (values: Record<string, unknown> = {}) =>
   })
 const bring = ({ accountId }: TestWallet) => waitForRoom(api, accountId)
 
-/** Brings intents one by one, of which no step is ordered. Calls back after each. */
+/** Brings intents one by one, of which no step is ordered. */
 async function flood(count: number, values: Record<string, unknown> = {}): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
