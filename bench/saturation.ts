@@ -16,14 +16,14 @@ import {
 } from './crowd.js'
 import { readHistories } from './histories.js'
 import { profiling } from './profiles.js'
-import { dumpChains, runTwin, type TwinResult } from './twin.js'
+import { WARM_UP, dumpChains, runTwin, type TwinResult } from './twin.js'
 import { countStatements, forgetStatements, reportStatements } from './statements.js'
 import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
 
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
- * bundles sent by a script.
+ * bundles sent by a script. Both begin with as many that are not measured.
  */
 const { values } = parseArgs({
   options: {
@@ -78,6 +78,7 @@ async function measure(facts: Facts): Promise<void> {
   if (KIND === 'withdraw') {
     tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))
   }
+  await runIntents(crowd, wallets.slice(0, WARM_UP), { kind: KIND, amount: 0.2 })
   const dumps = await dumpChains(facts.rpcUrls)
   const idle = await measureIdle(pids)
   const wish = { kind: KIND, amount: KIND === 'withdraw' ? 0.25 : 0.5 }

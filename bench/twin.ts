@@ -18,7 +18,8 @@ import type { Facts } from '../test/e2e/stack.js'
 import type { TwinInput } from './twinWorkflow.js'
 
 const POLL_MS = 50
-const WARM_UP = 40
+/** So many come before those that are measured: what runs for the first time is compiled meanwhile. */
+export const WARM_UP = 40
 /** Signed bytes of one chain in the order in which they were signed. */
 type Bundles = { chainId: number; raws: string[] }
 type Copy = { name: ChainName; url: string; node: Anvil; front: Front | undefined }

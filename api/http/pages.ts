@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { safeText } from '../schemas/safeText.js'
 import { invalidRequest } from '../../domain/errors.js'
-import type { Slice } from '../../db/connection/slice.js'
+import { MOST_ROWS, type Slice } from '../../db/connection/slice.js'
 
-const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 20
 
 /** What every list takes to be read page by page. */
@@ -12,13 +11,13 @@ export const pageQuery = {
     .string()
     .regex(/^-?\d+$/, { error: 'must be a whole number', abort: true })
     .refine((digits) => Number(digits) >= 1, 'must be at least 1')
-    .refine((digits) => Number(digits) <= MAX_LIMIT, `must be at most ${MAX_LIMIT}`)
+    .refine((digits) => Number(digits) <= MOST_ROWS, `must be at most ${MOST_ROWS}`)
     .transform(Number)
     .default(DEFAULT_LIMIT)
     .meta({
       description: 'Entries per page.',
       examples: [DEFAULT_LIMIT],
-      override: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+      override: { type: 'integer', minimum: 1, maximum: MOST_ROWS, default: DEFAULT_LIMIT },
     }),
   cursor: safeText(128).optional().meta({ description: 'The `nextCursor` of the page before.' }),
 }

@@ -13,16 +13,21 @@ import type { ServiceError } from '../../domain/errors.js'
  * The query stands in a lateral subquery that needs the setting's own value, and `offset 0` keeps it there,
  * so that no plan can read a row before the setting is made.
  */
-export async function selectScoped<Row>(
+export const selectScoped = <Row>(db: Db, accountId: string, query: Knex.QueryBuilder) =>
+  selectFirst<Row>(db, accountId, { query })
+
+/** As `selectScoped`, of what the query finds the first ones, as many as are wanted; without a number all of them. */
+export async function selectFirst<Row>(
   db: Db,
   accountId: string,
-  query: Knex.QueryBuilder,
+  { query, wanted }: { query: Knex.QueryBuilder; wanted?: number },
 ): Promise<Row[]> {
+  const [limit, most] = wanted === undefined ? ['', []] : ['limit ?', [wanted]]
   const { rows } = await db.raw<{ rows: Row[] }>(
     `with scope as materialized (select set_config('app.account', ?, true) as account)
      select q.* from scope cross join lateral
-       (select x.* from (?) x where scope.account = ? offset 0) q`,
-    [accountId, query, accountId],
+       (select x.* from (?) x where scope.account = ? ${limit} offset 0) q`,
+    [accountId, query, accountId, ...most],
   )
   return rows
 }

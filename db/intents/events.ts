@@ -1,6 +1,7 @@
 import { settles, settlingTypes, type EventType, type IntentEvent } from '../../domain/events.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
-import { selectScoped } from '../connection/scope.js'
+import { selectFirst, selectScoped } from '../connection/scope.js'
+import { IN_WORDS, MOST_ROWS } from '../connection/slice.js'
 import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 
@@ -44,15 +45,15 @@ const IS_TOLD = 'e.xact < (select told_before())'
 export async function readEvents(
   db: Db,
   accountId: string,
-  { after, ...slice }: EventSlice,
+  { after, limit, ...filter }: EventSlice,
 ): Promise<IntentEvent[]> {
   const follow = (part: Knex.QueryBuilder) => {
     if (after === undefined) return
     const cursor = db('intent_event').where({ account_id: accountId, id: after.toString() })
     void part.whereRaw('(e.xact, e.id) > (?)', [cursor.select('xact', 'id')])
   }
-  const query = storyOf(db, accountId, { ...slice, follow })
-  return (await selectScoped<Row>(db, accountId, query)).map(toPlaced)
+  const query = storyOf(db, accountId, { ...filter, limit: MOST_ROWS + 1, follow })
+  return (await selectFirst<Row>(db, accountId, { query, wanted: limit })).map(toPlaced)
 }
 
 /** `horizon`: all that comes before it has been read, the last event of a full page included. */
@@ -100,6 +101,10 @@ function toPage(
 
 const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
 
+/**
+ * `limit` is part of the text, so that a plan for any values knows how few there are, and need not be made anew: the same
+ * for all who read in one way.
+ */
 type Part = EventFilter & { limit: number }
 
 /**
@@ -119,7 +124,7 @@ function storyOf(
     return part
   })
   if (parts.length > 1) {
-    return db.queryBuilder().unionAll(parts, true).orderBy(['xact', 'id']).limit(limit)
+    return db.queryBuilder().unionAll(parts, true).orderBy(['xact', 'id']).limit(limit, IN_WORDS)
   }
   const [one = partOf(db, accountId, { ...filter, limit })] = parts
   if (parts.length === 0) follow(one)
@@ -131,7 +136,7 @@ function partOf(db: Db, accountId: string, { limit, intentId, walletId }: Part):
     .where('e.account_id', accountId)
     .whereRaw(IS_TOLD)
     .orderBy(['e.xact', 'e.id'])
-    .limit(limit)
+    .limit(limit, IN_WORDS)
     .select(columns)
   if (intentId !== undefined) void query.where('e.intent_id', intentId)
   if (walletId !== undefined) void query.where('e.wallet_id', walletId)
