@@ -39,9 +39,10 @@ const options = {
 
 const CHAIN = 'arbitrum-sepolia'
 const ENDOWMENT = 10_000_000n
-/** After the work of the start: Temporal goes on taking its 512 shards for a while. */
-const SETTLING_MS = 30_000
-const IDLE_MS = 10_000
+/** After the work of the start. */
+const SETTLING_MS = 5_000
+/** Temporal's 512 shards write what they know now and then: seconds of it are much or nothing. */
+const IDLE_MS = 60_000
 
 const { values } = parseArgs({ options })
 if (values.help) console.log(USAGE)

@@ -1,4 +1,5 @@
-import { Interface, toQuantity } from 'ethers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Interface, toQuantity, type TransactionReceipt } from 'ethers'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { until } from '../../test/e2e/stack.js'
@@ -13,6 +14,8 @@ type Endowment = { chain: ChainName; node: Node; units: bigint; db: Db }
 
 const AT_A_TIME = 16
 const GAS = toQuantity(200_000)
+/** Transactions under way, and how long and how often is looked for them until they are sent again. */
+const [TOGETHER, LOOKS, LOOK_MS] = [20, 20, 100]
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
 /** Makes wallets by the API. */
@@ -30,29 +33,52 @@ export async function createWallets(call: Call, count: number): Promise<Wallet[]
 /** Gives each wallet USDC, and resolves when the service counts it. */
 export async function endow(wallets: Wallet[], endowment: Endowment): Promise<void> {
   const { chain, node, units, db } = endowment
-  const hashes: string[] = []
   // A node that is asked for the next nonce while it mines may tell one that was used.
-  let nonce = await node.provider.getTransactionCount(devnetOwner, 'pending')
-  for (const { address } of wallets) {
-    const data = token.encodeFunctionData('mint', [address, units])
-    const mint = {
-      ...{ from: devnetOwner, to: node.contracts.usdc, data, gas: GAS },
-      nonce: toQuantity(nonce++),
-    }
-    hashes.push(await callRpc<string>(node.url, 'eth_sendTransaction', [mint]))
+  const nonce = await node.provider.getTransactionCount(devnetOwner, 'pending')
+  const send = (at: number) => {
+    const data = token.encodeFunctionData('mint', [wallets[at]?.address, units])
+    const mint = { from: devnetOwner, to: node.contracts.usdc, data, gas: GAS }
+    const numbered = { ...mint, nonce: toQuantity(nonce + at) }
+    return callRpc<string>(node.url, 'eth_sendTransaction', [numbered])
   }
-  const last = await until(
-    () => node.provider.getTransactionReceipt(hashes.at(-1) ?? ''),
-    (receipt) => receipt !== null,
-  )
-  const receipts = await Promise.all(
-    hashes.map((hash) => node.provider.getTransactionReceipt(hash)),
-  )
-  const lost = receipts.filter((receipt) => receipt?.status !== 1).length
-  if (lost > 0) throw new Error(`${lost} wallets were not given their money.`)
-  const block = BigInt(last?.blockNumber ?? 0)
+  let block = 0
+  for (let from = 0; from < wallets.length; from += TOGETHER) {
+    const part = [...wallets.keys()].slice(from, from + TOGETHER)
+    for (const receipt of await untilMined(node, part, send)) {
+      if (receipt.status !== 1) throw new Error('A wallet was not given its money.')
+      block = Math.max(block, receipt.blockNumber)
+    }
+  }
   await until(
     () => db('chain').where({ name: chain }).first<{ block: bigint }>('booked_block as block'),
-    (row) => BigInt(row.block) >= block,
+    (row) => row.block >= BigInt(block),
   )
+}
+
+/**
+ * Sends transactions until all are mined. A node may forget what it accepts while it takes in a block, and what follows
+ * waits for it: what is not mined is sent again then.
+ */
+async function untilMined(
+  { provider }: Node,
+  all: number[],
+  send: (at: number) => Promise<string>,
+): Promise<TransactionReceipt[]> {
+  const sent = new Map<number, string[]>(all.map((at) => [at, []]))
+  const findReceipt = async (hashes: string[]) => {
+    const found = await Promise.all(hashes.map((hash) => provider.getTransactionReceipt(hash)))
+    return found.find((receipt) => receipt !== null)
+  }
+  for (let looked = 0; ; looked++) {
+    const receipts = await Promise.all([...sent.values()].map(findReceipt))
+    const found = receipts.filter((receipt) => receipt !== undefined)
+    if (found.length === all.length) return found
+    const missing = looked % LOOKS === 0 ? all.filter((_, i) => !receipts[i]) : []
+    for (const at of missing) {
+      // Refused where it was mined meanwhile, or is still known.
+      const hash = await send(at).catch(() => undefined)
+      if (hash) sent.get(at)?.push(hash)
+    }
+    await sleep(LOOK_MS)
+  }
 }

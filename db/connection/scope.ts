@@ -87,7 +87,7 @@ export function createLookup<Row extends object>(
 export type Joined = { found?: true | null }
 
 /** The row that a look-up joined. */
-export function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
+function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
   return found ? (row as Row) : undefined
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
 import { gather, gatherByName, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
-import { rowOf, selectScoped, type Joined, type Lookup } from '../connection/scope.js'
+import { selectScoped, type Joined, type Lookup } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Tier } from '../../domain/tiers.js'
 
@@ -135,30 +135,29 @@ async function askAdmissions(
     wait,
     calls.map(({ searchKey }) => searchKey),
   ])
-  const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt) - 1, row]))
+  const found = new Map(rows.map((row) => [Number(row.callAt) - 1, row]))
   return calls.map((call, at) => toAdmitted(call, found.get(at)))
 }
 
+/** The row that was found keeps the columns of its call: a copy without them would be the dearest part of an admission. */
 function toAdmitted(
   { keyDigest }: AdmitCall,
-  columns?: Omit<CallRow, 'callAt'> & Joined,
+  row?: CallRow & Joined,
 ): Admitted<unknown> | 'busy' | undefined {
-  if (!columns) return undefined
-  const { callAccount, callTier, callScopes, callLimit, callUsed, ...others } = columns
-  const { callResetAt, callRetryAfter, callBalance, callCode, ...row } = others
-  if (callCode === BUSY) return 'busy'
+  if (!row) return undefined
+  if (row.callCode === BUSY) return 'busy'
   return {
     keyDigest,
-    accountId: callAccount,
-    tier: callTier,
-    scopes: callScopes,
-    limit: callLimit,
-    used: callUsed,
-    resetAt: Number(callResetAt),
-    retryAfter: callRetryAfter,
-    balance: callBalance,
-    verdict: verdicts[callCode],
-    found: rowOf(row),
+    accountId: row.callAccount,
+    tier: row.callTier,
+    scopes: row.callScopes,
+    limit: row.callLimit,
+    used: row.callUsed,
+    resetAt: Number(row.callResetAt),
+    retryAfter: row.callRetryAfter,
+    balance: row.callBalance,
+    verdict: verdicts[row.callCode],
+    found: row.found ? row : undefined,
   }
 }
 
