@@ -145,7 +145,7 @@ async function startCopy({ name, state }: Dump): Promise<Copy> {
   const { chainId } = chainFacts[name]
   const { blockSeconds: blockTimeSeconds, baseFeeWei } = devnetTerms[name]
   const options = { chainId, blockTimeSeconds, baseFeeWei, mining: 'tended' } as const
-  const node = await startAnvil(options)
+  const node = await startAnvil({ ...options, takesAnySize: true })
   await callRpc(node.url, 'anvil_loadState', [state])
   const { rollup: kind } = pricing[name]
   const front = kind && (await startFront({ kind, target: node.url }))

@@ -47,6 +47,8 @@ type AnvilOptions = {
   /** Kept across restarts when given. */
   stateFile?: string | undefined
   host?: string | undefined
+  /** Takes requests of any size, such as the state of another node; absent: of 2 MB at most, as nodes do. */
+  takesAnySize?: boolean | undefined
 }
 
 export type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefined }
@@ -97,6 +99,7 @@ export function anvilArguments(options: AnvilOptions & { cachePath: string }): s
     ...(ownBlockSeconds ? ['--block-time', String(ownBlockSeconds)] : []),
     ...(baseFeeWei === undefined ? [] : ['--block-base-fee-per-gas', String(baseFeeWei)]),
     ...(stateFile ? state : []),
+    ...(options.takesAnySize ? ['--no-request-size-limit'] : []),
   ]
 }
 
