@@ -92,7 +92,8 @@ export const errorCatalog = {
   },
   UNAVAILABLE: {
     status: 503,
-    meaning: 'A part of the service, or every chain that was asked, does not answer now.',
+    meaning:
+      'A part of the service, or every chain that was asked, does not answer now; or the account sends so much at once that this request waited too long for its others.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   BRIDGE_FAILED: {
