@@ -76,3 +76,26 @@ describe('rows that are read do not grow with what is stored', () => {
     },
   )
 })
+
+/** Statements that the session of a role keeps, and how often they were planned for their values. */
+async function readPlanned(db: Db): Promise<Map<string, number>> {
+  const { rows } = await db.raw<{ rows: { statement: string; planned: bigint }[] }>(
+    'select statement, custom_plans as planned from pg_prepared_statements',
+  )
+  return new Map(rows.map(({ statement, planned }) => [statement, Number(planned)]))
+}
+
+describe('plans that cost more than what they read are kept, however much is stored', () => {
+  const names = ['intents', 'intents of a status', 'intents of an action', 'events of types']
+  const lists = reads.filter(({ name }) => names.some((known) => name.startsWith(known)))
+
+  test.each(lists.map((one) => [one.name, one] as const))('%s', async (_, { run }) => {
+    const { as, filled } = big
+    for (let n = 0; n < OFTEN; n++) await run(as.api, filled)
+    const before = await readPlanned(as.api)
+    await run(as.api, filled)
+    const after = await readPlanned(as.api)
+    const anew = [...after].filter(([text, planned]) => planned !== (before.get(text) ?? 0))
+    expect(anew.map(([text]) => text)).toEqual([])
+  })
+})
