@@ -23,7 +23,7 @@ export type PlacedEvent = IntentEvent & Position
 /** What is read of the story. What is absent does not restrict. */
 export type EventFilter = { intentId?: string; walletId?: string; types?: readonly EventType[] }
 
-/** A part of the story: at most `limit` events that follow the one whose id is `after`. */
+/** A part of the story: at most `limit` events, `MOST_ROWS` and one at most, that follow the one whose id is `after`. */
 export type EventSlice = EventFilter & { after?: bigint; limit: number }
 
 /** Text where the driver knows no number: `xact` is an xid8. */
@@ -102,8 +102,8 @@ function toPage(
 const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
 
 /**
- * `limit` is part of the text, so that a plan for any values knows how few there are, and need not be made anew: the same
- * for all who read in one way.
+ * `limit` is part of the text, the same for all who read in one way: a plan for any values knows by it how few there
+ * are, and need not be made anew.
  */
 type Part = EventFilter & { limit: number }
 
