@@ -23,7 +23,7 @@ export type PlacedEvent = IntentEvent & Position
 /** What is read of the story. What is absent does not restrict. */
 export type EventFilter = { intentId?: string; walletId?: string; types?: readonly EventType[] }
 
-/** A part of the story: at most `limit` events, `MOST_ROWS` and one at most, that follow the one whose id is `after`. */
+/** A part of the story: the `limit` events, `MOST_ROWS` and one at most, that follow the one whose id is `after`. */
 export type EventSlice = EventFilter & { after?: bigint; limit: number }
 
 /** Text where the driver knows no number: `xact` is an xid8. */
