@@ -13,8 +13,8 @@ export type Heads = {
   earlier: Map<Endpoint, number>
   /** Those that lack a block which another one had a comparison earlier. */
   behind: Set<Endpoint>
-  /** Those that have other blocks than the rest. */
-  apart: Set<Endpoint>
+  /** Those that have other blocks than the rest, and the number of the block by which that was seen last. */
+  apart: Map<Endpoint, number>
   tell: HeadsListener
 }
 
@@ -31,7 +31,7 @@ export const createHeads = (
   tell: HeadsListener,
   compareMs = COMPARE_MS,
 ): Heads => ({
-  ...{ chainId, compareMs, nextAt: 0, earlier: new Map(), behind: new Set(), apart: new Set() },
+  ...{ chainId, compareMs, nextAt: 0, earlier: new Map(), behind: new Set(), apart: new Map() },
   tell,
 })
 
@@ -96,24 +96,34 @@ type Told = { endpoint: Endpoint; head: BlockId }
 
 /**
  * Those whose chain is not that of the rest. Of two that contradict each other the preferred one is believed;
- * of several the majority. Where nothing was told, what was thought `before` stands.
+ * of several the majority. Where nothing was told, what was thought `before` stands; so it does where they have an older
+ * block in common: all have that from before the fork, and a node may tell an old one as its newest.
  */
-async function findApart(known: Told[], before: Set<Endpoint>): Promise<Set<Endpoint>> {
+async function findApart(known: Told[], before: Heads['apart']): Promise<Heads['apart']> {
   const [first, ...others] = known as [Told, ...Told[]]
-  const agrees = await Promise.all(others.map((other) => haveSameChain(first, other)))
-  const contradict = others.filter(({ endpoint }, i) => !(agrees[i] ?? !before.has(endpoint)))
-  const isOutvoted = contradict.length > known.length / 2
-  const minority = isOutvoted ? known.filter((one) => !contradict.includes(one)) : contradict
-  return new Set(minority.map(({ endpoint }) => endpoint))
+  const compared = await Promise.all(others.map((other) => compareTo(first, other)))
+  const contradict = new Map<Endpoint, number>()
+  for (const { endpoint, at, isSame } of compared) {
+    const since = before.get(endpoint)
+    const stands = isSame === undefined || (isSame && at < (since ?? 0))
+    if (stands && since !== undefined) contradict.set(endpoint, since)
+    if (isSame === false) contradict.set(endpoint, at)
+  }
+  if (contradict.size <= known.length / 2) return contradict
+  const minority = known.filter(({ endpoint }) => !contradict.has(endpoint))
+  return new Map(minority.map(({ endpoint, head }) => [endpoint, Number(head.number)]))
 }
 
-/** Whether the higher of two chains contains the lower one's newest block; undefined when that is not told. */
-async function haveSameChain(one: Told, other: Told): Promise<boolean | undefined> {
+type Comparison = { endpoint: Endpoint; at: number; isSame: boolean | undefined }
+
+/** Whether the higher of two chains contains the newest block of the lower one, `at`; undefined when that is not told. */
+async function compareTo(one: Told, other: Told): Promise<Comparison> {
   const isHigher = Number(one.head.number) > Number(other.head.number)
   const [high, low] = isHigher ? [one, other] : [other, one]
-  if (high.head.number === low.head.number) return high.head.hash === low.head.hash
-  const block = await readBlock(high.endpoint, low.head.number)
-  return block && block.hash === low.head.hash
+  const { number, hash } = low.head
+  const isLevel = high.head.number === number
+  const block = isLevel ? high.head : await readBlock(high.endpoint, number)
+  return { endpoint: other.endpoint, at: Number(number), isSame: block && block.hash === hash }
 }
 
 function stateOf({ behind, apart }: Pick<Heads, 'behind' | 'apart'>, endpoint: Endpoint): State {

@@ -160,6 +160,30 @@ describe('two endpoints', () => {
     expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('"on another fork"') }])
   })
 
+  test('one on a fork is not preferred while the other one tells a block from before it as its newest', async () => {
+    const { node, a, b, client } = await connectTwo({ compareMs: 50 })
+    await callRpc(node.url, 'anvil_mine', ['0x2'])
+    const shared = await callRpc<{ number: string }>(node.url, 'eth_getBlockByNumber', [
+      'latest',
+      false,
+    ])
+    await callRpc(node.url, 'anvil_mine', ['0x5'])
+    b.set(({ method, params: [number] }) => {
+      if (method !== 'eth_getBlockByNumber' || number === shared.number) return undefined
+      const told = number === 'latest' ? '0x20' : number
+      return { answer: { ...shared, number: told, hash: `0x${'f0'.repeat(32)}` } }
+    })
+    const isTold = (state: string) => told.some(({ text }) => text.includes(state))
+    await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
+    const before = asked(b)
+    a.set(({ params }) => (params[0] === 'latest' ? { answer: shared } : undefined))
+    await waitUntil(async () => price(client).then(() => isTold('"behind"')))
+    for (let i = 0; i < 10; i++) await price(client).then(() => sleep(20))
+    expect(asked(b)).toBe(before)
+    const isBack = ({ level, text }: Told) => level === 'info' && text.includes('"endpoint":2')
+    expect(told.filter(isBack)).toEqual([])
+  })
+
   test('of three the one on a fork is left out, also when it is the preferred one', async () => {
     const [fork, ours] = [await startNode(), await startNode()]
     await callRpc(fork.url, 'evm_increaseTime', [1_000])
