@@ -43,16 +43,20 @@ async function askChosen(pool: Pool, call: Call): Promise<Reply> {
   return askInTurn(chosen, call)
 }
 
-/** Those that are to be asked, the best first. When all have asked to be left alone, the first to be back. */
+/**
+ * Those that are to be asked, the best first. When all have asked to be left alone, the first to be back. Where all that
+ * are well are on a fork, one that was away is asked before them: it may be back, and waits for no probe then.
+ */
 async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]> {
   const now = Date.now()
   const known = endpoints.filter(({ isRefused }) => !isRefused)
   const awake = known.filter(({ health }) => health.restsUntil() <= now)
   const well = awake.filter(({ health }) => !health.isAway())
-  if (well.length > 0) return inOrder(heads, well)
+  const isAnySound = siblings.some((one) => isSound(one, heads, now))
+  if (well.length > 0) return inOrder(heads, isAnySound ? well : awake)
   if (awake.length > 0) {
     // One of several alone: whoever asks it has others to ask.
-    if (endpoints.length < siblings.length) throw new NoAnswer('away')
+    if (endpoints.length < siblings.length && isAnySound) throw new NoAnswer('away')
     // Nobody else is there: one that was away may be back.
     return awake
   }
@@ -62,6 +66,12 @@ async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]>
   if (restMs >= REQUEST_TIMEOUT_MS) throw new NoAnswer('too many requests')
   await sleep(restMs)
   return [first]
+}
+
+/** Well, as far as it is known, and on no fork. */
+function isSound(endpoint: Endpoint, { apart }: Heads, now: number): boolean {
+  const { isRefused, health } = endpoint
+  return !isRefused && !health.isAway() && health.restsUntil() <= now && !apart.has(endpoint)
 }
 
 /** The first answer. A node's own no counts only where no other one knows better. */

@@ -4,11 +4,22 @@ import { type ChainClient } from '../../chains/connect.js'
 import { readRetryAfter } from '../../chains/rpc/http.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { asked, chain, failure, price, useEndpoints, waitUntil, type Told } from './endpoints.js'
-import type { Fault, FaultProxy } from '../support/faultProxy.js'
+import type { Fault, FaultProxy, RpcCall } from '../support/faultProxy.js'
 
 const account = `0x${'34'.repeat(20)}`
 const unknownHash = `0x${'ab'.repeat(32)}`
 const { told, startNode, startProxy, connect, connectTwo } = useEndpoints()
+
+type BlockId = { number: string; hash: string }
+
+/** Answers of a node whose chain is another one, and longer, from a block on. */
+const forkedFrom =
+  (shared: BlockId) =>
+  ({ method, params: [number] }: RpcCall): Fault | undefined => {
+    if (method !== 'eth_getBlockByNumber' || number === shared.number) return undefined
+    const told = number === 'latest' ? '0x20' : number
+    return { answer: { ...shared, number: told, hash: `0x${'f0'.repeat(32)}` } }
+  }
 
 describe('two endpoints', () => {
   test('the preferred one is asked as long as it is well', async () => {
@@ -163,16 +174,9 @@ describe('two endpoints', () => {
   test('one on a fork is not preferred while the other one tells a block from before it as its newest', async () => {
     const { node, a, b, client } = await connectTwo({ compareMs: 50 })
     await callRpc(node.url, 'anvil_mine', ['0x2'])
-    const shared = await callRpc<{ number: string }>(node.url, 'eth_getBlockByNumber', [
-      'latest',
-      false,
-    ])
+    const shared = await callRpc<BlockId>(node.url, 'eth_getBlockByNumber', ['latest', false])
     await callRpc(node.url, 'anvil_mine', ['0x5'])
-    b.set(({ method, params: [number] }) => {
-      if (method !== 'eth_getBlockByNumber' || number === shared.number) return undefined
-      const told = number === 'latest' ? '0x20' : number
-      return { answer: { ...shared, number: told, hash: `0x${'f0'.repeat(32)}` } }
-    })
+    b.set(forkedFrom(shared))
     const isTold = (state: string) => told.some(({ text }) => text.includes(state))
     await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
     const before = asked(b)
@@ -182,6 +186,21 @@ describe('two endpoints', () => {
     expect(asked(b)).toBe(before)
     const isBack = ({ level, text }: Told) => level === 'info' && text.includes('"endpoint":2')
     expect(told.filter(isBack)).toEqual([])
+  })
+
+  test('one that was away is asked again at once where the other one is on a fork', async () => {
+    const { node, a, b, client } = await connectTwo({ compareMs: 50 })
+    const shared = await callRpc<BlockId>(node.url, 'eth_getBlockByNumber', ['0x0', false])
+    await callRpc(node.url, 'anvil_mine', ['0x5'])
+    b.set(forkedFrom(shared))
+    const isTold = (state: string) => told.some(({ text }) => text.includes(state))
+    await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
+    a.set(() => 'http500')
+    await waitUntil(async () => price(client).then(() => isTold('endpoint is away')))
+    a.set(undefined)
+    const before = asked(b)
+    for (let i = 0; i < 5; i++) await price(client)
+    expect(asked(b)).toBe(before)
   })
 
   test('of three the one on a fork is left out, also when it is the preferred one', async () => {
