@@ -15,15 +15,37 @@ import {
   signAll,
 } from './world/gas.js'
 import { simulatedIn } from './world/simulated.js'
+import type { Wallet } from '../../db/tenants/wallets.js'
 
 let world: World
 afterEach(() => world?.stop())
 
-const lendFrom = async (count: number): Promise<Lend[]> => {
+const lendFrom = async (count: number): Promise<Lend[]> =>
+  lendAll(await world.createWallets(count, usdcUnits))
+
+/** By so many wallets or some more, until each lane has some of them: which one it is, the random id decides. */
+const lendInEachLane = async (count: number): Promise<Lend[]> => {
   const wallets = await world.createWallets(count, usdcUnits)
+  while ((await countLanes(wallets)) < world.senders.length) {
+    wallets.push(await world.createWallet(usdcUnits))
+  }
+  return lendAll(wallets)
+}
+
+async function lendAll(wallets: Wallet[]): Promise<Lend[]> {
   const lends: Lend[] = []
   for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
   return lends
+}
+
+/** How many lanes wallets have while all lanes serve. */
+async function countLanes(wallets: Wallet[]): Promise<number> {
+  const { rows } = await world.db.raw<{ rows: { lanes: number }[] }>(
+    `select count(distinct mod(abs(hashtext(id)::bigint), ?))::int as lanes
+     from wallet where id = any(?)`,
+    [world.senders.length, wallets.map(({ id }) => id)],
+  )
+  return rows[0]?.lanes ?? 0
 }
 
 const sendAndBook = async () => {
@@ -51,7 +73,7 @@ describe('a lane without gas', () => {
     async (n) => {
       const dry = world.senders.slice(0, n)
       await dryOut(world, dry)
-      const lends = await lendFrom(12)
+      const lends = await lendInEachLane(12)
       await signAll(world)
       const used = await lanesOf(world, lends)
       expect(used).toHaveLength(lends.length)
@@ -71,7 +93,7 @@ describe('a lane without gas', () => {
   test('is given nothing while others can pay, and is told of once', async () => {
     const [dry = ''] = world.senders
     await dryOut(world, [dry])
-    await lendFrom(12)
+    await lendInEachLane(12)
     await signAll(world)
     await sendAndBook()
     const simulated: string[] = []
