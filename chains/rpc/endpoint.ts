@@ -28,6 +28,10 @@ export type Endpoint = {
   close(): void
 }
 
+/** As far as it is known: its chain is the right one, it answers, and it has not asked to be left alone. */
+export const isWell = ({ isRefused, health }: Endpoint): boolean =>
+  !isRefused && !health.isAway() && health.restsUntil() <= Date.now()
+
 type Waiting = {
   call: Call
   resolve(reply: Reply): void

@@ -1,5 +1,5 @@
 import type { Call } from './batch.js'
-import type { Endpoint } from './endpoint.js'
+import { isWell, type Endpoint } from './endpoint.js'
 
 /** How often the endpoints of a chain that is in use are asked for their newest block. */
 const COMPARE_MS = 10_000
@@ -53,10 +53,7 @@ export function lookAfter(heads: Heads, endpoints: Endpoint[]): void {
   const now = Date.now()
   if (now < heads.nextAt) return
   heads.nextAt = now + heads.compareMs
-  const well = endpoints.filter(({ isRefused, health }) => {
-    return !isRefused && !health.isAway() && health.restsUntil() <= now
-  })
-  void compare(heads, well)
+  void compare(heads, endpoints.filter(isWell))
 }
 
 /** Asks an endpoint which chain it serves, and never again when it is another one. */

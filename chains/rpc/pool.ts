@@ -11,7 +11,7 @@ import {
 import { REQUEST_TIMEOUT_MS } from './http.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
 import type { Call } from './batch.js'
-import type { Endpoint } from './endpoint.js'
+import { isWell, type Endpoint } from './endpoint.js'
 
 /** `endpoints`: those to ask, the preferred one first; `siblings`: all of the chain. */
 export type Pool = { endpoints: Endpoint[]; siblings: Endpoint[]; heads: Heads }
@@ -51,12 +51,13 @@ async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]>
   const now = Date.now()
   const known = endpoints.filter(({ isRefused }) => !isRefused)
   const awake = known.filter(({ health }) => health.restsUntil() <= now)
-  const well = awake.filter(({ health }) => !health.isAway())
-  const isAnySound = siblings.some((one) => isSound(one, heads, now))
-  if (well.length > 0) return inOrder(heads, isAnySound ? well : awake)
+  const well = known.filter(isWell)
+  const allWell = siblings.filter(isWell)
+  const isForkLeft = allWell.length > 0 && allWell.every((one) => heads.apart.has(one))
+  if (well.length > 0) return inOrder(heads, isForkLeft ? awake : well)
   if (awake.length > 0) {
     // One of several alone: whoever asks it has others to ask.
-    if (endpoints.length < siblings.length && isAnySound) throw new NoAnswer('away')
+    if (endpoints.length < siblings.length && !isForkLeft) throw new NoAnswer('away')
     // Nobody else is there: one that was away may be back.
     return awake
   }
@@ -66,12 +67,6 @@ async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]>
   if (restMs >= REQUEST_TIMEOUT_MS) throw new NoAnswer('too many requests')
   await sleep(restMs)
   return [first]
-}
-
-/** Well, as far as it is known, and on no fork. */
-function isSound(endpoint: Endpoint, { apart }: Heads, now: number): boolean {
-  const { isRefused, health } = endpoint
-  return !isRefused && !health.isAway() && health.restsUntil() <= now && !apart.has(endpoint)
 }
 
 /** The first answer. A node's own no counts only where no other one knows better. */
