@@ -232,7 +232,7 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
     {
       confirmations: 1,
       finalityBlocks: 64,
-      pollMs: 50,
+      pollMs: 100,
       stuckAfter: { seconds: 5, blocks: 4 },
       stepSeconds: [1, 5],
     },

@@ -2,7 +2,7 @@ import { highestL1Part } from '../chains/l1Costs.js'
 import { ServiceError } from '../domain/errors.js'
 import { largest } from '../domain/money.js'
 import type { Held } from '../domain/waiting.js'
-import type { Round, SignerTools } from './round.js'
+import type { Means, Round, SignerTools } from './round.js'
 import type { UnsignedTransaction } from './transaction.js'
 
 /** A transaction to be signed, and the execution gas of each operation that it carries. */
@@ -19,7 +19,7 @@ type Carrying = {
  */
 export function assertAffordable(
   { operationGasWei }: Pick<SignerTools, 'operationGasWei'>,
-  { client: { chain }, fees, l1Price }: Round,
+  { client: { chain }, fees, l1Price }: Pick<Round & Means, 'client' | 'fees' | 'l1Price'>,
   { unsigned, gas }: Carrying,
 ): void {
   const count = BigInt(gas.length)

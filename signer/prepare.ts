@@ -89,7 +89,7 @@ export async function prepare(
 ): Promise<Prepared | NotPrepared> {
   assertKey(ordered.operation)
   // It is needed to store; whoever asks then hears of a failure.
-  round.readPurse().catch(() => undefined)
+  round.readMeans().catch(() => undefined)
   const { kind } = ordered.operation
   if (kind === 'fund') return prepareFunding(tools, round, ordered)
   if (kind === 'mint') return prepareMint(tools, round, ordered)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction, type TransactionRequest } from 'ethers'
 import { crashPoint } from '../crashPoints.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
-import { highestL1Part } from '../chains/l1Costs.js'
+import { highestL1Part, readL1Price } from '../chains/l1Costs.js'
 import { openAccount } from '../custody/open.js'
 import { refusal } from '../custody/policy.js'
 import { dropCarriers } from '../db/lanes/carrying.js'
@@ -16,7 +16,7 @@ import {
 import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
 import { divideUp, largest, smallest } from '../domain/money.js'
-import { readGasTerms, type GasTerms, type SignerTools } from './round.js'
+import { readGasTerms, type GasTerms, type Means, type SignerTools } from './round.js'
 import { laneContext } from './store.js'
 import type { Chain } from '../chains/registry.js'
 import type { WaitingCode } from '../domain/waiting.js'
@@ -64,12 +64,13 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
   }
 
   async function replace(lane: Lane, stuck: StuckTransaction): Promise<void> {
-    const [terms, balance] = await Promise.all([
+    const [terms, l1Price, balance] = await Promise.all([
       readGasTerms(client),
+      readL1Price(client),
       client.send<string>('eth_getBalance', [lane.sender, 'latest']),
     ])
     const replacement = draftReplacement(client.chain, stuck, {
-      ...terms,
+      ...{ ...terms, l1Price },
       balanceWei: BigInt(balance),
       budgetWei: tools.operationGasWei * BigInt(Math.max(stuck.operations, 1)),
     })
@@ -102,7 +103,7 @@ export function createReplacer(tools: SignerTools, client: ChainClient): () => P
 }
 
 /** What the chain asks now, what the lane has, and what a transaction may cost at most, wei. */
-type Budget = GasTerms & { balanceWei: bigint; budgetWei: bigint }
+type Budget = GasTerms & Pick<Means, 'balanceWei' | 'l1Price'> & { budgetWei: bigint }
 
 /** An unsigned transaction; `isEmpty`: it carries nothing, and frees its nonce. */
 type Draft = { unsigned: TransactionRequest; isEmpty: boolean }

@@ -1,4 +1,4 @@
-import { highestL1Part, readL1Price, type L1Price } from '../chains/l1Costs.js'
+import { highestL1Part, readL1Price, readL1PriceAt, type L1Price } from '../chains/l1Costs.js'
 import { readTip } from '../chains/prices.js'
 import { readEthBalance } from '../chains/balances.js'
 import { blockParameter, readBlock, type Block, type BlockRef } from '../chains/read.js'
@@ -41,24 +41,32 @@ export const takenBy = (
 export const keptRefusal = ({ refusedBlock }: Operation): { refusedBlock?: bigint } =>
   refusedBlock === null ? {} : { refusedBlock }
 
-/** What a transaction costs on a chain now. */
-export type Prices = {
+/** What gas costs on a chain now. */
+export type GasPrices = {
   /** The block at which calls are simulated. */
   head: bigint
   headHash: string
   fees: { maxWei: bigint; tipWei: bigint }
-  /** What posting data on L1 costs. Read here: nothing may ask the chain once rows are locked. */
-  l1Price: L1Price
 }
+
+/** What a transaction costs on a chain now: `l1Price` is what posting data on L1 does. */
+export type Prices = GasPrices & { l1Price: L1Price }
 
 /** What a sender has: its balance, and how many transactions were executed of it when it had that. */
 export type Purse = { balanceWei: bigint; usedNonces: bigint }
 
+/** What must be known to store a transaction. Read before: nothing may ask the chain once rows are locked. */
+export type Means = Purse & { l1Price: L1Price }
+
 /**
- * One turn of one lane: what holds for everything that it signs, as the head of the chain was then. `readPurse`: what
- * the lane has there, asked once, together with what is asked about the first operation.
+ * One turn of one lane: what holds for everything that it signs, as the head of the chain was then. `readMeans`:
+ * asked once, together with what is asked about the first operation.
  */
-export type Round = Prices & { client: ChainClient; lane: Lane; readPurse: () => Promise<Purse> }
+export type Round = GasPrices & {
+  client: ChainClient
+  lane: Lane
+  readMeans: () => Promise<Means>
+}
 
 /**
  * Asks the chain for what a lane must know before it signs.
@@ -66,37 +74,47 @@ export type Round = Prices & { client: ChainClient; lane: Lane; readPurse: () =>
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap.
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
-  const prices = await readPrices(client)
-  let purse: Promise<Purse> | undefined
-  const readOnce = () => (purse ??= readPurse(client, lane.sender, { blockNumber: prices.head }))
-  return { client, lane, ...prices, readPurse: readOnce }
+  const prices = await readGasPrices(client)
+  let means: Promise<Means> | undefined
+  const readOnce = () => (means ??= readMeans(client, lane.sender, { blockNumber: prices.head }))
+  return { client, lane, ...prices, readMeans: readOnce }
 }
 
-/** What a chain asks for gas: at its newest block, for the producer of the next one, and for data on L1. */
-export type GasTerms = { block: Block; tipWei: bigint; l1Price: L1Price }
+async function readMeans(client: ChainClient, sender: string, block: BlockRef): Promise<Means> {
+  const [purse, l1Price] = await Promise.all([
+    readPurse(client, sender, block),
+    readL1PriceAt(client, { block }),
+  ])
+  return { ...purse, l1Price }
+}
+
+/** What a chain asks for gas: at its newest block, and for the producer of the next one. */
+export type GasTerms = { block: Block; tipWei: bigint }
 
 /** @throws {ServiceError} RPC_ERROR when the node does not answer. */
 export async function readGasTerms(client: ChainClient): Promise<GasTerms> {
-  const [block, tipWei, l1Price] = await Promise.all([
-    readBlock(client, 'latest'),
-    readTip(client),
-    readL1Price(client),
-  ])
+  const [block, tipWei] = await Promise.all([readBlock(client, 'latest'), readTip(client)])
   if (!block) throw new ServiceError('RPC_ERROR', `${client.chain.name} has no latest block.`)
-  return { block, tipWei, l1Price }
+  return { block, tipWei }
 }
 
 /** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
-export async function readPrices(client: ChainClient): Promise<Prices> {
+async function readGasPrices(client: ChainClient): Promise<GasPrices> {
   const { chain } = client
-  const { block, tipWei, l1Price } = await readGasTerms(client)
+  const { block, tipWei } = await readGasTerms(client)
   const maxWei = 2n * block.baseFeeWei + tipWei
   if (maxWei > chain.maxFeeCapWei) {
     const details = { waitsFor: 'GAS_PRICE' } satisfies Held
     const message = `Gas on ${chain.name} costs more than the cap allows.`
     throw new ServiceError('RPC_ERROR', message, details)
   }
-  return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei }, l1Price }
+  return { head: block.number, headHash: block.hash, fees: { maxWei, tipWei } }
+}
+
+/** @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap. */
+export async function readPrices(client: ChainClient): Promise<Prices> {
+  const [prices, l1Price] = await Promise.all([readGasPrices(client), readL1Price(client)])
+  return { ...prices, l1Price }
 }
 
 /** At one block: what was executed is either money that is spent or money that is still to be spent. */

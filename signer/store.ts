@@ -20,7 +20,14 @@ import { assertFunded } from './treasury.js'
 import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
-import { asGas, type Keyring, type Purse, type Round, type SignerTools } from './round.js'
+import {
+  asGas,
+  type Keyring,
+  type Means,
+  type Purse,
+  type Round,
+  type SignerTools,
+} from './round.js'
 
 export type Stored = { nonce: bigint; hash: string; operations: string[] }
 
@@ -42,7 +49,7 @@ export async function signAndStore(
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
-  const funded = { ...round, ...(await round.readPurse()) }
+  const funded = { ...round, ...(await round.readMeans()) }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
@@ -87,7 +94,7 @@ export async function storeAgain(
   round: Round,
   signed: Signed,
 ): Promise<Stored | undefined> {
-  const funded = { ...round, ...(await round.readPurse()) }
+  const funded = { ...round, ...(await round.readMeans()) }
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
     if (!ours) return undefined
@@ -100,7 +107,7 @@ export async function storeAgain(
 /** `db` is the transaction in which the operations are locked; each of them is known to be what it says. */
 async function storeTransaction(
   tools: StoringTools,
-  round: Round & Purse,
+  round: Round & Means,
   carried: Signed[],
 ): Promise<Stored> {
   const planned = planTransaction(round, carried)
@@ -123,7 +130,7 @@ export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: b
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Omit<Round, 'readPurse'> & Purse,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Omit<Round, 'readMeans'> & Purse,
   {
     request,
     l1FeeWei,
@@ -157,7 +164,7 @@ export function unpaidGas(error: unknown): bigint | undefined {
 }
 
 function planTransaction(
-  { client: { chain }, lane, fees, l1Price }: Round,
+  { client: { chain }, lane, fees, l1Price }: Round & Means,
   carried: Signed[],
 ): Planned {
   const { to, data } = callOf(lane, carried)

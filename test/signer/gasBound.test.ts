@@ -29,7 +29,8 @@ describe('what an operation may cost', () => {
   test('counts for each operation of a bundle, however cheap the others are', async () => {
     const [lane] = await readLanes(world.db)
     if (!lane) throw new Error('There is no lane.')
-    const round = await readRound(world.signer.chains.byId(0), lane)
+    const turn = await readRound(world.signer.chains.byId(0), lane)
+    const round = { ...turn, ...(await turn.readMeans()) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
     const operationGasWei = 520_000n * round.fees.maxWei
     const assertBound = (gas: bigint[]) =>

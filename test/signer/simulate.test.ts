@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
 import { ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
 import { callGasOf } from '../../protocols/userOperation.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
@@ -111,5 +112,24 @@ describe('calls of operations that are taken together', () => {
     const alone = asked.filter((call) => !isTogether(call))
     expect(new Set(alone.flatMap(simulatedIn)).size).toBe(3)
     await expectLent(lends)
+  })
+})
+
+describe('a turn of a lane', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ lanes: 1 })
+  })
+  afterAll(() => world?.stop())
+
+  test('asks for what contracts tell in one question: money, keys, and what L1 takes for data', async () => {
+    await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    const asked: RpcCall[] = []
+    world.proxy.set((call) => void asked.push(call))
+    await world.sign()
+    const reads = asked.filter(({ method }) => method === 'eth_call')
+    expect(reads).toHaveLength(1)
+    expect(JSON.stringify(reads[0])).toContain(ARB_GAS_INFO_ADDRESS.slice(2).toLowerCase())
+    expect(await world.transactions()).toHaveLength(1)
   })
 })
