@@ -4,7 +4,7 @@ import { insertTestIntent } from '../db/rows.js'
 import { hasBrowser } from './browser.js'
 import { makeWallet, startPageWorld, type PageWorld } from './pageWorld.js'
 import { untilShown } from './people.js'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 
 const START_MS = 150_000
 const TEST_MS = 60_000
@@ -20,12 +20,13 @@ describeWithBrowser('a list of intents', () => {
   afterAll(() => world?.stop(), START_MS)
 
   /** An account with so many intents, and a window on their list. */
-  async function openList(count: number) {
+  async function openList(count: number, prepare?: (page: Page) => Promise<unknown>) {
     const person = await world.newPerson()
     const wallet = await makeWallet(world, person, 'alice')
     const add = () => insertTestIntent(world.db, wallet, 'completed')
     for (let made = 0; made < count; made += 1) await add()
     const { page, faults } = await world.open(person)
+    await prepare?.(page)
     await page.goto(`${world.host}/dashboard/intents`)
     await untilShown(page)
     return { person, wallet, add, page, faults }
@@ -44,6 +45,42 @@ describeWithBrowser('a list of intents', () => {
       expect(await idOf(page)).toBe(id)
       expect(await page.getByRole('button', { name: / new$/ }).count()).toBe(0)
       expect(faults).toEqual([])
+    },
+    TEST_MS,
+  )
+
+  test(
+    'takes in what comes before the page listens',
+    async () => {
+      const gate = { open: () => {} }
+      const isOpen = new Promise<void>((resolve) => (gate.open = resolve))
+      const { page, add } = await openList(1, (page) =>
+        page.route('**/dashboard/api/events', async (route: Route) => {
+          await isOpen
+          await route.continue()
+        }),
+      )
+      const id = await add()
+      gate.open()
+      await page.locator(`[title=${id}]`).waitFor()
+    },
+    TEST_MS,
+  )
+
+  test(
+    'stays where it cannot be asked who reads it',
+    async () => {
+      const { page, add } = await openList(1)
+      const session = '**/dashboard/api/session'
+      await page.route(session, (route: Route) => route.abort())
+      const failed = page.waitForEvent('requestfailed')
+      // Somebody comes back to the page after a while.
+      await page.clock.setSystemTime(Date.now() + 60_000)
+      await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
+      expect((await failed).url()).toMatch(/session$/)
+      await page.unroute(session)
+      const id = await add()
+      await page.locator(`[title=${id}]`).waitFor()
     },
     TEST_MS,
   )
@@ -75,6 +112,7 @@ describeWithBrowser('a list of intents', () => {
       const { page, add } = await openList(4)
       await page.keyboard.press('j')
       await page.keyboard.press('j')
+      await page.waitForFunction(`document.activeElement.matches('a[data-row]')`)
       const place = () =>
         page.evaluate<number>('document.activeElement.getBoundingClientRect().top')
       const before = await place()

@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { queryClient } from './api/client.js'
 import { eventTypes } from './api/eventTypes.js'
+import type { Query } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { event } from '../../api/schemas/events.js'
 
@@ -10,6 +11,10 @@ type Told = z.infer<typeof event>
 const RETRY_MS = 5_000
 /** Events come in bursts: what they make stale is asked for once. */
 const GATHER_MS = 120
+
+/** What events tell of: the first words of its keys. */
+const told = new Set<unknown>(['intents', 'overview', 'webhooks', 'balances', 'positions'])
+const isTold = ({ queryKey: [name] }: Query) => told.has(name)
 
 const listeners = new Set<() => void>()
 let isCut = false
@@ -49,6 +54,8 @@ function follow(stopping: AbortSignal): void {
   source.addEventListener('open', () => {
     // What came while the stream was cut may be more than it repeats.
     if (isCut) void queryClient.invalidateQueries()
+    // A new one tells of what comes from then on: what was asked for before may lack what came in between.
+    else setTimeout(() => void queryClient.invalidateQueries({ predicate: isTold }), GATHER_MS)
     setCut(false)
   })
   source.addEventListener('error', () => {
@@ -67,7 +74,6 @@ function createRefresher(): (event: Told) => void {
     const stale = [
       ['intents', 'list'],
       ['overview'],
-      ['credits'],
       ['webhooks'],
       ...(intentId ? [['intents', 'one', intentId]] : []),
       ...(walletId

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search as SearchIcon, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { isFailure } from '../api/call.js'
 import { sessionQuery } from '../api/queries.js'
 import { useIsCut, useLive } from '../live.js'
 import { Account } from './Account.js'
@@ -19,9 +20,11 @@ export function Shell() {
   useLive()
   useSearchKeys(() => setSearching(true))
   useEffect(() => setOpen(false), [pathname])
+  // Where the service does not answer nobody is signed out: what is shown stays.
+  const isOut = isFailure(error, 'UNAUTHORIZED')
   useEffect(() => {
-    if (error) void navigate({ to: '/sign-in', search: { next: pathname } })
-  }, [error, navigate, pathname])
+    if (isOut) void navigate({ to: '/sign-in', search: { next: pathname } })
+  }, [isOut, navigate, pathname])
   if (!session) return null
   return (
     <div className="md:grid md:min-h-dvh md:grid-cols-[13.5rem_minmax(0,1fr)]">
