@@ -52,9 +52,9 @@ export const readTip = share(
 )
 
 /** What is estimated is spent a while later, over a bridge a quarter of an hour. */
-const GAS_PRICE_TTL_MS = 30_000
+const GAS_PRICE_TTL_MS = 60_000
 
-/** Wei per unit of gas, tip included, at most half a minute old: for estimates. Who signs asks for what holds now. */
+/** Wei per unit of gas, tip included, at most a minute old: for estimates. Who signs asks for what holds now. */
 export const readGasPrice = share(
   async (client: ChainClient): Promise<bigint> => {
     const [head, tipWei] = await Promise.all([readBlock(client, 'latest'), readTip(client)])

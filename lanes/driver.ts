@@ -18,7 +18,7 @@ const QUIET_POLL_MS = 250
 /** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
 const SPENT_KEYS_MS = 1_000
 /** What is final moves on in steps of seconds at the least; what hangs on it waits for minutes. */
-const FINALITY_MS = 1_000
+const FINALITY_MS = 5_000
 
 /** `url`: the database without a pooler in between. */
 export type Driving = { url: string; client: ChainClient; listener: Listener; log: PartLog }
