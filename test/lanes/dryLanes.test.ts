@@ -13,6 +13,7 @@ import {
   serveBy,
   setBalance,
   signAll,
+  walletsOfEachLane,
 } from './world/gas.js'
 import { simulatedIn } from './world/simulated.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -23,29 +24,13 @@ afterEach(() => world?.stop())
 const lendFrom = async (count: number): Promise<Lend[]> =>
   lendAll(await world.createWallets(count, usdcUnits))
 
-/** By so many wallets or some more, until each lane has some of them: which one it is, the random id decides. */
-const lendInEachLane = async (count: number): Promise<Lend[]> => {
-  const wallets = await world.createWallets(count, usdcUnits)
-  while ((await countLanes(wallets)) < world.senders.length) {
-    wallets.push(await world.createWallet(usdcUnits))
-  }
-  return lendAll(wallets)
-}
+const lendInEachLane = async (count: number): Promise<Lend[]> =>
+  lendAll(await walletsOfEachLane(world, count))
 
 async function lendAll(wallets: Wallet[]): Promise<Lend[]> {
   const lends: Lend[] = []
   for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
   return lends
-}
-
-/** How many lanes wallets have while all lanes serve. */
-async function countLanes(wallets: Wallet[]): Promise<number> {
-  const { rows } = await world.db.raw<{ rows: { lanes: number }[] }>(
-    `select count(distinct mod(abs(hashtext(id)::bigint), ?))::int as lanes
-     from wallet where id = any(?)`,
-    [world.senders.length, wallets.map(({ id }) => id)],
-  )
-  return rows[0]?.lanes ?? 0
 }
 
 const sendAndBook = async () => {

@@ -5,7 +5,15 @@ import { ensureRefills } from '../../signer/keys.js'
 import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { recordStatements } from '../support/sessionStatements.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
-import { ETHER, isDry, lanesOf, refusesOverdrafts, setBalance, signAll } from './world/gas.js'
+import {
+  ETHER,
+  isDry,
+  lanesOf,
+  refusesOverdrafts,
+  setBalance,
+  signAll,
+  walletsOfEachLane,
+} from './world/gas.js'
 
 const HIGHEST = ETHER / 200n
 /** So dear that the worth of 400 transactions is more than that, for as many blocks as a test has. */
@@ -81,14 +89,14 @@ describe('a lane that runs low', () => {
     expect(await transfers()).toEqual([{ nonce: 0n, state: 'mined', value_wei: HIGHEST }])
     expect(alarms()).toEqual([])
 
-    const wallets = await world.createWallets(8, usdcUnits)
     const lends: Lend[] = []
-    for (const wallet of wallets) lends.push(await world.lend(wallet, usdcUnits))
+    for (const one of await walletsOfEachLane(world, 8))
+      lends.push(await world.lend(one, usdcUnits))
     await signAll(world)
     // The treasury is a sender on this chain, and carries no operation.
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
     await sendAndBook()
-    for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
+    for (const { wallet } of lends) expect(await world.deposited(wallet.address)).toBe(usdcUnits)
   })
 
   test('gets nothing while its chain is paused, and one transfer afterwards', async () => {

@@ -1,6 +1,7 @@
 import { Transaction, toQuantity } from 'ethers'
 import type { Decide } from '../../support/faultProxy.js'
-import type { Lend, World } from './fixture.js'
+import type { Wallet } from '../../../db/tenants/wallets.js'
+import { usdcUnits, type Lend, type World } from './fixture.js'
 
 export const ETHER = 10n ** 18n
 
@@ -22,6 +23,27 @@ export async function serveBy(world: World, sender: string): Promise<void> {
     .db('lane')
     .whereIn('sender', others)
     .update({ dry_since: world.db.raw('clock_timestamp()'), dry_gas: (10n ** 30n).toString() })
+}
+
+/**
+ * So many wallets with USDC, or some more, until each lane has some of them while all lanes serve: which one a wallet
+ * has, its random id decides.
+ */
+export async function walletsOfEachLane(world: World, count: number): Promise<Wallet[]> {
+  const wallets = await world.createWallets(count, usdcUnits)
+  while ((await countLanes(world, wallets)) < world.senders.length) {
+    wallets.push(await world.createWallet(usdcUnits))
+  }
+  return wallets
+}
+
+async function countLanes(world: World, wallets: Wallet[]): Promise<number> {
+  const { rows } = await world.db.raw<{ rows: { lanes: number }[] }>(
+    `select count(distinct mod(abs(hashtext(id)::bigint), ?))::int as lanes
+     from wallet where id = any(?)`,
+    [world.senders.length, wallets.map(({ id }) => id)],
+  )
+  return rows[0]?.lanes ?? 0
 }
 
 /** The lanes that operations were signed in, in their order. */
