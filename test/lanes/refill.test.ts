@@ -4,7 +4,7 @@ import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { ensureRefills } from '../../signer/keys.js'
 import { refillOnce, runRefills, type RefillTools } from '../../signer/refill.js'
 import { recordStatements } from '../support/sessionStatements.js'
-import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
+import { createWorld, usdcUnits, type World } from './world/fixture.js'
 import {
   ETHER,
   isDry,
@@ -89,14 +89,13 @@ describe('a lane that runs low', () => {
     expect(await transfers()).toEqual([{ nonce: 0n, state: 'mined', value_wei: HIGHEST }])
     expect(alarms()).toEqual([])
 
-    const lends: Lend[] = []
-    for (const one of await walletsOfEachLane(world, 8))
-      lends.push(await world.lend(one, usdcUnits))
+    const wallets = await walletsOfEachLane(world, 8)
+    const lends = await Promise.all(wallets.map((wallet) => world.lend(wallet, usdcUnits)))
     await signAll(world)
     // The treasury is a sender on this chain, and carries no operation.
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders))
     await sendAndBook()
-    for (const { wallet } of lends) expect(await world.deposited(wallet.address)).toBe(usdcUnits)
+    for (const { address } of wallets) expect(await world.deposited(address)).toBe(usdcUnits)
   })
 
   test('gets nothing while its chain is paused, and one transfer afterwards', async () => {
