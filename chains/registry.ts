@@ -224,8 +224,6 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
   }
   // A block on top of the burn's, which are quicker there.
   const lower = name === 'arbitrum-sepolia' ? 0.25 : 1
-  // Half of its blocks' time where they come faster than is looked for them while it is quiet; of others the pace is known.
-  const pollMs = name === 'arbitrum-sepolia' ? 125 : 50
   const seconds: Cctp['seconds'] = { fast: [lower, 3], standard: [1, 5] }
   const cctp = { tokenMessenger, messageTransmitter, seconds }
   return toChain(
@@ -234,7 +232,7 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
     {
       confirmations: 1,
       finalityBlocks: 64,
-      pollMs,
+      pollMs: 50,
       stuckAfter: { seconds: 5, blocks: 4 },
       stepSeconds: [1, 5],
     },

@@ -3,7 +3,7 @@ import { broadcastOpen } from './broadcast.js'
 import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
-import { createDriverTools, forgetSends, hasOpenSends, type DriverTools } from './driverTools.js'
+import { createDriverTools, forgetSends, openSince, type DriverTools } from './driverTools.js'
 import { createHeadPace } from './headPace.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
@@ -15,6 +15,8 @@ const DRIVER_LOCK = 7_702
 
 /** While nothing that was sent is open nobody waits for the next block: it is looked for this often at most. */
 const QUIET_POLL_MS = 250
+/** What was sent less than this ago is hardly in a block yet: it is no reason to ask. */
+const JUST_SENT_MS = 50
 /** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
 const SPENT_KEYS_MS = 1_000
 /** What is final moves on in steps of seconds at the least; what hangs on it waits for minutes. */
@@ -39,8 +41,10 @@ export async function driveChain(
   // What is sent meanwhile is waited for from then on.
   const untilNextHead = async () => {
     for (;;) {
-      const pollMs = hasOpenSends(tools) ? chain.pollMs : Math.max(chain.pollMs, QUIET_POLL_MS)
-      const leftMs = pace.nextAt(pollMs) - performance.now()
+      const since = openSince(tools)
+      const pollMs = since === undefined ? Math.max(chain.pollMs, QUIET_POLL_MS) : chain.pollMs
+      const soonestMs = (since ?? -Infinity) + JUST_SENT_MS - Date.now()
+      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), soonestMs)
       if (leftMs <= 0 || stopping.aborted) return
       await pause(Math.min(leftMs, chain.pollMs), stopping)
     }

@@ -95,9 +95,14 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
   }
 }
 
-/** True while this process waits for something that it has sent to be mined. */
-export const hasOpenSends = ({ sentAt, carried }: DriverTools): boolean =>
-  [...sentAt.keys()].some((hash) => !carried.has(hash))
+/** Since when this process waits for something that it has sent to be mined, Unix time in ms; undefined: for nothing. */
+export function openSince({ sentAt, carried }: DriverTools): number | undefined {
+  let since: number | undefined
+  for (const [hash, at] of sentAt) {
+    if (!carried.has(hash) && at < (since ?? Infinity)) since = at
+  }
+  return since
+}
 
 /** Has everything that is open sent again at once. */
 export function forgetSends({ sentAt, carried }: DriverTools): void {

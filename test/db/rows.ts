@@ -48,7 +48,7 @@ export async function insertTestIntent(
   status: IntentStatus,
   values: Record<string, unknown> = {},
 ): Promise<string> {
-  const id = newId('intent_')
+  const id = await laterId('intent_')
   await db('intent').insert({
     ...{ id, account_id: wallet.accountId, wallet_id: wallet.id, action: 'lend', asset: 'USDC' },
     ...{ units: '1000000', status, request_id: 'req_test' },
@@ -58,6 +58,13 @@ export async function insertTestIntent(
     ...values,
   })
   return id
+}
+
+/** Sorts after all that were made before: ids of one millisecond are in no order. */
+async function laterId(prefix: string): Promise<string> {
+  const now = Date.now()
+  while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1))
+  return newId(prefix)
 }
 
 /** Completes an intent without operations: the service does so only by its rows, as `completeWhenDone`. */

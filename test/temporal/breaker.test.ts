@@ -43,7 +43,7 @@ describe('createBreaker', () => {
   test.each(['closed', 'frozen'] as const)(
     'Temporal is %s: one waits for it, the next ones do not, and starts go on when it is back',
     async (mode) => {
-      expect(await start()).toBe('started')
+      await untilStarted()
       proxy.set(mode)
       expect(await start()).toBe('not reached')
       const next = await Promise.all(Array.from({ length: 20 }, start))
@@ -56,6 +56,7 @@ describe('createBreaker', () => {
   )
 
   test('while it is away, one at a time asks whether it is back', async () => {
+    await untilStarted()
     proxy.set('closed')
     expect(await start()).toBe('not reached')
     let asked: string[]
@@ -67,6 +68,7 @@ describe('createBreaker', () => {
 
   test('a start that Temporal itself refuses keeps nobody from starting', async () => {
     const tooLarge = { workflowId: 'large', taskQueue: 'nobody', args: ['x'.repeat(3_000_000)] }
+    await untilStarted()
     await expect(client.workflow.start('executeIntent', tooLarge)).rejects.toThrow()
     expect(await start()).toBe('started')
   })

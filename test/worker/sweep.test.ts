@@ -3,6 +3,8 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client'
 import { newId } from '../../db/connection/ids.js'
+import { keepEvents } from '../../db/intents/events.js'
+import { keepRequestPartitions } from '../../db/tenants/requests.js'
 import { createLog } from '../../log.js'
 import { findRunning } from '../../temporal/running.js'
 import { runSweepers } from '../../worker/sweep.js'
@@ -35,6 +37,9 @@ afterAll(() => server?.stop())
 
 beforeEach(async () => {
   database = await createDatabase()
+  // The day or the month may have turned since the tables were made: a sweeper would tell of new ones.
+  await keepRequestPartitions(database.db)
+  await keepEvents(database.db, 90)
   wallet = await insertTestWallet(database.db)
   calls = new Map()
   client = connectCounted()

@@ -27,11 +27,7 @@ beforeAll(async () => {
   })
   ids = []
   const states = ['pending', 'planning', 'executing', 'completed', 'failed'] as const
-  for (const status of states) {
-    ids.unshift(await insertTestIntent(db, wallet, status))
-    // Ids of one millisecond are in no order.
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
+  for (const status of states) ids.unshift(await insertTestIntent(db, wallet, status))
   await insertTestIntent(db, await insertTestWallet(db, '0xother'), 'planning')
 })
 afterAll(() => world?.stop())

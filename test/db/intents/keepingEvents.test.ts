@@ -18,6 +18,8 @@ beforeAll(async () => {
   worker = connect(database.urlAs('steward_worker'), 1)
   wallet = await insertTestWallet(database.db)
   await forgetEvents(database.db, wallet.accountId)
+  // The month may have turned since the tables were made.
+  await keepEvents(worker, 90)
 })
 afterAll(async () => {
   await Promise.all([api.destroy(), worker.destroy()])
@@ -64,6 +66,14 @@ async function tell(at: Date, type = 'webhook.test'): Promise<bigint> {
 const read = (after?: bigint) =>
   readEvents(api, wallet.accountId, { limit: 10, ...(after !== undefined && { after }) })
 const idsOf = (events: { id: bigint }[]) => events.map(({ id }) => id)
+/** What is told, these among it: another database of the server may hold news back for a moment. */
+async function toldWith(...wanted: bigint[]): Promise<bigint[]> {
+  for (;;) {
+    const ids = idsOf(await read())
+    if (wanted.every((id) => ids.includes(id))) return ids
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
 
 describe('keepEvents', () => {
   test('months are there before they begin; an event without one is kept all the same, and moves', async () => {
@@ -77,7 +87,7 @@ describe('keepEvents', () => {
     expect(await countIn('intent_event_default')).toBe(1)
     expect(await keepEvents(worker, 90)).toEqual({ made: 1, dropped: 0 })
     expect([await countIn('intent_event_default'), await countIn(nameOf(2))]).toEqual([0, 1])
-    expect(idsOf(await read())).toEqual([id])
+    expect(await toldWith(id)).toEqual([id])
     expect(await keepEvents(worker, 90)).toEqual({ made: 0, dropped: 0 })
   })
 
@@ -85,13 +95,12 @@ describe('keepEvents', () => {
     await createPast(-5)
     const gone = await tell(new Date(monthFrom(-4).getTime() - 1))
     const kept = await tell(new Date())
-    expect(idsOf(await read())).toEqual(expect.arrayContaining([gone, kept]))
+    expect(await toldWith(gone, kept)).toEqual(expect.arrayContaining([gone, kept]))
     expect(await readEventFloor(api)).toEqual({ id: 0n, before: null })
 
     expect(await keepEvents(worker, 90)).toMatchObject({ dropped: 1 })
     expect(await partitions()).not.toContain(nameOf(-5))
-    expect(idsOf(await read())).not.toContain(gone)
-    expect(idsOf(await read())).toContain(kept)
+    expect(await toldWith(kept)).not.toContain(gone)
     expect(await readEventFloor(api)).toEqual({ id: gone, before: monthFrom(-4) })
   })
 
@@ -109,7 +118,7 @@ describe('keepEvents', () => {
     while ((await deliveries()).length === 0) await dispatchEvents(worker, 500)
     expect(await deliveries().pluck('event_id')).toEqual([id])
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 0 })
-    expect(idsOf(await read())).toContain(id)
+    expect(await toldWith(id)).toContain(id)
 
     await deliveries().delete()
     expect(await keepEvents(worker, 31)).toMatchObject({ dropped: 1 })
@@ -120,7 +129,7 @@ describe('keepEvents', () => {
     await createPast(-1)
     const id = await tell(new Date(monthFrom(0).getTime() - 1))
     await worker.raw('select shorten_events(1)')
-    expect(idsOf(await read())).toContain(id)
+    expect(await toldWith(id)).toContain(id)
   })
 
   test('numbers go on, and no role but the owner gives one', async () => {

@@ -21,6 +21,8 @@ beforeAll(async () => {
   database = await createDatabase()
   api = connect(database.urlAs('steward_api'), 4)
   worker = connect(database.urlAs('steward_worker'), 1)
+  // The day may have turned since the tables were made.
+  await keepRequestPartitions(worker)
 })
 afterAll(async () => {
   await Promise.all([api.destroy(), worker.destroy()])
@@ -93,7 +95,7 @@ describe('recordRequests', () => {
 
 async function createPartition(days: number): Promise<void> {
   const [from, until] = [day(days), day(days + 1)].map((at) => at.toISOString().slice(0, 10))
-  await database.db.raw(`create table ${nameOf(days)} partition of request_log
+  await database.db.raw(`create table if not exists ${nameOf(days)} partition of request_log
     for values from ('${from} 00:00Z') to ('${until} 00:00Z')`)
 }
 
