@@ -43,8 +43,11 @@ export async function driveChain(
     for (;;) {
       const since = openSince(tools)
       const pollMs = since === undefined ? Math.max(chain.pollMs, QUIET_POLL_MS) : chain.pollMs
-      const soonestMs = (since ?? -Infinity) + JUST_SENT_MS - Date.now()
-      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), soonestMs)
+      const ageMs = since === undefined ? Infinity : Date.now() - since
+      // Not where that clock was set back.
+      const isJustSent = ageMs >= 0 && ageMs < JUST_SENT_MS
+      const untilMs = isJustSent ? JUST_SENT_MS - ageMs : 0
+      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), untilMs)
       if (leftMs <= 0 || stopping.aborted) return
       await pause(Math.min(leftMs, chain.pollMs), stopping)
     }
