@@ -43,11 +43,10 @@ export async function driveChain(
     for (;;) {
       const since = openSince(tools)
       const pollMs = since === undefined ? Math.max(chain.pollMs, QUIET_POLL_MS) : chain.pollMs
-      const ageMs = since === undefined ? Infinity : Date.now() - since
-      // Not where that clock was set back.
-      const isJustSent = ageMs >= 0 && ageMs < JUST_SENT_MS
-      const untilMs = isJustSent ? JUST_SENT_MS - ageMs : 0
-      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), untilMs)
+      // Below zero also where that clock was set back.
+      const ageMs = since === undefined ? -1 : Date.now() - since
+      const restMs = ageMs < 0 ? 0 : JUST_SENT_MS - ageMs
+      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), restMs)
       if (leftMs <= 0 || stopping.aborted) return
       await pause(Math.min(leftMs, chain.pollMs), stopping)
     }
