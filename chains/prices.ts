@@ -52,16 +52,27 @@ export const readTip = share(
 )
 
 /** What is estimated is spent a while later, over a bridge a quarter of an hour. */
-const GAS_PRICE_TTL_MS = 60_000
+const ESTIMATE_TTL_MS = 60_000
 
-/** Wei per unit of gas, tip included, at most a minute old: for estimates. Who signs asks for what holds now. */
-export const readGasPrice = share(
-  async (client: ChainClient): Promise<bigint> => {
-    const [head, tipWei] = await Promise.all([readBlock(client, 'latest'), readTip(client)])
-    return (head?.baseFeeWei ?? 0n) + tipWei
-  },
-  { ttlMs: GAS_PRICE_TTL_MS },
+const readUsualTip = share((client: ChainClient) => readTip(client), { ttlMs: ESTIMATE_TTL_MS })
+
+const readHeadsBaseFee = share(
+  async (client: ChainClient) => (await readBlock(client, 'latest'))?.baseFeeWei ?? 0n,
+  { ttlMs: ESTIMATE_TTL_MS },
 )
+
+/**
+ * Wei per unit of gas, tip included: for estimates. Who signs asks for what holds now. The tip is at most a minute old.
+ *
+ * @param baseFeeWei - Of the block that counts. Absent: that of the head, at most a minute old.
+ */
+export async function readGasPrice(client: ChainClient, baseFeeWei?: bigint): Promise<bigint> {
+  const [feeWei, tipWei] = await Promise.all([
+    baseFeeWei ?? readHeadsBaseFee(client),
+    readUsualTip(client),
+  ])
+  return feeWei + tipWei
+}
 
 /** USD per ETH as a chain's own feed has it, or where that is broken another chain's: it is the same coin. */
 export function readAnyEthPrice(place: Place, others: Place[]): Promise<bigint> {

@@ -15,10 +15,16 @@ const usual: Record<GasKind, { gas: bigint; bytes: bigint }> = {
   mint: { gas: 133_637n, bytes: 450n },
 }
 
+/** `baseFeeWei`: per unit of gas in its block, where that is known. */
+export type PricedPlace = Place & { baseFeeWei?: bigint | undefined }
+
 /** About what the signer would pay for an operation of each kind, USD, with what a rollup takes for posting on L1. */
-export async function readGasUsd(place: Place, others: Place[]): Promise<Record<GasKind, number>> {
+export async function readGasUsd(
+  place: PricedPlace,
+  others: Place[],
+): Promise<Record<GasKind, number>> {
   const [weiPerGas, { weiPerByte }, ethPrice] = await Promise.all([
-    readGasPrice(place.client),
+    readGasPrice(place.client, place.baseFeeWei),
     readL1PriceAt(place.client, place),
     readAnyEthPrice(place, others),
   ])

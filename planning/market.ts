@@ -12,7 +12,7 @@ import {
   explainRefusal,
   listDisabled,
 } from './disabled.js'
-import { readGasUsd } from './gasCosts.js'
+import { readGasUsd, type PricedPlace } from './gasCosts.js'
 import { tellHeld } from './held.js'
 import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
@@ -22,7 +22,6 @@ import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, routesOver, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { findToken } from '../chains/registry.js'
-import type { Place } from '../chains/prices.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
@@ -124,14 +123,14 @@ async function readChains(
 }
 
 /** A chain, and the block at which it is asked for what does not hang on what is booked. */
-type View = Place & { booked: BookedBlock }
+type View = PricedPlace & { booked: BookedBlock }
 
 /** Undefined where nothing was ever booked. While booking is held up prices and rates are those of the head. */
 function viewOf(client: ChainClient, known: KnownBlock[]): View | undefined {
   const booked = known.find(({ chainId }) => chainId === BigInt(client.chain.chainId))
-  return (
-    booked && { client, booked, block: booked.isRecent ? { blockHash: booked.hash } : 'latest' }
-  )
+  if (!booked?.isRecent) return booked && { client, booked, block: 'latest' }
+  const { hash, baseFeeWei } = booked
+  return { client, booked, baseFeeWei, block: { blockHash: hash } }
 }
 
 /** `others`: chains that may tell what a coin is worth. */

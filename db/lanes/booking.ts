@@ -6,6 +6,8 @@ import type { OperationKind } from '../../domain/operation.js'
 import type { OpenSend } from './watched.js'
 
 export type BlockId = { number: bigint; hash: string }
+/** A block that its header tells of. `baseFeeWei`: per unit of gas; absent: nobody has read that header. */
+export type BlockToBook = BlockId & { baseFeeWei?: bigint }
 export type ChainState = { booked: BlockId; finalizedBlock: bigint }
 
 /** What is booked of a chain, undefined before its first block is. */
@@ -28,7 +30,7 @@ export async function findChainState(db: Db, chainId: number): Promise<ChainStat
  */
 export async function insertChain(
   db: Db,
-  chain: { id: number; name: string; at: BlockId; finalized: BlockId },
+  chain: { id: number; name: string; at: BlockToBook; finalized: BlockId },
 ): Promise<void> {
   const { id, name, at, finalized } = chain
   await db.transaction(async (trx) => {
@@ -37,6 +39,7 @@ export async function insertChain(
       name,
       booked_block: at.number.toString(),
       booked_hash: at.hash,
+      base_fee_wei: at.baseFeeWei?.toString() ?? null,
       finalized_block: finalized.number.toString(),
     })
     const blocks = at.hash === finalized.hash ? [at] : [finalized, at]
@@ -67,7 +70,7 @@ export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[])
 }
 
 /** How the booked block moves: on, or back to where a reorg leaves what was booked. */
-export type BookedMove = { from: BlockId; to: BlockId }
+export type BookedMove = { from: BlockId; to: BlockToBook }
 
 /** Moves the booked block. Fails when another leader has moved it meanwhile. */
 export async function setBooked(trx: Db, chainId: number, { from, to }: BookedMove) {
@@ -76,6 +79,7 @@ export async function setBooked(trx: Db, chainId: number, { from, to }: BookedMo
     .update({
       booked_block: to.number.toString(),
       booked_hash: to.hash,
+      base_fee_wei: to.baseFeeWei?.toString() ?? null,
       booked_at: trx.raw('clock_timestamp()'),
     })
   if (changed !== 1) throw new Error('The booked block has moved.')

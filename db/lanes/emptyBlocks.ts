@@ -1,5 +1,5 @@
 import { runPrepared } from '../connection/prepared.js'
-import type { BlockId } from './booking.js'
+import type { BlockId, BlockToBook } from './booking.js'
 import type { Db } from '../connection/connect.js'
 
 /** What rows of a chain have to do with its next blocks. */
@@ -39,13 +39,18 @@ select exists (select from operation where chain_id = $1
 export async function bookEmpty(
   db: Db,
   chainId: number,
-  { from, blocks, finalized }: { from: BlockId; blocks: BlockId[]; finalized: BlockId | undefined },
+  {
+    from,
+    blocks,
+    finalized,
+  }: { from: BlockId; blocks: BlockToBook[]; finalized: BlockId | undefined },
 ): Promise<void> {
   const headers = blocks.map(({ number, hash }) => ({ number: number.toString(), hash }))
-  const [to] = headers.slice(-1)
+  const to = blocks.at(-1)
   const values = [
-    ...[chainId, from.hash, to?.number, to?.hash],
+    ...[chainId, from.hash, to?.number.toString(), to?.hash],
     ...[finalized?.number.toString(), finalized?.hash, JSON.stringify(headers)],
+    to?.baseFeeWei?.toString(),
   ]
   const [row] = await runPrepared<{ moved: number }>(db, { name: 'empty', text: EMPTY }, values)
   if (row?.moved !== 1) throw new Error('The booked block has moved.')
@@ -59,7 +64,7 @@ with fresh as (
     select from block_header where chain_id = $1 and number = $5 and hash = $6
     union all select from fresh where number = $5 and hash = $6)
 ), moved as (
-  update chain set booked_block = $3, booked_hash = $4, booked_at = clock_timestamp(),
+  update chain set booked_block = $3, booked_hash = $4, booked_at = clock_timestamp(), base_fee_wei = $8,
     finalized_block = coalesce((select number from final), finalized_block)
   where id = $1 and booked_hash = $2 returning id
 ), kept as (

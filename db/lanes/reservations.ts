@@ -6,17 +6,24 @@ import type { Db } from '../connection/connect.js'
 /** The last block of a chain whose outcomes are in the database. */
 export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 
-/** `isRecent`: it was booked within the last minute. */
-export type KnownBlock = BookedBlock & { isRecent: boolean }
+/** `baseFeeWei`: per unit of gas in it, where that is known. `isRecent`: it was booked within the last minute. */
+export type KnownBlock = BookedBlock & { baseFeeWei: bigint | undefined; isRecent: boolean }
 
-export const readBookedBlocks = readTogether((db) =>
-  db('chain').select<KnownBlock[]>(
+export const readBookedBlocks = readTogether(async (db): Promise<KnownBlock[]> => {
+  const rows = await db('chain').select<
+    (BookedBlock & { fee: string | null; isRecent: boolean })[]
+  >(
     'id as chainId',
     'booked_block as number',
     'booked_hash as hash',
+    'base_fee_wei as fee',
     db.raw(`booked_at > clock_timestamp() - interval '1 minute' as "isRecent"`),
-  ),
-)
+  )
+  return rows.map(({ fee, ...row }) => ({
+    ...row,
+    baseFeeWei: fee === null ? undefined : BigInt(fee),
+  }))
+})
 
 /**
  * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows

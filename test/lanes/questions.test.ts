@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readBookedBlocks } from '../../db/lanes/reservations.js'
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
 
 let world: World
@@ -75,4 +76,22 @@ test('what is final is asked no more often than a driver wants to know it', asyn
   expect([await finalAsked(), await finalAsked()]).toEqual([1, 1])
   Object.assign(world.driver(), { finalityMs: 3_600_000 })
   expect([await finalAsked(), await finalAsked()]).toEqual([0, 0])
+})
+
+test('what gas costs in the booked block is stored with it, of one that says nothing of us and of one that does', async () => {
+  const expectFeeOfHead = async () => {
+    const head = await world.rpc<Record<string, string>>('eth_getBlockByNumber', ['latest', false])
+    const [booked] = await readBookedBlocks(world.db)
+    const [number, baseFeeWei] = [BigInt(head.number ?? 0), BigInt(head.baseFeePerGas ?? 0)]
+    expect(booked).toMatchObject({ number, baseFeeWei })
+  }
+  for (const fee of [123_456_789n, 234_567_890n]) {
+    await world.lend(await world.createWallet(2n * usdcUnits), usdcUnits)
+    await world.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${fee.toString(16)}`])
+    await world.mine()
+    await world.book()
+    await expectFeeOfHead()
+    await world.round()
+    await expectFeeOfHead()
+  }
 })

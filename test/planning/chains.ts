@@ -130,6 +130,7 @@ async function bookHead(db: Db, client: Chains['list'][number]): Promise<void> {
   const booked = {
     booked_block: head.number.toString(),
     booked_hash: head.hash,
+    base_fee_wei: head.baseFeeWei.toString(),
     booked_at: db.raw('clock_timestamp()'),
   }
   await db('chain')

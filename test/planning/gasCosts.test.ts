@@ -90,7 +90,7 @@ describe('readMarket', () => {
     await readCosts(name, seen)
     // All at the booked block.
     expect(seen.get('eth_call')).toBe(1)
-    expect(seen.get('eth_getBlockByNumber')).toBe(1)
+    expect(seen.get('eth_getBlockByNumber')).toBeUndefined()
     expect(seen.get('eth_maxPriorityFeePerGas') ?? 0).toBeLessThanOrEqual(1)
   })
 })

@@ -7,6 +7,7 @@ import {
   type BlockId,
 } from '../../../db/lanes/booking.js'
 import { bookEmpty, readConcern } from '../../../db/lanes/emptyBlocks.js'
+import { readBookedBlocks } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
@@ -130,6 +131,17 @@ describe('blocks that concern no row', () => {
     const untouched = { booked: blockOf(other, 100n), finalizedBlock: 80n }
     expect(await findChainState(database.db, other)).toEqual(untouched)
     expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
+  })
+
+  test('tell what gas costs in the last one, where its header does', async () => {
+    const feeOf = async (chain: number) =>
+      (await readBookedBlocks(database.db)).find(({ chainId }) => chainId === BigInt(chain))
+        ?.baseFeeWei
+    const blocks = [101n, 102n].map((n) => ({ ...blockOf(own, n), baseFeeWei: 10n ** 20n + n }))
+    await book(blocks)
+    expect([await feeOf(own), await feeOf(other)]).toEqual([10n ** 20n + 102n, undefined])
+    await book(blocksOf(own, 103n), undefined, blockOf(own, 102n))
+    expect(await feeOf(own)).toBeUndefined()
   })
 
   test('end the watch below a final block that is kept, or one of them', async () => {
