@@ -51,18 +51,19 @@ export const readTip = share(
   { ttlMs: TIP_TTL_MS },
 )
 
-/** What is estimated is spent a while later, over a bridge a quarter of an hour. */
-const ESTIMATE_TTL_MS = 60_000
+/** What is estimated is spent a while later, over a bridge a quarter of an hour, and the tip is the lesser part of it. */
+const USUAL_TIP_TTL_MS = 5 * 60_000
+const BASE_FEE_TTL_MS = 60_000
 
-const readUsualTip = share((client: ChainClient) => readTip(client), { ttlMs: ESTIMATE_TTL_MS })
+const readUsualTip = share((client: ChainClient) => readTip(client), { ttlMs: USUAL_TIP_TTL_MS })
 
 const readHeadsBaseFee = share(
   async (client: ChainClient) => (await readBlock(client, 'latest'))?.baseFeeWei ?? 0n,
-  { ttlMs: ESTIMATE_TTL_MS },
+  { ttlMs: BASE_FEE_TTL_MS },
 )
 
 /**
- * Wei per unit of gas, tip included: for estimates. Who signs asks for what holds now. The tip is at most a minute old.
+ * Wei per unit of gas, tip included: for estimates. Who signs asks for what holds now. The tip is at most five minutes old.
  *
  * @param baseFeeWei - Of the block that counts. Absent: that of the head, at most a minute old.
  */
