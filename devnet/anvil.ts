@@ -25,7 +25,10 @@ const FINALITY_SECONDS = 15
  */
 const STATE_INTERVAL_SECONDS = 5
 
-/** The own block time of a tended node: one that it keeps no state for, and that never comes between the caller's blocks. */
+/**
+ * The own block time of a tended node, which never comes: its blocks are the caller's. With one it waits for blocks
+ * instead of mining for each transaction, and with a long one it keeps as few states as it is told.
+ */
 const TENDED_BLOCK_SECONDS = 365 * 86_400
 
 const START_TIMEOUT_MS = 10_000
