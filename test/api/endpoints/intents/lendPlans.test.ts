@@ -30,6 +30,7 @@ async function makeGasDear(): Promise<void> {
     await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', [toQuantity(10n ** 9n)])
     await callRpc(url, 'evm_mine')
   }
+  await world.chains.book(world.database.db)
 }
 
 describe('POST /v1/intents: a lend from another chain', () => {
