@@ -12,6 +12,12 @@ const noEnum = {
   message: 'Use a union of literals, or an object `as const`.',
 }
 
+const atTop = ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration'
+const noState = {
+  selector: `${atTop}[kind!="const"], ${atTop} > VariableDeclarator > NewExpression[callee.name=/Map$|Set$/][arguments.length=0]`,
+  message: 'A module keeps nothing but constants: all workflows of a worker share it.',
+}
+
 /** Tools that read a default export by their own rule. */
 const defaultExportFiles = [
   '*.config.js',
@@ -63,6 +69,7 @@ export default defineConfig(
     // Pure code: the domain decides, a workflow is replayed.
     files: ['domain/**', 'workflows/**'],
     rules: {
+      'no-restricted-syntax': ['error', noDefaultExport, noEnum, noState],
       'no-restricted-imports': [
         'error',
         {

@@ -9,8 +9,11 @@ const target = 'es2022'
 
 // The bundler finds files by itself: it is told the source or the built one, as this process is.
 const index = `../workflows/index${extname(fileURLToPath(import.meta.url))}`
+const workflowsPath = fileURLToPath(new URL(index, import.meta.url))
 const { code } = await bundleWorkflowCode({
-  workflowsPath: fileURLToPath(new URL(index, import.meta.url)),
+  workflowsPath,
+  // Loaded once instead of by each workflow: no module of ours may keep anything but constants.
+  preloadModules: [workflowsPath],
   logger: new DefaultLogger('WARN'),
   webpackConfigHook: slim,
 })
