@@ -29,7 +29,7 @@ const directions = {
   temporal: ['db/', 'domain/', share, 'type:workflows/'],
   api: [
     ...['temporal/', 'planning/', 'probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
-    ...['webhooks/(address|failure|secrets)\\.ts$', 'custody/seal\\.ts$', 'type:workflows/'],
+    ...['webhooks/(address|failure|secrets)\\.ts$', 'custody/account\\.ts$', 'type:workflows/'],
   ],
   worker: [
     'temporal/',

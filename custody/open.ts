@@ -1,4 +1,5 @@
-import { Wallet, hexlify } from 'ethers'
+import { Wallet } from 'ethers'
+import { AccountKey } from './account.js'
 import { openSealed } from './hpke.js'
 import { associatedData, type SealContext } from './seal.js'
 import type { PrivateKek } from './kek/file.js'
@@ -17,7 +18,7 @@ export async function openAccount(
   if (context.kekId !== kek.id) throw new Error(`The key is sealed to ${context.kekId}.`)
   const privateKey = await openSealed(kek, sealed, associatedData(context))
   try {
-    const account = new Wallet(hexlify(privateKey))
+    const account = new Wallet(new AccountKey(privateKey))
     if (account.address !== context.address) throw new Error('The key is not of this address.')
     return account
   } finally {

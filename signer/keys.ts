@@ -1,6 +1,6 @@
 import { createKek, readKek, type PrivateKek } from '../custody/kek/file.js'
 import { openAccount } from '../custody/open.js'
-import { createSealedAccount } from '../custody/seal.js'
+import { createSealedAccount } from '../custody/account.js'
 import { insertLane, readLanes, readSenders } from '../db/lanes/signing.js'
 import { findTreasury, hasKek, insertTreasury, publishKek, type Treasury } from '../db/keys.js'
 import { treasuryContext } from './signing.js'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { createSealedAccount } from '../../custody/seal.js'
+import { createSealedAccount } from '../../custody/account.js'
 import {
   insertWallet,
   listWallets,

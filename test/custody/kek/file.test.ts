@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKek, readKek } from '../../../custody/kek/file.js'
 import { openAccount } from '../../../custody/open.js'
-import { createSealedAccount } from '../../../custody/seal.js'
+import { createSealedAccount } from '../../../custody/account.js'
 import { inFolder } from './kekFile.js'
 
 const owner = { purpose: 'lane', owner: '1/0x', accountId: '' } as const
