@@ -4,27 +4,55 @@ import { readLogRange } from '../chains/logRange.js'
 import { readEthPrice } from '../chains/prices.js'
 import { readLogs, readReceipt, type Block, type Log, type Receipt } from '../chains/read.js'
 import { type MinedOperation } from '../db/lanes/booking.js'
+import { MANY_OPEN, type Concern } from '../db/lanes/emptyBlocks.js'
 import {
   findOperationsByKey,
-  hasUnfinalOperations,
+  hasOpenOperations,
   readOpenSends,
   type OpenSend,
 } from '../db/lanes/watched.js'
 import { isOutcomeOf, outcomeFilter, outcomeFilters, readOutcome } from '../protocols/outcomes.js'
 import { toMined } from './outcomeLogs.js'
+import type { Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { DriverTools } from './driverTools.js'
 
-/** Readings after which empty logs are believed: a bloom speaks of logs that are not there, too. */
-const EMPTY_READS = 3
+/** What blocks say that may be of ours: logs, and our own transactions in them. */
+type Said = { logs: Log[]; carried: Carried[] }
 
 /**
- * Logs of linked blocks that may be outcomes of our operations.
+ * What blocks say of what is open. Where our own transactions in them tell the outcome of all that is, no logs are
+ * asked for, which nodes charge most for; of much that is open, both are asked for at once.
  *
  * @param through - The endpoint that the blocks came from.
  * @returns Undefined when a block has to be read again: its header speaks of logs that did not come.
  */
-export async function readOutcomeLogs(
+export async function readSaid(
+  tools: DriverTools,
+  { through, blocks }: { through: ChainClient; blocks: Block[] },
+  { isAwaited, openKeys }: Pick<Concern, 'isAwaited' | 'openKeys'>,
+): Promise<Said | undefined> {
+  const carrying = isAwaited ? readCarried(through, tools.db, blocks) : Promise.resolve([])
+  const told = openKeys.length < MANY_OPEN ? keysIn(through.chain, await carrying) : new Set()
+  const isAllTold = openKeys.every((key) => told.has(key))
+  const reading = isAllTold ? [] : readOutcomeLogs(tools, through, blocks)
+  const [carried, logs] = await Promise.all([carrying, reading])
+  return logs && { logs, carried }
+}
+
+const keysIn = (chain: Chain, carried: Carried[]): Set<string> =>
+  new Set(outcomesIn(chain, logsOf(carried)).map(({ key }) => key))
+
+const logsOf = (carried: Carried[]) => carried.flatMap(({ receipt }) => receipt.logs)
+
+const outcomesIn = (chain: Chain, logs: Log[]) =>
+  logs.map((log) => readOutcome(chain, log)).filter((outcome) => outcome !== undefined)
+
+/** Readings after which empty logs are believed: a bloom speaks of logs that are not there, too. */
+const EMPTY_READS = 3
+
+/** Logs of linked blocks that may be outcomes of our operations, undefined when a block has to be read again. */
+async function readOutcomeLogs(
   tools: DriverTools,
   through: ChainClient,
   blocks: Block[],
@@ -71,7 +99,7 @@ export async function readFinalizedLogs(
   range: { from: bigint; to: bigint },
 ): Promise<Log[]> {
   const { chain } = through
-  if (!(await hasUnfinalOperations(db, chain.chainId))) return []
+  if (!(await hasOpenOperations(db, chain.chainId))) return []
   return readLogRange(through, range, outcomeFilter(chain))
 }
 
@@ -82,9 +110,7 @@ export async function matchOutcomes(
   carried: Carried[],
 ): Promise<MinedOperation[]> {
   const { chain } = client
-  const outcomes = [...logs, ...carried.flatMap(({ receipt }) => receipt.logs)]
-    .map((log) => readOutcome(chain, log))
-    .filter((outcome) => outcome !== undefined)
+  const outcomes = outcomesIn(chain, [...logs, ...logsOf(carried)])
   if (outcomes.length === 0) return []
   const keys = [...new Set(outcomes.map(({ key }) => key))]
   const operations = await findOperationsByKey(db, chain.chainId, keys)
@@ -115,11 +141,7 @@ export async function matchOutcomes(
 export type Carried = { send: OpenSend; receipt: Receipt }
 
 /** Our transactions in the given blocks, by any of their hashes. */
-export async function readCarried(
-  client: ChainClient,
-  db: Db,
-  blocks: Block[],
-): Promise<Carried[]> {
+async function readCarried(client: ChainClient, db: Db, blocks: Block[]): Promise<Carried[]> {
   const open = await readOpenSends(db, client.chain.chainId)
   const blockOf = new Map(
     blocks.flatMap(({ transactions, hash }) => transactions.map((tx) => [tx, hash])),

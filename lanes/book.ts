@@ -19,10 +19,9 @@ import { bookEmpty, readConcern } from '../db/lanes/emptyBlocks.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import {
   matchOutcomes,
-  readCarried,
   readCarriedUpTo,
   readFinalizedLogs,
-  readOutcomeLogs,
+  readSaid,
   type Carried,
 } from './blockOutcomes.js'
 import { followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
@@ -165,11 +164,9 @@ async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
   const finalized = await findFinalizedNowAndThen(tools, head)
   // Asked after the blocks were read: what is inserted later cannot be in them.
   const concern = await readConcern(db, chainId, { confirmed, finalized: finalized?.number })
-  const [carried, logs] = await Promise.all([
-    concern.isAwaited ? readCarried(through, db, blocks) : [],
-    concern.isWatched ? readOutcomeLogs(tools, through, blocks) : [],
-  ])
-  if (!logs) return false
+  const said = await readSaid(tools, { through, blocks }, concern)
+  if (!said) return false
+  const { logs, carried } = said
   const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
   const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
   if (isEmpty) await bookEmpty(db, chainId, { from, blocks, finalized })

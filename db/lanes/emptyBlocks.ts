@@ -2,10 +2,13 @@ import { runPrepared } from '../connection/prepared.js'
 import type { BlockId, BlockToBook } from './booking.js'
 import type { Db } from '../connection/connect.js'
 
+/** So many open operations are many: they are not looked for one by one. */
+export const MANY_OPEN = 9
+
 /** What rows of a chain have to do with its next blocks. */
-type Concern = {
-  /** A log may concern one of its operations. */
-  isWatched: boolean
+export type Concern = {
+  /** Keys of operations whose outcome may be in them: all of them, or the first ones of many. */
+  openKeys: string[]
   /** A transaction of ours may be in them. */
   isAwaited: boolean
   /** Something that is mined becomes confirmed or final by them. */
@@ -25,8 +28,8 @@ export async function readConcern(
 }
 
 const CONCERN = `
-select exists (select from operation where chain_id = $1
-    and state in ('queued', 'deferred', 'signed', 'mined', 'confirmed')) as "isWatched",
+select array(select chain_key from operation where chain_id = $1
+    and state in ('queued', 'deferred', 'signed') limit ${MANY_OPEN}) as "openKeys",
   exists (select from chain_tx where chain_id = $1 and state = 'open') as "isAwaited",
   exists (select from operation where chain_id = $1 and state = 'mined' and block_number <= $2)
     or exists (select from operation where chain_id = $1 and state = 'confirmed' and block_number <= $3)

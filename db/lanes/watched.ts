@@ -15,11 +15,11 @@ export type WatchedOperation = {
   treasury: string | null
 }
 
-/** True when a log of a new block may concern one of our operations. */
-export async function hasUnfinalOperations(db: Db, chainId: number): Promise<boolean> {
+/** True when a log of a new block may concern one of our operations. What a reorg takes back is open again. */
+export async function hasOpenOperations(db: Db, chainId: number): Promise<boolean> {
   const row = await db('operation')
     .where({ chain_id: chainId })
-    .whereIn('state', ['queued', 'deferred', 'signed', 'mined', 'confirmed'])
+    .whereIn('state', ['queued', 'deferred', 'signed'])
     .first<{ id: string } | undefined>('id')
   return row !== undefined
 }

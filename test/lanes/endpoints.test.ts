@@ -171,7 +171,7 @@ describe('two endpoints of a chain', () => {
     await mineOn(other, 5)
     await signAndMine()
     // They are compared, and then the round fails.
-    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? 'reset' : undefined))
+    world.proxy.set(({ method }) => (method === 'eth_getTransactionReceipt' ? 'reset' : undefined))
     await expect(bookChain(driver)).rejects.toThrow('did not answer')
     world.proxy.set(() => 'reset')
     await rounds(driver)
@@ -312,7 +312,7 @@ describe('two endpoints of a chain', () => {
     over(world.proxy.url, other.proxy.url)
     await rounds(driver)
     await signAndMine()
-    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? 'reset' : undefined))
+    world.proxy.set(({ method }) => (method === 'eth_getTransactionReceipt' ? 'reset' : undefined))
     await expect(bookChain(driver)).rejects.toThrow('did not answer')
     world.proxy.set(() => 'reset')
     await bookChain(driver)

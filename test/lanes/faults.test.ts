@@ -22,6 +22,16 @@ describe('a node that fails', () => {
     ({ method }) =>
       method === name ? fault : undefined
 
+  /** Another one that waits: without it, nothing is open that our own transactions do not tell of. */
+  const createOpen = async () => {
+    const { operationId } = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    const later = { code: 'RPC_ERROR', retry_after: new Date(Date.now() + 3_600_000) }
+    await world
+      .db('operation')
+      .where({ id: operationId })
+      .update({ state: 'deferred', ...later })
+  }
+
   const expectDeferred = async (code: string) => {
     const row = await world.row(lend.operationId)
     expect(row).toMatchObject({ state: 'deferred', code, payload: null, tx_id: null })
@@ -93,6 +103,7 @@ describe('a node that fails', () => {
   )
 
   test('while booking books nothing by halves', async () => {
+    await createOpen()
     await world.sign()
     await world.broadcast()
     await world.mine()
@@ -105,6 +116,7 @@ describe('a node that fails', () => {
   })
 
   test('by logs of other blocks is asked again', async () => {
+    await createOpen()
     await world.round()
     const logs = await world.rpc('eth_getLogs', [{ fromBlock: 'latest' }])
     const next = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
@@ -119,6 +131,7 @@ describe('a node that fails', () => {
   })
 
   test('by logs that it does not have yet hides no outcome of our own transactions', async () => {
+    await createOpen()
     world.proxy.set(onMethod('eth_getLogs', { answer: [] }))
     await world.round()
     // The bloom of the block speaks of logs: they are asked for three times.

@@ -33,6 +33,23 @@ describe('a signed operation is public', () => {
     expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
   })
 
+  test('who executes one in the block of our own transaction carries it, and the others are ours', async () => {
+    const wallet = await delegatedWallet()
+    const ours = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
+    await world.sign()
+    await world.broadcast()
+    const theirs = await world.lend(wallet, usdcUnits)
+    await world.sign()
+    const hash = await executeFirst(world, theirs.operationId)
+    await world.book()
+    const [own, other] = [await world.row(ours.operationId), await world.row(theirs.operationId)]
+    expect(other).toMatchObject({ state: 'confirmed', success: true, tx_hash: hash })
+    expect(own).toMatchObject({ state: 'confirmed', success: true, block_hash: other?.block_hash })
+    expect(own?.tx_hash).not.toBe(hash)
+    await world.round()
+    expect(await world.deposited(wallet.address)).toBe(2n * usdcUnits)
+  })
+
   test('its bundle dies of it: the others are carried again, alone, with the same signature', async () => {
     const wallets = [await delegatedWallet(), await delegatedWallet()] as const
     const [one, two] = [

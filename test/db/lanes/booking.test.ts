@@ -14,11 +14,7 @@ import {
   type BlockId,
   type MinedOperation,
 } from '../../../db/lanes/booking.js'
-import {
-  findOperationsByKey,
-  hasUnfinalOperations,
-  readOpenSends,
-} from '../../../db/lanes/watched.js'
+import { findOperationsByKey, hasOpenOperations, readOpenSends } from '../../../db/lanes/watched.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -208,19 +204,21 @@ describe('of two chains of very different height', () => {
 
   test('what is asked of one is not answered by the other', async () => {
     const step = await insertMinedStep(high, high.height, { state: 'final' })
-    await insertMinedStep(high, high.height)
     await insertTransaction(high, {})
     const { db } = database
+    const wallet = await insertTestWallet(db)
+    const open = { chain_id: high.id, chain_key: newId('key_'), state: 'queued' }
+    await insertTestOperation(db, wallet, await insertTestIntent(db, wallet, 'executing'), open)
     const answersOf = async ({ id }: Booked) => ({
       any: await hasOperations(db, id),
       final: await hasFinalOperations(db, id),
-      unfinal: await hasUnfinalOperations(db, id),
+      waiting: await hasOpenOperations(db, id),
       open: (await readOpenSends(db, id)).length,
       byKey: (await findOperationsByKey(db, id, [step.key])).length,
       headers: (await readHeaders(db, id)).map(({ number }) => number),
     })
-    const all = { any: true, final: true, unfinal: true, open: 1, byKey: 1 }
-    const none = { any: false, final: false, unfinal: false, open: 0, byKey: 0 }
+    const all = { any: true, final: true, waiting: true, open: 1, byKey: 1 }
+    const none = { any: false, final: false, waiting: false, open: 0, byKey: 0 }
     const headersOf = ({ height }: Booked) => [0n, 5n, 10n, 20n].map((below) => height - below)
     expect(await answersOf(high)).toEqual({ ...all, headers: headersOf(high) })
     expect(await answersOf(low)).toEqual({ ...none, headers: headersOf(low) })

@@ -6,11 +6,14 @@ import {
   readHeaders,
   type BlockId,
 } from '../../../db/lanes/booking.js'
-import { bookEmpty, readConcern } from '../../../db/lanes/emptyBlocks.js'
+import { MANY_OPEN, bookEmpty, readConcern } from '../../../db/lanes/emptyBlocks.js'
 import { readBookedBlocks } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'
+
+/** States in which an operation may turn up in a block. */
+const OPEN = ['queued', 'deferred', 'signed']
 
 let database: TestDatabase
 let chains = 2_000
@@ -44,15 +47,19 @@ async function createBooked(): Promise<number> {
   return id
 }
 
-async function insertStep(chain: number, state: string, block?: bigint): Promise<void> {
+/** Inserts an operation and tells its key. */
+async function insertStep(chain: number, state: string, block?: bigint): Promise<string> {
   const wallet = await insertTestWallet(database.db)
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
   const mined = block !== undefined && {
     ...{ block_number: block.toString(), block_hash: '0x', tx_hash: newId('0x'), log_index: 0 },
     ...{ success: true, gas_used: 0, gas_cost_usd: 0 },
   }
-  const at = { chain_id: chain, chain_key: newId('key_'), state }
+  const key = newId('key_')
+  const waits = state === 'deferred' && { code: 'RPC_ERROR', retry_after: new Date() }
+  const at = { chain_id: chain, chain_key: key, state, ...waits }
   await insertTestOperation(database.db, wallet, intentId, { ...at, ...mined })
+  return key
 }
 
 let nonces = 0
@@ -67,7 +74,7 @@ const minedIn = (block: bigint) => ({
 describe('what the next blocks have to do with rows', () => {
   const concern = (chain = own) =>
     readConcern(database.db, chain, { confirmed: 100n, finalized: 80n })
-  const nothing = { isWatched: false, isAwaited: false, isDue: false }
+  const nothing = { openKeys: [] as string[], isAwaited: false, isDue: false }
 
   test('is nothing where there are none, or all of them are over', async () => {
     expect(await concern()).toEqual(nothing)
@@ -76,12 +83,19 @@ describe('what the next blocks have to do with rows', () => {
     expect(await concern()).toEqual(nothing)
   })
 
-  test('logs may be of what waits', async () => {
-    await insertStep(own, 'queued')
-    expect([await concern(), await concern(other)]).toEqual([
-      { ...nothing, isWatched: true },
-      nothing,
-    ])
+  test('outcomes may be of what waits', async () => {
+    const keys = await Promise.all(OPEN.map((state) => insertStep(own, state)))
+    const { openKeys, ...rest } = await concern()
+    expect(openKeys.sort()).toEqual(keys.sort())
+    expect([{ ...rest, openKeys: [] }, await concern(other)]).toEqual([nothing, nothing])
+  })
+
+  test('of many that wait some are told, so many that they are known to be many', async () => {
+    const keys = new Set<string>()
+    for (let i = 0; i <= MANY_OPEN; i++) keys.add(await insertStep(own, 'queued'))
+    const { openKeys } = await concern()
+    expect(openKeys).toHaveLength(MANY_OPEN)
+    expect(new Set([...keys, ...openKeys])).toEqual(keys)
   })
 
   test('a transaction that is open may be in them', async () => {
@@ -99,9 +113,9 @@ describe('what the next blocks have to do with rows', () => {
     'what is %s in block %d is due, what is in the one above is not',
     async (state, due, later) => {
       await insertStep(own, state, later)
-      expect(await concern()).toEqual({ ...nothing, isWatched: true })
+      expect(await concern()).toEqual(nothing)
       await insertStep(own, state, due)
-      expect(await concern()).toEqual({ ...nothing, isWatched: true, isDue: true })
+      expect(await concern()).toEqual({ ...nothing, isDue: true })
       expect(await concern(other)).toEqual(nothing)
     },
   )
