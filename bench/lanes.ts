@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { claimNetwork, connect } from '../db/connection/connect.js'
 import { compileServices } from '../dev/parts/compile.js'
-import { nodeFlags } from '../dev/parts/parts.js'
+import { nodeEnv, nodeFlags } from '../dev/parts/parts.js'
 import { createWorld, type World } from '../test/lanes/world/fixture.js'
 import { startTemplate } from '../test/support/database.js'
 import { createRunFolder } from '../test/support/runFolder.js'
@@ -203,6 +203,7 @@ async function start(world: World, role: Service['role']): Promise<Service> {
     cwd: root,
     env: {
       ...process.env,
+      ...nodeEnv,
       ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), LOG_LEVEL: 'error' },
       ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES), NODE_OPTIONS: '' },
       ...profiles.env,

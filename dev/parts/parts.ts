@@ -49,8 +49,10 @@ const entryFiles: Record<Service, string> = {
 export const nodeFlags = [
   '--enable-source-maps',
   '--max-old-space-size=768',
-  '--max-semi-space-size=8',
+  '--max-semi-space-size=4',
 ]
+/** So that the C library does not keep a heap, mostly empty, for nearly every thread. */
+export const nodeEnv = { MALLOC_ARENA_MAX: '2' }
 
 /** What is running may finish; what does not is done again after the restart. */
 const SERVICE_STOP_MS = 8_000
@@ -166,7 +168,7 @@ export function createServicePart(
         name,
         command: process.execPath,
         args: [...nodeFlags, path.join(folder, entryFiles[service])],
-        env: { ...process.env, ...env },
+        env: { ...process.env, ...nodeEnv, ...env },
         logFile: home.log(name),
         ready: 'message' as const,
         stopTimeoutMs: SERVICE_STOP_MS,
