@@ -21,13 +21,11 @@ const read = async (query = '') => {
   const answer = await events.world.api.call('GET', path, { key: me.key })
   return { ...answer, version: answer.headers.get('x-intent-version') ?? '' }
 }
-/** Resolves when somebody waits in this process. */
-async function untilSomebodyWaits(count = 1): Promise<void> {
-  const { db } = events.world.database
+/** Resolves when requests of a customer were let in. */
+async function untilSomebodyWaits(count = 1, { world } = events, { accountId } = me) {
+  const { db } = world.database
   for (;;) {
-    const row = await db('account')
-      .where({ id: me.accountId })
-      .first<{ win_used: number }>('win_used')
+    const row = await db('account').where({ id: accountId }).first<{ win_used: number }>('win_used')
     if (row.win_used >= count) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
@@ -86,8 +84,7 @@ describe('GET /v1/intents/:intentId?wait', () => {
       const id = await other.newIntent(customer)
       const path = `/v1/intents/${id}?wait=60`
       const pending = other.world.api.call('GET', path, { key: customer.key })
-      await other.world.database.db('account').first()
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await untilSomebodyWaits(1, other, customer)
       await other.world.api.drain()
       expect((await pending).body.status).toBe('planning')
     } finally {
