@@ -85,8 +85,9 @@ export async function areOthersWaiting(
   { walletId }: Counted,
 ): Promise<boolean> {
   const row = await trx('operation')
-    .where({ code: DAILY_LIMIT, ...(walletId === undefined ? {} : { wallet_id: walletId }) })
-    .whereIn('state', ['queued', 'deferred'])
+    .where(walletId === undefined ? {} : { wallet_id: walletId })
+    // In words, and not as values: a plan for any values finds them by their own index too.
+    .whereRaw(`code = '${DAILY_LIMIT}' and state in ('queued', 'deferred')`)
     .whereNot({ id })
     .first<object | undefined>('id')
   return row !== undefined
