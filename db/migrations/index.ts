@@ -3,7 +3,7 @@ import { accountsOfUsers } from './0032_accounts_of_users.js'
 import { carrying } from './0019_carrying.js'
 import { baseFees } from './0057_base_fees.js'
 import { openOperations } from './0058_open_operations.js'
-import { searching } from './0059_searching.js'
+import { limited } from './0059_limited.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
@@ -100,5 +100,5 @@ export const migrations = [
   { name: '0056_lighter', sql: lighter },
   { name: '0057_base_fees', sql: baseFees },
   { name: '0058_open_operations', sql: openOperations },
-  { name: '0059_searching', sql: searching },
+  { name: '0059_limited', sql: limited },
 ]

@@ -138,16 +138,6 @@ describe('partitions', () => {
     expect(await partitions()).not.toContain(nameOf(-31))
     expect(await sumsOf(account)).toHaveLength(5)
   })
-
-  test('a day that was indexed without paths is indexed by them too, once', async () => {
-    await createPartition(-20)
-    expect(await keepRequestPartitions(worker)).toMatchObject({ indexed: 1 })
-    await database.db.raw('drop index ??', [`${nameOf(-20)}_path`])
-    expect(await keepRequestPartitions(worker)).toMatchObject({ indexed: 1 })
-    expect(await keepRequestPartitions(worker)).toMatchObject({ indexed: 0 })
-    const indexes = await database.db('pg_indexes').where({ tablename: nameOf(-20) })
-    expect(indexes).toHaveLength(5)
-  })
 })
 
 describe('sums', () => {
@@ -200,8 +190,7 @@ describe('listRequests, of 100,000 of a day that is over', () => {
         ...range,
       ])
     }
-    const about = { path: '/v1/intents/:intentId', walletId, resourceId: intentId }
-    const rare = { ...about, status: 404, code: 'INTENT_NOT_FOUND' }
+    const rare = { walletId, resourceId: intentId, status: 404, code: 'INTENT_NOT_FOUND' }
     const one = entry(account, { ...rare, id: found, at: yesterday, method: 'POST' })
     await recordRequests(api, [one])
     await database.db.raw(`select index_request_log(0)`)
@@ -241,14 +230,6 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     expect(plan).toMatch(
       new RegExp(`Index Scan .*on ${nameOf(-1)}|Bitmap Heap Scan on ${nameOf(-1)}`),
     )
-  })
-
-  test('those of a path that is seldom asked for: found by it, not among all', async () => {
-    const filter = { path: '/v1/intents/:intentId', slice: { limit: 100 } }
-    const rows = await listRequests(api, account, filter)
-    expect(rows.map(({ id }) => id)).toEqual([found])
-    const plan = await explain((db) => listRequests(db, account, filter))
-    expect(plan).toContain(`${nameOf(-1)}_path on`)
   })
 
   test('a page that is full asks no older day', async () => {
