@@ -23,13 +23,15 @@ import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
- * bundles sent by a script. Both begin with as many that are not measured.
+ * bundles sent by a script. Both begin with as many that are not measured, and take turns: a machine that is slower for
+ * a while is slower for both.
  */
 const { values } = parseArgs({
   options: {
     wallets: { type: 'string', default: '200' },
     connections: { type: 'string', default: '32' },
     kind: { type: 'string', default: 'lend' },
+    rounds: { type: 'string', default: '3' },
     /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
     profile: { type: 'string' },
   },
@@ -37,6 +39,11 @@ const { values } = parseArgs({
 const WALLETS = Number(values.wallets)
 const CONNECTIONS = Number(values.connections)
 const KIND = values.kind as Kind
+const ROUNDS = Number(values.rounds)
+/** USDC that the rounds of a wallet take together: of what it was given, or has lent. */
+const AMOUNT = KIND === 'withdraw' ? 0.25 : 0.5
+/** Until services that stood still do again what they do when there is nothing to do. */
+const SETTLING_MS = 3_000
 const IDLE_MS = 3_000
 /** Until a process has written its profile. */
 const WRITING_MS = 2_000
@@ -74,24 +81,38 @@ async function measure(facts: Facts): Promise<void> {
   const funding = await fundAll(crowd, wallets)
   if (values.profile) await reportStatements(db, WALLETS)
   tell('fundings', funding)
-  console.log('CPU ms per funding:', perItem(funding.cpu))
+  console.log('CPU ms per funding:', perItem(funding.cpu, WALLETS))
   if (KIND === 'withdraw') {
     tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))
   }
   await runIntents(crowd, wallets.slice(0, WARM_UP), { kind: KIND, amount: 0.2 })
-  const dumps = await dumpChains(facts.rpcUrls)
   const idle = await measureIdle(pids)
-  const wish = { kind: KIND, amount: KIND === 'withdraw' ? 0.25 : 0.5 }
+  const rounds: Round[] = []
+  for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound(crowd, wallets))
+  report({ rounds, funding, idle, memory: readMemory(pids) })
+  const ids = rounds.flatMap(({ run }) => run.posts.map(({ body }) => String(body.id)))
+  console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
+  await dismiss(crowd)
+}
+
+type Bundling = { operations: number; bundles: number }
+type Round = { run: Run; bundling: Bundling; twin: TwinResult }
+
+/** An intent of each wallet, and the same of the twin. */
+async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
+  const { db, facts, pids } = crowd
+  const dumps = await dumpChains(facts.rpcUrls)
+  const wish = { kind: KIND, amount: Number((AMOUNT / ROUNDS).toFixed(6)) }
   const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
-  const [memory, bundles] = [readMemory(pids), await readBundling(crowd, run.since)]
+  const bundling = await readBundling(crowd, run.since)
   const twin = await runBeside(crowd, () => {
     const ran = { db, facts, pids, since: run.since }
     return runTwin(ran, { dumps, connections: CONNECTIONS })
   })
-  report({ run, funding, bundles, twin, idle, memory })
-  const ids = run.posts.map(({ body }) => String(body.id))
-  console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
-  await dismiss(crowd)
+  tell(`${KIND}s`, run)
+  console.log(`  beside ${twin.perSecond.toFixed(1)} a second of the twin`)
+  await sleep(SETTLING_MS)
+  return { run, bundling, twin }
 }
 
 /** What is ours takes nothing from the twin. */
@@ -133,8 +154,8 @@ async function measureIdle(pids: Crowd['pids']): Promise<Cpu> {
 }
 
 /** Operations and transactions that carried them. */
-async function readBundling({ db }: Crowd, since: number) {
-  const { rows } = await db.raw<{ rows: { operations: number; bundles: number }[] }>(
+async function readBundling({ db }: Crowd, since: number): Promise<Bundling> {
+  const { rows } = await db.raw<{ rows: Bundling[] }>(
     `select count(*)::int as operations, count(distinct tx_id)::int as bundles
      from operation where created_at >= ? and tx_id is not null`,
     [new Date(since)],
@@ -142,23 +163,30 @@ async function readBundling({ db }: Crowd, since: number) {
   return rows[0] ?? { operations: 0, bundles: 0 }
 }
 
-function perItem(cpu: Cpu): Cpu {
-  return Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / WALLETS]))
+/** CPU ms of one of so many. */
+function perItem(cpu: Cpu, count: number): Cpu {
+  return Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / count]))
+}
+
+function addUp(cpus: Cpu[]): Cpu {
+  const names = new Set(cpus.flatMap((cpu) => Object.keys(cpu)))
+  return Object.fromEntries(
+    [...names].map((name) => [name, sum(cpus.map((cpu) => cpu[name] ?? 0))]),
+  )
 }
 
 type Measured = {
-  run: Run
+  rounds: Round[]
   funding: Run
-  bundles: { operations: number; bundles: number }
-  twin: TwinResult
   idle: Cpu
   memory: Record<string, number>
 }
 
-function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
-  tell(`${KIND}s`, run)
-  const own = perItem(run.cpu)
-  const rows = Object.keys(run.cpu).map((name) => [
+function report({ rounds, funding, idle, memory }: Measured): void {
+  const [runs, twins] = [rounds.map(({ run }) => run), rounds.map(({ twin }) => twin)]
+  const count = WALLETS * rounds.length
+  const own = perItem(addUp(runs.map(({ cpu }) => cpu)), count)
+  const rows = Object.keys(own).map((name) => [
     name,
     {
       'CPU ms per intent': Number(own[name]?.toFixed(1)),
@@ -167,15 +195,20 @@ function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
     },
   ])
   console.table(Object.fromEntries(rows))
-  console.log('the twin, CPU ms per workflow:', perItem(twin.cpu))
+  const twinCpu = addUp(twins.map(({ cpu }) => cpu))
+  console.log('the twin, CPU ms per workflow:', perItem(twinCpu, count))
+  const operations = sum(rounds.map(({ bundling }) => bundling.operations))
+  const bundles = sum(rounds.map(({ bundling }) => bundling.bundles))
+  const seconds = sum(runs.map((one) => one.seconds))
+  const twinSeconds = sum(twins.map((one) => one.seconds))
   const figures = {
-    perSecond: WALLETS / run.seconds,
-    shareOfTwin: WALLETS / run.seconds / twin.perSecond,
+    perSecond: count / seconds,
+    shareOfTwin: twinSeconds / seconds,
     postP99Ms: quantile(
-      run.posts.map(({ tookMs }) => tookMs),
+      runs.flatMap(({ posts }) => posts.map(({ tookMs }) => tookMs)),
       0.99,
     ),
-    operationsPerBundle: bundles.operations / bundles.bundles,
+    operationsPerBundle: operations / bundles,
     cpuMs: sum(
       Object.keys(own)
         .filter(isService)
@@ -184,7 +217,7 @@ function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
     fundingsPerSecond: WALLETS / funding.seconds,
   }
   console.log(
-    `${bundles.operations} operations in ${bundles.bundles} bundles; the twin: ${twin.perSecond.toFixed(1)} a second`,
+    `${operations} operations in ${bundles} bundles; the twin: ${(count / twinSeconds).toFixed(1)} a second`,
   )
   console.table(
     Object.fromEntries(
@@ -195,7 +228,8 @@ function report({ run, funding, bundles, twin, idle, memory }: Measured): void {
     ),
   )
   console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
-  if (run.failed > 0 || (KIND === 'lend' && !isReached(figures))) process.exitCode = 1
+  if (runs.some(({ failed }) => failed > 0) || (KIND === 'lend' && !isReached(figures)))
+    process.exitCode = 1
 }
 
 function isReached(figures: typeof goals): boolean {

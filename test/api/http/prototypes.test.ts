@@ -31,7 +31,9 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 })
-afterAll(() => server.close())
+afterAll(() => {
+  server.close()
+})
 
 test('a request goes through Express with the prototypes that it came with, and all of its methods', async () => {
   const { port } = server.address() as AddressInfo
