@@ -63,7 +63,8 @@ const reads: Call[] = [
 const pages: Call[] = [
   bySession('dash overview', '/dashboard/api/overview'),
   bySession('dash requests', '/dashboard/api/requests'),
-  bySession('dash requests?path', '/dashboard/api/requests?path=/v1/webhooks'),
+  // A path that nothing here has asked for by then: one that has would be found among the requests of this very run.
+  bySession('dash requests?path', '/dashboard/api/requests?path=/v1/intents/:intentId/retry'),
   bySession('dash requests?keyId', '/dashboard/api/requests?keyId=key_other'),
   bySession('dash requests?code', '/dashboard/api/requests?code=INVALID_REQUEST'),
   bySession(

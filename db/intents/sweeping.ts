@@ -59,10 +59,14 @@ export async function findLingering(
   olderThanMs: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const { intent, funding } = lingering(db, olderThanMs)
-  const both = intent.select('id').unionAll([funding.select('id')])
+  // Each part by itself: a look-up of what both have found would read each intent once more.
+  const parts = [
+    dispatched(db, 'intent', olderThanMs).whereRaw(LIVE),
+    dispatched(db, 'intent', olderThanMs).whereRaw(UNMINTED),
+    openFundings(db, olderThanMs),
+  ].map((part) => part.select('id'))
   return db
-    .from(both.as('lingering'))
+    .from(db.union(parts).as('lingering'))
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
@@ -75,30 +79,34 @@ export async function takeLingering(
   olderThanMs: number,
   ids: string[],
 ): Promise<Startable> {
-  const { intent, funding } = lingering(db, olderThanMs)
+  const intent = dispatched(db, 'intent', olderThanMs).whereRaw(`(${LIVE} or ${UNMINTED})`)
+  const funding = openFundings(db, olderThanMs)
   return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
 }
 
 type Table = 'intent' | 'funding'
 
-function lingering(db: Db, olderThanMs: number): Record<Table, Rows> {
-  const dispatched = (table: Table) => db(table).whereRaw(isOlder('dispatched_at'), [olderThanMs])
-  return {
-    // As an array: a plan for any values would rather read all intents, in the order of their ids, and join these.
-    intent: dispatched('intent').whereRaw(`id = any (array(${UNFINISHED}))`),
-    funding: dispatched('funding').whereNull('completed_at').whereRaw(`not exists (${REFUSED})`),
-  }
-}
+const dispatched = (db: Db, table: Table, olderThanMs: number): Rows =>
+  db(table).whereRaw(isOlder('dispatched_at'), [olderThanMs])
 
-/** Intents that are not over. Both parts are few, however many intents there are: found by index, not among all. */
-export const UNFINISHED = `
-  select id from intent where status not in ('completed', 'failed')
-  union
-  select b.intent_id from burn join operation b on b.id = burn.operation_id
-  where not burn.minted and b.success and not exists (
+const openFundings = (db: Db, olderThanMs: number): Rows =>
+  dispatched(db, 'funding', olderThanMs)
+    .whereNull('completed_at')
+    .whereRaw(`not exists (${REFUSED})`)
+
+/** Of intents. Both are few, however many intents there are: found by index, not among all. */
+const LIVE = `status not in ('completed', 'failed')`
+const BURNED = `
+  select o.intent_id from burn b join operation o on o.id = b.operation_id
+  where not b.minted and o.success and not exists (
     select from operation m
-    where m.intent_id = b.intent_id and m.sequence = b.sequence and m.kind = 'mint'
+    where m.intent_id = o.intent_id and m.sequence = o.sequence and m.kind = 'mint'
       and m.state in ('mined', 'confirmed', 'final'))`
+/** As an array: a plan for any values would rather read all intents, in the order of their ids, and join these. */
+const UNMINTED = `id = any (array(${BURNED}))`
+
+/** Ids of intents that are not over. */
+export const UNFINISHED = `select id from intent where ${LIVE} union ${BURNED}`
 
 /** A funding that failed has no end of its own: its operation says so. */
 const REFUSED = `

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { findLingering, takeUndispatched } from '../../../db/intents/sweeping.js'
-import { insertTestFunding, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
+import { findLingering, takeLingering, takeUndispatched } from '../../../db/intents/sweeping.js'
+import {
+  insertTestFunding,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -73,5 +79,23 @@ describe('findLingering', () => {
       found.push(...page)
     } while (page.length > 0)
     expect(found).toEqual(all.sort())
+  })
+
+  test('tells an intent that is over until its burned money has come out, and takes it', async () => {
+    const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
+    const confirmed = { state: 'confirmed', success: true, ...inBlock }
+    const failed = await insertTestIntent(database.db, wallet, 'failed', {
+      dispatched_at: new Date(0),
+    })
+    const insert = (values: object) =>
+      insertTestOperation(database.db, wallet, failed, { ...confirmed, ...values })
+    expect(await findLingering(db, 60_000, { after: '', limit: 2 })).toEqual([])
+    const operation_id = await insert({ kind: 'bridge' })
+    await database.db('burn').insert({ operation_id, source_domain: 3, destination_block: 0 })
+    expect(await findLingering(db, 60_000, { after: '', limit: 2 })).toEqual([failed])
+    const { intents } = await takeLingering(db, 60_000, [failed])
+    expect(intents.map(({ intent }) => intent.id)).toEqual([failed])
+    await insert({ kind: 'mint' })
+    expect(await findLingering(db, 60_000, { after: '', limit: 2 })).toEqual([])
   })
 })
