@@ -89,14 +89,15 @@ async function measure(facts: Facts): Promise<void> {
   const idle = await measureIdle(pids)
   const rounds: Round[] = []
   for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound(crowd, wallets))
-  report({ rounds, funding, idle, memory: readMemory(pids) })
+  report({ rounds, funding, idle })
   const ids = rounds.flatMap(({ run }) => run.posts.map(({ body }) => String(body.id)))
   console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
   await dismiss(crowd)
 }
 
 type Bundling = { operations: number; bundles: number }
-type Round = { run: Run; bundling: Bundling; twin: TwinResult }
+/** `memory`: MB by process when its last intent was over. */
+type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twin: TwinResult }
 
 /** An intent of each wallet, and the same of the twin. */
 async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
@@ -104,7 +105,7 @@ async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   const dumps = await dumpChains(facts.rpcUrls)
   const wish = { kind: KIND, amount: Number((AMOUNT / ROUNDS).toFixed(6)) }
   const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
-  const bundling = await readBundling(crowd, run.since)
+  const [memory, bundling] = [readMemory(pids), await readBundling(crowd, run.since)]
   const twin = await runBeside(crowd, () => {
     const ran = { db, facts, pids, since: run.since }
     return runTwin(ran, { dumps, connections: CONNECTIONS })
@@ -112,7 +113,7 @@ async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   tell(`${KIND}s`, run)
   console.log(`  beside ${twin.perSecond.toFixed(1)} a second of the twin`)
   await sleep(SETTLING_MS)
-  return { run, bundling, twin }
+  return { run, bundling, memory, twin }
 }
 
 /** What is ours takes nothing from the twin. */
@@ -179,13 +180,13 @@ type Measured = {
   rounds: Round[]
   funding: Run
   idle: Cpu
-  memory: Record<string, number>
 }
 
-function report({ rounds, funding, idle, memory }: Measured): void {
+function report({ rounds, funding, idle }: Measured): void {
   const [runs, twins] = [rounds.map(({ run }) => run), rounds.map(({ twin }) => twin)]
   const count = WALLETS * rounds.length
   const own = perItem(addUp(runs.map(({ cpu }) => cpu)), count)
+  const memory = rounds.at(-1)?.memory ?? {}
   const rows = Object.keys(own).map((name) => [
     name,
     {
@@ -228,8 +229,8 @@ function report({ rounds, funding, idle, memory }: Measured): void {
     ),
   )
   console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
-  if (runs.some(({ failed }) => failed > 0) || (KIND === 'lend' && !isReached(figures)))
-    process.exitCode = 1
+  const failed = sum(runs.map((one) => one.failed))
+  if (failed > 0 || (KIND === 'lend' && !isReached(figures))) process.exitCode = 1
 }
 
 function isReached(figures: typeof goals): boolean {
