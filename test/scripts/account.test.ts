@@ -96,7 +96,7 @@ describe('list and show', () => {
         'm',
       ),
     )
-    expect(list + shown).not.toMatch(/\d+n\b|GMT|undefined|null|\[object|[│┌']/)
+    expect(list + shown).not.toMatch(/\b\d+n\b|GMT|undefined|null|\[object|[│┌']/)
   })
 })
 
