@@ -40,10 +40,8 @@ const WALLETS = Number(values.wallets)
 const CONNECTIONS = Number(values.connections)
 const KIND = values.kind as Kind
 const ROUNDS = Number(values.rounds)
-/** USDC that the rounds of a wallet take together: of what it was given, or has lent. */
-const AMOUNT = KIND === 'withdraw' ? 0.25 : 0.5
-/** Until services that stood still do again what they do when there is nothing to do. */
-const SETTLING_MS = 3_000
+/** USDC of each intent: what a wallet was given, or has lent, is enough for all rounds, and for what comes before each. */
+const AMOUNT = Math.floor((KIND === 'withdraw' ? 250 : 500) / ROUNDS) / 1_000
 const IDLE_MS = 3_000
 /** Until a process has written its profile. */
 const WRITING_MS = 2_000
@@ -85,7 +83,6 @@ async function measure(facts: Facts): Promise<void> {
   if (KIND === 'withdraw') {
     tell('lends before them', await runIntents(crowd, wallets, { kind: 'lend', amount: 0.5 }))
   }
-  await runIntents(crowd, wallets.slice(0, WARM_UP), { kind: KIND, amount: 0.2 })
   const idle = await measureIdle(pids)
   const rounds: Round[] = []
   for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound(crowd, wallets))
@@ -102,8 +99,9 @@ type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twi
 /** An intent of each wallet, and the same of the twin. */
 async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   const { db, facts, pids } = crowd
+  const wish = { kind: KIND, amount: AMOUNT }
+  await runIntents(crowd, wallets.slice(0, WARM_UP), wish)
   const dumps = await dumpChains(facts.rpcUrls)
-  const wish = { kind: KIND, amount: Number((AMOUNT / ROUNDS).toFixed(6)) }
   const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
   const [memory, bundling] = [readMemory(pids), await readBundling(crowd, run.since)]
   const twin = await runBeside(crowd, () => {
@@ -112,7 +110,6 @@ async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   })
   tell(`${KIND}s`, run)
   console.log(`  beside ${twin.perSecond.toFixed(1)} a second of the twin`)
-  await sleep(SETTLING_MS)
   return { run, bundling, memory, twin }
 }
 
