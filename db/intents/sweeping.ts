@@ -30,7 +30,7 @@ export async function takeUndispatched(db: Db, olderThanMs: number): Promise<Sta
   const undispatched = (table: Table) =>
     db(table).whereNull('dispatched_at').whereRaw(isOlder('created_at'), [olderThanMs])
   return take(db, {
-    intent: undispatched('intent').whereNotIn('status', ['completed', 'failed']),
+    intent: undispatched('intent').whereRaw(LIVE),
     funding: undispatched('funding'),
   })
 }
@@ -94,7 +94,7 @@ const openFundings = (db: Db, olderThanMs: number): Rows =>
     .whereNull('completed_at')
     .whereRaw(`not exists (${REFUSED})`)
 
-/** Of intents. Both are few, however many intents there are: found by index, not among all. */
+/** Of intents. Both are few, however many intents there are: found by index, in whose words this is, not among all. */
 const LIVE = `status not in ('completed', 'failed')`
 const BURNED = `
   select o.intent_id from burn b join operation o on o.id = b.operation_id

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readContenders } from '../../../db/lanes/contending.js'
+import { areOthersWaiting } from '../../../db/lanes/signedAmounts.js'
 import {
   hasOthersToSign,
   hasWorkToSign,
@@ -125,6 +126,16 @@ describe('the rows that are read of a long queue are as many as of a short one',
     const resources = ['deposit:0x01']
     const [few, many] = await readOf({ resource: `'deposit:0x01'` }, (trx, { chainId }) =>
       readContenders(trx, { chainId: Number(chainId), resources, head: 1n, ids: [] }),
+    )
+    expect(many).toBeLessThanOrEqual(few)
+  })
+
+  test.each([
+    ['all', {}],
+    ['a wallet', { walletId: 'wallet' }],
+  ])('by the question who waits for the daily limit of %s', async (_title, counted) => {
+    const [few, many] = await readOf({ wallet: `'wallet'` }, (trx) =>
+      areOthersWaiting(trx, 'mine', counted),
     )
     expect(many).toBeLessThanOrEqual(few)
   })
