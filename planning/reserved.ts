@@ -1,4 +1,12 @@
-import { readClaims, readReservedAhead, type MarketUse } from '../db/lanes/claims.js'
+import {
+  readClaims,
+  readClaimsTogether,
+  readReservedAhead,
+  type Claims,
+  type Counted as Asked,
+  type MarketUse,
+  type PurseAt,
+} from '../db/lanes/claims.js'
 import { roomsIn, type Told } from './rooms.js'
 import type { Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
@@ -24,31 +32,63 @@ export type Claimed = {
 }
 
 /** Asks about all of it by one statement, and by another one about blocks that are not booked. */
-export async function readClaimed(
-  trx: Db,
-  walletId: string,
-  { purses: read, told }: Counted,
-): Promise<Claimed> {
-  const purses = read.flatMap(({ client, booked: at, isAhead, tokens }) =>
-    tokens.map((token) => ({ chain: client.chain, token, at, isAhead })),
-  )
-  const [booked, ahead] = [
-    purses.filter((one) => !one.isAhead),
-    purses.filter((one) => one.isAhead),
-  ]
+export async function readClaimed(trx: Db, walletId: string, counted: Counted): Promise<Claimed> {
+  const question = questionOf(counted)
+  const claims = await readClaims(trx, walletId, question.asked)
+  return toClaimed(question, claims, await readReservedAhead(trx, walletId, question.ahead))
+}
+
+/** What was held at one moment, which may be over. `planned`: how often the wallet's money was planned with by then. */
+export type ClaimedThen = { claimed: Claimed; planned: number }
+
+/** As `readClaimed`, without a transaction: the wallet is not held then. */
+export async function readClaimedThen(
+  pool: Db,
+  wallet: { accountId: string; walletId: string },
+  counted: Counted,
+): Promise<ClaimedThen | undefined> {
+  const question = questionOf(counted)
+  if (question.ahead.length > 0) return undefined
+  const then = await readClaimsTogether(pool, wallet, question.asked)
+  return then && { claimed: toClaimed(question, then.claims, []), planned: then.planned }
+}
+
+type Purse = PurseAt & { chain: Chain }
+
+/** `ahead`: purses at blocks that are not booked. */
+type Question = {
+  asked: Asked
+  purses: Purse[]
+  markets: { chain: Chain; market: string }[]
+  ahead: Purse[]
+  rooms: ReturnType<typeof roomsIn>
+}
+
+function questionOf({ purses: read, told }: Counted): Question {
+  const pursesOf = (isAhead: boolean) =>
+    read
+      .filter((one) => (one.isAhead ?? false) === isAhead)
+      .flatMap(({ client: { chain }, booked: at, tokens }) =>
+        tokens.map((token) => ({ chain, token, at })),
+      )
   const rooms = roomsIn(told)
   const markets = told.flatMap(({ client: { chain } }) =>
     chain.markets.map(({ address }) => ({ chain, chainId: chain.chainId, market: address })),
   )
-  const claims = await readClaims(trx, walletId, {
-    blocks: read.map((one) => one.booked),
-    purses: booked,
-    rooms: rooms.map(({ room }) => room),
-    markets,
-  })
-  const units = [...claims.reserved, ...(await readReservedAhead(trx, walletId, ahead))]
+  const purses = pursesOf(false)
+  const blocks = read.map((one) => one.booked)
+  const asked = { blocks, purses, rooms: rooms.map(({ room }) => room), markets }
+  return { asked, purses, markets, ahead: pursesOf(true), rooms }
+}
+
+function toClaimed(
+  { purses, markets, ahead, rooms }: Question,
+  claims: Claims,
+  reservedAhead: bigint[],
+): Claimed {
+  const units = [...claims.reserved, ...reservedAhead]
   const held = new Map(
-    [...booked, ...ahead].map((one, i) => [keyOf(one.chain, one.token), units[i]]),
+    [...purses, ...ahead].map((one, i) => [keyOf(one.chain, one.token), units[i]]),
   )
   const uses = new Map(markets.map((one, i) => [keyOf(one.chain, one.market), claims.uses[i]]))
   return {

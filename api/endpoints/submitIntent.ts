@@ -1,10 +1,11 @@
 import { crashPoint } from '../../crashPoints.js'
 import { getUsableWallet } from '../../db/lanes/stops.js'
-import { previewPlan, storeIntent } from '../../planning/intents.js'
+import { previewPlan, storeBeside, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
 import { waitForRoom } from './room.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -70,14 +71,19 @@ export async function submitIntent(
   const { accountId, walletId } = owner
   const { address } = wallet
   let intent: Intent | undefined
-  const attempt = (input: PlanInput) =>
-    commit(
-      async (trx) => {
-        intent = await storeIntent({ ...services, db: trx }, owner, input)
-        return { status: 201, body: intentBody(services.registry, intent) }
+  const attempt = (input: PlanInput) => {
+    const work = async (trx: Db): Promise<Answer> => {
+      intent = await storeIntent({ ...services, db: trx }, owner, input)
+      return { status: 201, body: intentBody(services.registry, intent) }
+    }
+    return commit(work, {
+      wallet: walletId,
+      async atOnce(_pool, call) {
+        intent = await storeBeside(services, owner, { input, call })
+        return intent && { status: 201, body: intentBody(services.registry, intent) }
       },
-      { wallet: walletId },
-    )
+    })
+  }
   const spender = { accountId, walletId, address }
   await waitForRoom(services.db, accountId)
   const answer = await planOnceBooked(services, spender, { request, attempt })

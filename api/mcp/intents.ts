@@ -73,12 +73,15 @@ export const createRoute = writeRoute(
     }
     if (!preview.fingerprint.equals(fingerprintOfRequest(request))) throw otherParameters()
     const submission = await toSubmission(services, { caller, requestId, body: request })
-    return submitIntent(services, submission, (work, ways) =>
-      commit(async (trx) => {
-        const answer = await work(trx)
-        assertShown(JSON.parse(preview.body), answer.body)
-        return answer
-      }, ways),
+    return submitIntent(services, submission, (work, { wallet } = {}) =>
+      commit(
+        async (trx) => {
+          const answer = await work(trx)
+          assertShown(JSON.parse(preview.body), answer.body)
+          return answer
+        },
+        wallet === undefined ? {} : { wallet },
+      ),
     )
   },
 )

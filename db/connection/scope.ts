@@ -23,14 +23,17 @@ export async function selectFirst<Row>(
   { query, wanted }: { query: Knex.QueryBuilder; wanted?: number },
 ): Promise<Row[]> {
   const [limit, most] = wanted === undefined ? ['', []] : ['limit ?', [wanted]]
-  const { rows } = await db.raw<{ rows: Row[] }>(
-    `with scope as materialized (select set_config('app.account', ?, true) as account)
-     select q.* from scope cross join lateral
-       (select x.* from (?) x where scope.account = ? ${limit} offset 0) q`,
-    [accountId, query, accountId, ...most],
-  )
+  const { rows } = await db.raw<{ rows: Row[] }>(scoped('?', '?', limit), [
+    ...[accountId, query, accountId, ...most],
+  ])
   return rows
 }
+
+/** SQL of a query that one account's sight is made for. @param account - Parameter with its id. */
+export const scoped = (query: string, account: string, limit = '') => `
+  with scope as materialized (select set_config('app.account', ${account}, true) as account)
+  select q.* from scope cross join lateral
+    (select x.* from (${query}) x where scope.account = ${account} ${limit} offset 0) q`
 
 /** Finds one row of an account by one text, with the same sight as `selectScoped`. `select`, `notFound`: as it was made. */
 export type Lookup<Row> = {

@@ -4,6 +4,7 @@ import { carrying } from './0019_carrying.js'
 import { baseFees } from './0057_base_fees.js'
 import { openOperations } from './0058_open_operations.js'
 import { limited } from './0059_limited.js'
+import { submitting } from './0060_submitting.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
@@ -101,4 +102,5 @@ export const migrations = [
   { name: '0057_base_fees', sql: baseFees },
   { name: '0058_open_operations', sql: openOperations },
   { name: '0059_limited', sql: limited },
+  { name: '0060_submitting', sql: submitting },
 ]

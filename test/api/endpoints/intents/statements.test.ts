@@ -34,23 +34,41 @@ function readTransaction(): string[] {
   return own.slice(begin, own.findIndex((text) => /commit$/i.test(text)) + 1)
 }
 
-test('an intent is stored in four ways to the database, whatever it is planned from, and holds its account in the last only', async () => {
+/** Has somebody lend over the bridge, and into a market there; what was asked before is forgotten. */
+async function lend(userId: string, headers: Record<string, string> = {}) {
   const key = await world.newKey()
-  const call = (path: string, body: object) => world.api.call('POST', path, { key, body })
-  const { body: wallet } = await call('/v1/wallets', { userId: 'alice' })
+  const call = (path: string, body: object, said = {}) =>
+    world.api.call('POST', path, { key, body, headers: said })
+  const { body: wallet } = await call('/v1/wallets', { userId })
   await chains.mint('arbitrum-sepolia', String(wallet.address), 10n * usdc)
   await chains.book(world.database.db)
   asked.mockClear()
-  // Over the bridge, and into a market there.
   const wish = { walletId: wallet.id, action: 'lend', amount: 1, chain: 'base-sepolia' }
-  const { status, body } = await call('/v1/intents', wish)
+  const { status, body } = await call('/v1/intents', wish, headers)
   expect(status).toBe(201)
   const held = await world.database.db('reservation').where({ intent_id: body.id })
   expect(held.length).toBeGreaterThan(1)
+}
+
+test('a named intent is stored in six ways to the database, whatever it is planned from, and holds its account in the last only', async () => {
+  await lend('alice', { 'idempotency-key': 'once' })
   expect(readTransaction()).toEqual([
-    expect.stringMatching(/^begin; .*'app.account'.* from wallet where .* for no key update$/),
+    expect.stringMatching(/^begin; .*'app.account'.* update wallet set planned = .*$/),
+    expect.stringContaining('idempotency_key'),
     expect.stringContaining('block_header'),
     expect.stringContaining('insert into reservation'),
+    expect.stringContaining('idempotency_key'),
     expect.stringMatching(/^select pay_call\(.*\); commit$/),
   ])
+})
+
+test('one without a name is stored in two, and is in no transaction of ours', async () => {
+  await lend('bob')
+  const all = asked.mock.calls.map(([statement]) => textOf(statement))
+  const planned = all.findIndex((text) => text.includes('block_header'))
+  expect(all.slice(planned, planned + 2)).toEqual([
+    expect.stringContaining('block_header'),
+    expect.stringContaining('submit_intents'),
+  ])
+  expect(all.filter((text) => /^begin|pay_call|insert into intent /i.test(text))).toEqual([])
 })
