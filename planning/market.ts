@@ -217,11 +217,11 @@ export async function planFrom(
   return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
 }
 
-/** A plan that was made without holding its wallet; `planned`: how often the wallet's money was planned with before. */
+/** A plan that was made without holding its wallet; `planned`: how often money of the wallet was reserved before. */
 export type PlanThen = { plan: ExecutionPlan; planned: number }
 
 /**
- * As `planWithReservations`, without holding the wallet: the plan counts while nobody has planned with its money since.
+ * As `planWithReservations`, without holding the wallet: the plan counts while nobody has reserved its money since.
  * Those who plan at the same moment ask together. Undefined where only who holds the wallet can plan, or a room.
  *
  * @param pool - No transaction.

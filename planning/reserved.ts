@@ -38,7 +38,7 @@ export async function readClaimed(trx: Db, walletId: string, counted: Counted): 
   return toClaimed(question, claims, await readReservedAhead(trx, walletId, question.ahead))
 }
 
-/** What was held at one moment, which may be over. `planned`: how often the wallet's money was planned with by then. */
+/** What was held at one moment, which may be over. `planned`: how often money of the wallet was reserved by then. */
 export type ClaimedThen = { claimed: Claimed; planned: number }
 
 /** As `readClaimed`, without a transaction: the wallet is not held then. */

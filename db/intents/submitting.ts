@@ -8,7 +8,7 @@ import { wishesOf, type Intent, type NewIntent, type Owner } from './intents.js'
 import type { Db } from '../connection/connect.js'
 import type { ExecutionPlan } from '../../domain/intent.js'
 
-/** A planned intent, and the call that asks for it. `planned`: how often the wallet's money was planned with before. */
+/** A planned intent, and the call that asks for it. `planned`: how often money of the wallet was reserved before. */
 export type Submission = Required<Pick<NewIntent, 'request' | 'units' | 'reserved'>> & {
   plan: ExecutionPlan
   planned: number
@@ -17,8 +17,8 @@ export type Submission = Required<Pick<NewIntent, 'request' | 'units' | 'reserve
 }
 
 /**
- * Charges a call and stores its planned intent with what its steps reserve, if nobody has planned with the wallet's
- * money since. Those of an account that come together go in one statement.
+ * Charges a call and stores its planned intent with what its steps reserve, if nobody has reserved money of
+ * the wallet since. Those of an account that come together go in one statement.
  *
  * @returns Undefined when somebody has, or holds the wallet, or when credits do not suffice: nothing is done then.
  */

@@ -52,7 +52,7 @@ export async function readClaims(trx: Db, walletId: string, counted: Counted): P
   return toClaims(row)
 }
 
-/** `planned`: how often its money was planned with by then. */
+/** `planned`: how often money of the wallet was reserved by then. */
 export type ClaimsThen = { claims: Claims; planned: number }
 
 /**

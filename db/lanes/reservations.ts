@@ -26,9 +26,8 @@ export const readBookedBlocks = readTogether(async (db): Promise<KnownBlock[]> =
 })
 
 /**
- * Holds the wallet's row until the transaction ends, so that its intents are planned one by one, and counts that: a plan
- * which was made without holding it sees by the count that another one came first. Rows that only refer to the wallet
- * can be written meanwhile.
+ * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows
+ * that only refer to the wallet can be written meanwhile.
  */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
   if (lockedAtBegin.get(trx) !== walletId) await runPrepared(trx, lockStatement, [walletId])
@@ -36,7 +35,7 @@ export async function lockWallet(trx: Db, walletId: string): Promise<void> {
 
 /** SQL that locks a wallet as `lockWallet` does, for the beginning of a transaction, which `noteLocked` then tells of. */
 export const lockingOf = (walletId: string): string =>
-  `update wallet set planned = planned + 1 where id = ${pg.escapeLiteral(walletId)}`
+  `select id from wallet where id = ${pg.escapeLiteral(walletId)} for no key update`
 
 /** Has `lockWallet` know that a transaction holds the wallet since it began. */
 export function noteLocked(trx: Db, walletId: string): void {
@@ -47,7 +46,7 @@ const lockedAtBegin = new WeakMap<Db, string>()
 
 const lockStatement: Statement = {
   name: 'lock wallet',
-  text: 'update wallet set planned = planned + 1 where id = $1',
+  text: 'select id from wallet where id = $1 for no key update',
 }
 
 /** One spelling of an address: another case must not hide what is reserved. */

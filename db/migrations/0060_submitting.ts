@@ -3,10 +3,19 @@
 const planned = `
 alter table wallet add column planned int not null default 0;
 comment on column wallet.planned is
-  'Counted up by whoever holds the wallet to plan with its money. A plan made without holding it counts while this is as it was.';
+  'How often its money was reserved: a plan that was made without holding the wallet counts while this is as it was.';
 -- Each intent writes a new version of the row, on the same page where there is room.
 alter table wallet set (fillfactor = 85);
-grant update (planned) on wallet to steward_api, steward_worker;
+-- Whoever reserves, and however.
+create function count_plans() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update wallet w set planned = w.planned + 1 from (select distinct m.wallet_id from made m) r where w.id = r.wallet_id;
+  return null;
+end $$;
+create trigger reservation_counted after insert on reservation
+  referencing new table as made for each statement execute function count_plans();
+revoke execute on function count_plans from public;
 `
 
 const charging = `
@@ -41,8 +50,8 @@ end $$;
 
 const storing = `
 -- Stores planned intents of an account with what their steps reserve, and charges their calls, as whoever calls. Those
--- are left out, uncharged, whose wallet somebody holds or has planned with since their plan was made, and all of them
--- where credits do not suffice for all. Waits for the account only, before it holds anything.
+-- are left out, uncharged, whose wallet somebody holds, or of which money was reserved since their plan was made, and all
+-- of them where credits do not suffice for all. Waits for the account only, before it holds anything.
 -- p_of: by its place among the intents, whose a reservation is.
 create function submit_intents(p_account text, p_cost bigint, p_route text, p_requests text[], p_ids text[],
   p_wallets text[], p_planned int[], p_actions text[], p_assets text[], p_units numeric[], p_chains text[],
@@ -55,14 +64,13 @@ declare
 begin
   perform await_account(set_config('app.account', p_account, true));
   with free as (
-    select w.id from wallet w where w.id = any ((select p_wallets)::text[]) for no key update skip locked
-  ), held as (
-    update wallet w set planned = w.planned + 1
-    from free f join unnest((select p_wallets), (select p_planned)) with ordinality as c (id, planned, at) using (id)
-    where w.id = f.id and w.planned = c.planned
-    returning c.at
+    select w.id, c.at
+    from unnest((select p_wallets), (select p_planned)) with ordinality as c (id, planned, at)
+    join wallet w on w.id = c.id and w.planned = c.planned
+    for no key update of w skip locked
   )
-  select array_agg(h.at order by h.at) into v_held from held h;
+  -- Of one wallet one: the next of its intents is planned anew.
+  select array_agg(f.at order by f.at) into v_held from (select min(x.at) as at from free x group by x.id) f;
   if v_held is null then return; end if;
   if not charge_calls(p_account, array(select p_requests[h] from unnest(v_held) as h), p_cost, p_route) then
     raise exception 'account % has too few credits', p_account using errcode = 'ST402', detail = '0';

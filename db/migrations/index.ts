@@ -5,6 +5,7 @@ import { baseFees } from './0057_base_fees.js'
 import { openOperations } from './0058_open_operations.js'
 import { limited } from './0059_limited.js'
 import { submitting } from './0060_submitting.js'
+import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
 import { dispatch } from './0009_dispatch.js'
 import { dispatched } from './0045_dispatched.js'
@@ -103,4 +104,5 @@ export const migrations = [
   { name: '0058_open_operations', sql: openOperations },
   { name: '0059_limited', sql: limited },
   { name: '0060_submitting', sql: submitting },
+  { name: '0061_days_of_requests', sql: daysOfRequests },
 ]

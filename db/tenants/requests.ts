@@ -181,18 +181,78 @@ export async function listRequests(
   accountId: string,
   { slice, ...filter }: RequestFilter & { slice: Slice },
 ): Promise<RequestRow[]> {
-  const span = spanOf(slice, filter.idPrefix)
-  const read = (part: Span) => {
+  const looks = await looksFor(db, accountId, { slice, ...filter })
+  let found: RequestRow[] = []
+  for (const part of looks) {
     const query = sliced(db('request_log').where({ account_id: accountId }), 'id', slice)
     restrictRequests(query, filter)
     within(db, query, part)
-    return selectScoped<RequestRow>(db, accountId, query.select(requestColumns))
+    found = await selectScoped<RequestRow>(db, accountId, query.select(requestColumns))
+    if (found.length > slice.limit) break
   }
-  const from = (span.to ?? Date.now()) - FIRST_LOOK_MS
-  if (span.from !== undefined && span.from >= from) return read(span)
-  const latest = await read({ ...span, from })
-  return latest.length > slice.limit ? latest : read(span)
+  return found
 }
+
+/**
+ * Where a page is looked for, one after the other until it is full: its latest part, which is in few partitions, and
+ * all of it. Each partition that a statement might read takes as long to plan as to read.
+ */
+async function looksFor(
+  db: Db,
+  accountId: string,
+  { slice, ...filter }: RequestFilter & { slice: Slice },
+): Promise<Span[]> {
+  const span = spanOf(slice, filter.idPrefix)
+  if (filter.path === undefined && filter.callerId === undefined) {
+    const from = (span.to ?? Date.now()) - FIRST_LOOK_MS
+    return span.from !== undefined && span.from >= from ? [span] : [{ ...span, from }, span]
+  }
+  const days = await findDays(db, accountId, { ...filter, ...span })
+  const [newest, oldest] = [days[0], days.at(-1)]
+  if (!newest || !oldest) return []
+  const to = Math.min(span.to ?? Infinity, newest.from + DAY_MS)
+  const counts = days.map((_, i) => days.slice(0, i + 1).reduce((sum, one) => sum + one.count, 0))
+  const enough = days[counts.findIndex((count) => count > slice.limit)] ?? oldest
+  return [...new Set([enough.from, oldest.from])].map((from) => {
+    return { from: Math.max(from, span.from ?? 0), to }
+  })
+}
+
+const DAY_MS = 86_400_000
+
+/** Of a day in UTC: when it begins, Unix ms, and how many requests it has. */
+type Day = { from: number; count: number }
+
+/** The days that have requests of a path, of a caller, or of both, newest first: their sums are written with them. */
+async function findDays(
+  db: Db,
+  accountId: string,
+  { method, path, callerId, from = 0, to }: RequestFilter & Span,
+): Promise<Day[]> {
+  const first = Math.max(from, Date.now() - (KEPT_DAYS + 1) * DAY_MS) - APART_MS
+  const conditions = [
+    ...(path === undefined ? [] : ["substr(endpoint, strpos(endpoint, ' ') + 1) = ?"]),
+    ...(path === undefined || method === undefined ? [] : ['endpoint = ?']),
+    ...(callerId === undefined ? [] : ['caller_id = ?']),
+  ]
+  const values = [
+    ...(path === undefined ? [] : [path]),
+    ...(path === undefined || method === undefined ? [] : [`${method} ${path}`]),
+    ...(callerId === undefined ? [] : [callerId]),
+  ]
+  const query = db('request_day')
+    .where({ account_id: accountId })
+    .whereRaw(conditions.join(' and '), values)
+    .where('day', '>=', dayOf(first))
+    .groupBy('day')
+    .orderBy('day', 'desc')
+    .select(db.raw('day::text'), db.raw('sum(requests)::int8 as count'))
+  if (to !== undefined) void query.where('day', '<=', dayOf(to + APART_MS))
+  const rows = await selectScoped<{ day: string; count: bigint }>(db, accountId, query)
+  return rows.map(({ day, count }) => ({ from: Date.parse(day), count: Number(count) }))
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
 /** When requests came, Unix ms, both included; undefined: at any time. */
 type Span = { from?: number; to?: number }

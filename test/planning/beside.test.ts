@@ -5,7 +5,6 @@ import pg from 'pg'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { scopeTransaction } from '../../db/connection/scope.js'
 import { newId } from '../../db/connection/ids.js'
-import { lockWallet } from '../../db/lanes/reservations.js'
 import { readCredits } from '../../db/tenants/metering.js'
 import { storeBeside, storeIntent, type PlanningTools } from '../../planning/intents.js'
 import { readMarket } from '../../planning/market.js'
@@ -153,14 +152,15 @@ describe('storeBeside', () => {
     expect(kept).toEqual({ note: metadata.note, zero: 0, list: [null, 'NULL'] })
   })
 
-  test('nothing is stored or charged where money was planned with meanwhile, for its mates it is', async () => {
+  test('nothing is stored or charged where its money was reserved meanwhile, for its mates it is', async () => {
     const wallets = await walletsWith(usdc, 3)
     const before = await balance()
     const [one, two, three] = await askBehind(wallets, async () => {
-      await database.db.transaction((trx) => lockWallet(trx, wallets[1]?.id ?? ''))
+      await hold(wallets[1] as TestWallet)
     })
     expect([one?.status, two, three?.status]).toEqual(['planning', undefined, 'planning'])
-    expect(await reserved(wallets[1] as TestWallet)).toEqual([])
+    expect(await reserved(wallets[1] as TestWallet)).toEqual([{ units: '1000000' }])
+    expect(await stored()).toHaveLength(3)
     expect(await balance()).toBe(before - 2 * cost)
     expect(await charges()).toHaveLength(2)
   })

@@ -7,10 +7,9 @@ import {
   listRequests,
   pruneRequestDays,
   recordRequests,
-  type RequestEntry,
 } from '../../../db/tenants/requests.js'
-import { findAnything } from '../../../db/tenants/search.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createPartition, day, entry, idAt, nameOf } from './requestRows.js'
 
 let database: TestDatabase
 /** With the rights of the API, and of the worker, only. */
@@ -31,25 +30,10 @@ afterAll(async () => {
 
 const newAccount = async () => (await createAccount(database.db, { name: 'x', plan: 'pro' })).id
 
-const entry = (accountId: string, more: Partial<RequestEntry> = {}): RequestEntry => ({
-  ...{ id: newId('req_'), at: new Date(), accountId, keyDigest: undefined, userId: 'user_1' },
-  ...{ method: 'GET', path: '/v1/wallets', walletId: undefined, resourceId: undefined },
-  ...{ status: 200, code: undefined, credits: 1, ms: 3 },
-  ...more,
-})
-
 const sumsOf = (accountId: string): Promise<Record<string, unknown>[]> =>
   database.db('request_day').where({ account_id: accountId }).orderBy(['day', 'endpoint'])
 const idsOf = async (accountId: string, filter = {}, slice = { limit: 100 }) =>
   (await listRequests(api, accountId, { ...filter, slice })).map(({ id }) => id)
-
-/** An id as a request of this time has it. */
-const idAt = (at: Date) => firstIdAt('req_', at.getTime()).slice(0, 14) + newId('').slice(10)
-
-const day = (days: number) => new Date(Date.now() + days * 86_400_000)
-/** The partition of a day, so many days from today. */
-const nameOf = (days: number) =>
-  `request_log_${day(days).toISOString().slice(0, 10).replaceAll('-', '')}`
 
 describe('recordRequests', () => {
   test('a batch that is written again is kept and counted once', async () => {
@@ -93,12 +77,6 @@ describe('recordRequests', () => {
   })
 })
 
-async function createPartition(days: number): Promise<void> {
-  const [from, until] = [day(days), day(days + 1)].map((at) => at.toISOString().slice(0, 10))
-  await database.db.raw(`create table if not exists ${nameOf(days)} partition of request_log
-    for values from ('${from} 00:00Z') to ('${until} 00:00Z')`)
-}
-
 describe('partitions', () => {
   const partitions = async (): Promise<string[]> => {
     const { rows } = await database.db.raw<{ rows: { name: string }[] }>(
@@ -125,7 +103,7 @@ describe('partitions', () => {
 
   test('of days more than 30 days ago are dropped, and nothing else', async () => {
     const account = await newAccount()
-    for (const days of [-30, -31, -32]) await createPartition(days)
+    for (const days of [-30, -31, -32]) await createPartition(database.db, days)
     const ages = [0, -30, -31, -32, -40]
     await recordRequests(
       api,
@@ -175,7 +153,7 @@ describe('listRequests, of 100,000 of a day that is over', () => {
   beforeAll(async () => {
     account = await newAccount()
     const other = await newAccount()
-    await createPartition(-1)
+    await createPartition(database.db, -1)
     const insert = `insert into request_log
       select case when n % 11 = 0 then ? else ? end, ? || lpad(n::text, 10, '0'),
         now() - interval '1 day', 'key_1', 'GET', '/v1/wallets/:userId',
@@ -245,50 +223,5 @@ describe('listRequests, of 100,000 of a day that is over', () => {
     const ids = [...first.slice(0, 50), ...next].map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort().reverse())
     expect(next[0]?.id).toBe(first[50]?.id)
-  })
-})
-
-describe('listRequests, of many days', () => {
-  const ages = [-29, -12, -12, -3, -1.5, -1, 0, 0]
-  let account: string
-  /** Newest first. */
-  let ids: string[]
-
-  beforeAll(async () => {
-    account = await newAccount()
-    const entries = ages.map((age) => {
-      const at = day(age)
-      return entry(account, { id: idAt(at), at })
-    })
-    await recordRequests(api, entries)
-    ids = entries
-      .map(({ id }) => id)
-      .sort()
-      .reverse()
-  })
-
-  test.each([1, 2, 3, 100])('pages of %d go on through all days', async (limit) => {
-    const read: string[] = []
-    for (;;) {
-      const before = read.at(-1)
-      const page = await idsOf(account, {}, { limit, ...(before && { before }) })
-      read.push(...page.slice(0, limit))
-      if (page.length <= limit) break
-    }
-    expect(read).toEqual(ids)
-  })
-
-  test.each([5, 9, 12, 14, 30])('found by the first %d characters of an id', async (length) => {
-    for (const id of ids) {
-      const idPrefix = id.slice(0, length)
-      const expected = ids.filter((one) => one.startsWith(idPrefix))
-      expect(await idsOf(account, { idPrefix })).toEqual(expected)
-    }
-  })
-
-  test('found by its id, however old', async () => {
-    for (const id of ids) {
-      expect(await findAnything(api, account, id)).toEqual([{ kind: 'request', id }])
-    }
   })
 })

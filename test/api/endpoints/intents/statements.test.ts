@@ -53,7 +53,7 @@ async function lend(userId: string, headers: Record<string, string> = {}) {
 test('a named intent is stored in six ways to the database, whatever it is planned from, and holds its account in the last only', async () => {
   await lend('alice', { 'idempotency-key': 'once' })
   expect(readTransaction()).toEqual([
-    expect.stringMatching(/^begin; .*'app.account'.* update wallet set planned = .*$/),
+    expect.stringMatching(/^begin; .*'app.account'.* from wallet where .* for no key update$/),
     expect.stringContaining('idempotency_key'),
     expect.stringContaining('block_header'),
     expect.stringContaining('insert into reservation'),
