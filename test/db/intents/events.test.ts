@@ -101,9 +101,10 @@ describe('readEvents', () => {
       { ...common, intentId: one, type: 'executing', data: { status: 'executing' } },
       { ...common, intentId: one, type: 'failed', data: { status: 'failed', error } },
     ])
-    expect(await read({ intentId: other })).toEqual(events.slice(2, 4))
-    expect(await read({ limit: 4 })).toEqual(events.slice(0, 4))
-    expect(await read({ limit: 4, after: events[3]?.id ?? 0n })).toEqual(events.slice(4))
+    expect(await readSettled(2, { intentId: other })).toEqual(events.slice(2, 4))
+    expect(await readSettled(4, { limit: 4 })).toEqual(events.slice(0, 4))
+    const next = { limit: 4, after: events[3]?.id ?? 0n }
+    expect(await readSettled(2, next)).toEqual(events.slice(4))
     expect(await read({ after: events[5]?.id ?? 0n })).toEqual([])
   })
 
