@@ -78,12 +78,12 @@ const ownerOf = ({ id, accountId }: TestWallet, { metadata, as }: Said) => ({
   ...(metadata && { metadata }),
 })
 
+const lend = (amountUnits: bigint) =>
+  ({ action: 'lend', asset: 'USDC', amountUnits, chain }) as const
+
 /** What a POST asks for first: USDC lent on `chain`, all that each wallet has. */
 async function ask(wallet: TestWallet, said: Said = {}): Promise<Intent | undefined> {
-  const request = {
-    ...({ action: 'lend', asset: 'USDC' } as const),
-    ...{ amountUnits: said.amount ?? usdc, chain },
-  }
+  const request = lend(said.amount ?? usdc)
   const market = await readMarket(tools, wallet.address, request)
   const owner = ownerOf(wallet, said)
   const call = { accountId: owner.accountId, requestId: owner.requestId, cost, route }
@@ -92,10 +92,7 @@ async function ask(wallet: TestWallet, said: Said = {}): Promise<Intent | undefi
 
 /** As a POST does whose call is named, or that could not be stored beside others. */
 async function hold(wallet: TestWallet): Promise<Intent> {
-  const request = {
-    ...({ action: 'lend', asset: 'USDC' } as const),
-    ...{ amountUnits: usdc, chain },
-  }
+  const request = lend(usdc)
   const market = await readMarket(tools, wallet.address, request)
   return api.transaction(async (trx) => {
     await scopeTransaction(trx, wallet.accountId)
@@ -117,7 +114,6 @@ describe('storeBeside', () => {
   test('those of an account that come together share their statements, and each is charged', async () => {
     const wallets = await walletsWith(usdc, CROWD)
     const before = await balance()
-    // Each session has them prepared by then.
     await ask(wallets[0] as TestWallet)
     statements.mockClear()
     const intents = await Promise.all(wallets.slice(1).map((wallet) => ask(wallet)))
