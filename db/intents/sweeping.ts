@@ -59,15 +59,15 @@ export async function findLingering(
   olderThanMs: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  // Each part by itself: a look-up of what both have found would read each intent once more.
+  const pageOf = (part: Rows) => part.where('id', '>', after).orderBy('id').limit(limit).select('id')
+  // A page of each part: of all that is not over together, every page would read all.
   const parts = [
     dispatched(db, 'intent', olderThanMs).whereRaw(LIVE),
     dispatched(db, 'intent', olderThanMs).whereRaw(UNMINTED),
     openFundings(db, olderThanMs),
-  ].map((part) => part.select('id'))
+  ].map(pageOf)
   return db
-    .from(db.union(parts).as('lingering'))
-    .where('id', '>', after)
+    .from(db.union(parts, true).as('lingering'))
     .orderBy('id')
     .limit(limit)
     .pluck<string[]>('id')

@@ -4,6 +4,7 @@ import { carrying } from './0019_carrying.js'
 import { baseFees } from './0057_base_fees.js'
 import { openOperations } from './0058_open_operations.js'
 import { limited } from './0059_limited.js'
+import { lingering } from './0062_lingering.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -105,4 +106,5 @@ export const migrations = [
   { name: '0059_limited', sql: limited },
   { name: '0060_submitting', sql: submitting },
   { name: '0061_days_of_requests', sql: daysOfRequests },
+  { name: '0062_lingering', sql: lingering },
 ]

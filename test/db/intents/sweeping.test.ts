@@ -67,6 +67,14 @@ describe('takeUndispatched', () => {
   })
 })
 
+/** Rows of intents that a transaction has read so far, of use or not. */
+async function countRead(trx: Db): Promise<number> {
+  const { rows } = await trx.raw<{ rows: [{ count: string }] }>(
+    `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables where relname = 'intent'`,
+  )
+  return Number(rows[0].count)
+}
+
 describe('findLingering', () => {
   test('tells everything, page after page', async () => {
     const hourAgo = new Date(Date.now() - 3_600_000)
@@ -79,6 +87,18 @@ describe('findLingering', () => {
       found.push(...page)
     } while (page.length > 0)
     expect(found).toEqual(all.sort())
+  })
+
+  test('reads a page, and not all that is not over, for a page', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    for (let i = 0; i < 150; i += 1) await forget({ dispatched_at: hourAgo })
+    await database.db.raw('vacuum analyze intent')
+    const rowsRead = await db.transaction(async (trx) => {
+      const before = await countRead(trx)
+      expect(await findLingering(trx, 60_000, { after: '', limit: 5 })).toHaveLength(5)
+      return (await countRead(trx)) - before
+    })
+    expect(rowsRead).toBeLessThan(20)
   })
 
   test('tells an intent that is over until its burned money has come out, and takes it', async () => {
