@@ -85,6 +85,8 @@ const FIRST_HEARTBEAT_MS = 8_000
 const HEARTBEAT_MS = 5_000
 const FRESH_MS = 1_000
 const SHORTEST_RETRY_MS = 200
+/** Nobody reads why a wait was over; without this each would make an error with its stack. */
+const OVER = 'over'
 /** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
 const WAITING_SHARE = 1 / 4
 const DEFERRED_SHARE = 1 / 10
@@ -240,7 +242,9 @@ export async function whileBeating<T>(
 ): Promise<T> {
   const { cancellationSignal } = Context.current()
   const over = new AbortController()
-  const end = () => over.abort()
+  const end = () => {
+    over.abort(OVER)
+  }
   const limit = setTimeout(end, attemptMs)
   // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
   const sources = [cancellationSignal, stopping]

@@ -2,6 +2,8 @@ import { mkdtempSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { quantile } from './callers.js'
 import { probes, type Probe } from './growth/probes.js'
 import { createWorlds, type World } from './growth/worlds.js'
@@ -28,9 +30,13 @@ const { values } = parseArgs({
 const SIZES = values.intents.split(',').map(Number)
 const ROUNDS = Number(values.rounds)
 const CALLS = Number(values.calls)
-/** Calls before anything is counted, so that sessions have their plans; and calls whose pages are counted. */
-const WARM_UP = 12
+/** Calls before anything is counted, so that sessions have their plans and processes their code; and calls whose pages are counted. */
+const WARM_UP = 100
 const COUNTED = 20
+/** Between so many calls the garbage of this process is collected: while one is timed it would be the call's. */
+const COLLECTED_EVERY = 10
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
 /** As often are rounds made of what seems slower. */
 const REPEATS = 3
 /** Goal: p99 in the biggest database as a share of that in the smallest. */
@@ -88,6 +94,7 @@ async function addRounds(timed: Timed, probe: Probe, worlds: World[]): Promise<v
   for (let round = 0; round < ROUNDS; round++) {
     const times: number[][] = worlds.map(() => [])
     for (let n = 0; n < CALLS; n++) {
+      if (n % COLLECTED_EVERY === 0) collect({ type: 'minor' })
       for (const [at, ms] of (await runBeside(probe, worlds)).entries()) times[at]?.push(ms)
     }
     for (const [at, one] of times.entries()) {

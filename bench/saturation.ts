@@ -16,7 +16,7 @@ import {
 } from './crowd.js'
 import { readHistories } from './histories.js'
 import { profiling } from './profiles.js'
-import { WARM_UP, dumpChains, runTwin, type TwinResult } from './twin.js'
+import { dumpChains, runTwin, type TwinResult } from './twin.js'
 import { countStatements, forgetStatements, reportStatements } from './statements.js'
 import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
 
@@ -41,7 +41,7 @@ const CONNECTIONS = Number(values.connections)
 const KIND = values.kind as Kind
 const ROUNDS = Number(values.rounds)
 /** USDC of each intent: what a wallet was given, or has lent, is enough for all rounds, and for what comes before each. */
-const AMOUNT = Math.floor((KIND === 'withdraw' ? 250 : 500) / ROUNDS) / 1_000
+const AMOUNT = Math.floor((KIND === 'withdraw' ? 250 : 500) / (ROUNDS * 2)) / 1_000
 const IDLE_MS = 3_000
 /** Until a process has written its profile. */
 const WRITING_MS = 2_000
@@ -100,7 +100,7 @@ type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twi
 async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   const { db, facts, pids } = crowd
   const wish = { kind: KIND, amount: AMOUNT }
-  await runIntents(crowd, wallets.slice(0, WARM_UP), wish)
+  tell(`${KIND}s to warm up`, await runIntents(crowd, wallets, wish))
   const dumps = await dumpChains(facts.rpcUrls)
   const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
   const [memory, bundling] = [readMemory(pids), await readBundling(crowd, run.since)]

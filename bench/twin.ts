@@ -18,8 +18,6 @@ import type { Facts } from '../test/e2e/stack.js'
 import type { TwinInput } from './twinWorkflow.js'
 
 const POLL_MS = 50
-/** So many come before those that are measured: what runs for the first time is compiled meanwhile. */
-export const WARM_UP = 40
 /** Signed bytes of one chain in the order in which they were signed. */
 type Bundles = { chainId: number; raws: string[] }
 type Copy = { name: ChainName; url: string; node: Anvil; front: Front | undefined }
@@ -60,7 +58,7 @@ export async function runTwin(
   const client = new Client({ connection })
   const start = startTwins({ client, worker, connections, taskQueue })
   try {
-    await start(inputs.slice(0, WARM_UP), `${taskQueue}-warm`)
+    await start(inputs, `${taskQueue}-warm`)
     const pids = {
       ...known,
       'twin worker': worker.pid ?? 0,

@@ -50,15 +50,24 @@ export type IntentStart = { intent: Intent; tier: Tier; userId: string }
 /** Where workflows start, and where it is written down that they did. */
 type Starter = { temporal: Client; db: Db }
 
-/** Starts the workflow of an intent, whose id is the intent's. Already started counts as started. */
+/** Starts the workflow of an intent, whose id is the intent's, and writes it down. Already started counts as started. */
 export async function startIntent(
   { temporal, db }: Starter,
   start: IntentStart,
   options: StartOptions = once,
 ): Promise<void> {
+  await beginIntent(temporal, start, options)
+  await setDispatched(db, start.intent.id)
+}
+
+/** As `startIntent`: what is left is to write it down. */
+export async function beginIntent(
+  temporal: Client,
+  start: IntentStart,
+  options: StartOptions = once,
+): Promise<void> {
   await startOrFind(() => startExecution(temporal, start, options))
   crashPoint('workflow started, not marked')
-  await setDispatched(db, start.intent.id)
 }
 
 /**
@@ -124,9 +133,19 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
 /** A funding that has its turn among those of all accounts as their intents do. */
 export type FundingStart = { funding: Funding; tier: Tier }
 
-/** Starts the workflow of a funding, whose id is the funding's. Already started counts as started. */
+/** Starts the workflow of a funding, whose id is the funding's, and writes it down. Already started counts as started. */
 export async function startFunding(
   { temporal, db }: Starter,
+  start: FundingStart,
+  options: StartOptions = once,
+): Promise<void> {
+  await beginFunding(temporal, start, options)
+  await setDispatched(db, start.funding.id)
+}
+
+/** As `startFunding`: what is left is to write it down. */
+export async function beginFunding(
+  temporal: Client,
   { funding, tier }: FundingStart,
   options: StartOptions = once,
 ): Promise<void> {
@@ -149,7 +168,6 @@ export async function startFunding(
       }),
     ),
   )
-  await setDispatched(db, id)
 }
 
 async function inTime(client: Client, call: () => Promise<unknown>): Promise<void> {

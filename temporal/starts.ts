@@ -1,5 +1,6 @@
 import { createTurns } from '../db/connection/turns.js'
-import { startFunding, startIntent, type FundingStart, type IntentStart } from './start.js'
+import { setDispatched } from '../db/intents/status.js'
+import { beginFunding, beginIntent, type FundingStart, type IntentStart } from './start.js'
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
@@ -28,21 +29,29 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     width: MOST_STARTS,
     patienceMs: PATIENCE_MS,
   })
-  const tools = { temporal, db }
-  const begin = (accountId: string, facts: object, start: () => Promise<void>) => {
-    turns.run(accountId, start).catch((error: unknown) => {
-      log.warn({ ...facts, err: error }, 'workflow not started yet')
-    })
+  const open = new Set<Promise<void>>()
+  const begin = (accountId: string, id: string, start: () => Promise<void>) => {
+    // Written down when its turn is over: whoever comes next need not wait for that.
+    const begun = turns.run(accountId, start).then(() => setDispatched(db, id))
+    open.add(begun)
+    return begun.finally(() => open.delete(begun))
+  }
+  const tell = (facts: object) => (error: unknown) => {
+    log.warn({ ...facts, err: error }, 'workflow not started yet')
   }
   return {
     intent(start) {
       const { id, accountId, requestId } = start.intent
-      begin(accountId, { intent: id, requestId }, () => startIntent(tools, start))
+      begin(accountId, id, () => beginIntent(temporal, start)).catch(
+        tell({ intent: id, requestId }),
+      )
     },
     funding(start) {
       const { id, accountId } = start.funding
-      begin(accountId, { funding: id }, () => startFunding(tools, start))
+      begin(accountId, id, () => beginFunding(temporal, start)).catch(tell({ funding: id }))
     },
-    settled: () => turns.idle(),
+    async settled() {
+      while (open.size > 0) await Promise.allSettled(open)
+    },
   }
 }

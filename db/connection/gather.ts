@@ -18,9 +18,11 @@ type Waiting<Call, Answer> = {
  * a statement is under way share the next one. No call waits longer than for those before it.
  *
  * @param send - Answers calls in their order. A promise among the answers holds up its own call only.
+ * @param options - `pauseMs`: nobody is in a hurry, and each statement waits so long for more calls.
  */
 export function gather<Call, Answer>(
   send: (calls: Call[]) => Promise<(Answer | Promise<Answer>)[]>,
+  { pauseMs }: { pauseMs?: number } = {},
 ): (call: Call) => Promise<Answer> {
   let waiting: Waiting<Call, Answer>[] = []
   let busy = false
@@ -41,7 +43,12 @@ export function gather<Call, Answer>(
     const batch = waiting.slice(0, size)
     waiting = waiting.slice(size)
     busy = batch.length > 0
-    if (busy) void sendAll(batch).finally(next)
+    if (busy) void sendAll(batch).finally(afterPause)
+  }
+
+  function afterPause(): void {
+    if (pauseMs === undefined) next()
+    else setTimeout(next, pauseMs)
   }
 
   return (call) =>
@@ -50,7 +57,7 @@ export function gather<Call, Answer>(
       if (busy) return
       busy = true
       // After the other requests that the network has brought by now.
-      setImmediate(next)
+      setImmediate(afterPause)
     })
 }
 

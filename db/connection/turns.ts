@@ -9,8 +9,6 @@ type Line = { running: number; waiting: Set<() => void> }
 export type Turns = {
   /** @throws {ServiceError} UNAVAILABLE when the turn has not come in time, and whatever the work throws. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** Resolves when nothing runs and nothing waits. */
-  idle(): Promise<void>
 }
 
 /**
@@ -28,7 +26,6 @@ export function createTurns({ patienceMs, ...bounds }: Bounds): Turns {
         queue.end(name)
       }
     },
-    idle: queue.idle,
   }
 }
 
@@ -52,7 +49,6 @@ function beginInTime({ add, remove }: Queue, name: string, patienceMs: number): 
 function createQueue({ share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
   const lines = new Map<string, Line>()
   let running = 0
-  let whenIdle: (() => void)[] = []
 
   /** A name that had its turn goes to the end, where the loop comes by again. */
   function goOn(): void {
@@ -72,10 +68,6 @@ function createQueue({ share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
   function forgetEmpty(name: string): void {
     const line = lines.get(name)
     if (line?.running === 0 && line.waiting.size === 0) lines.delete(name)
-    if (lines.size > 0) return
-    const told = whenIdle
-    whenIdle = []
-    for (const resolve of told) resolve()
   }
 
   return {
@@ -96,7 +88,5 @@ function createQueue({ share, width = Infinity }: Omit<Bounds, 'patienceMs'>) {
       goOn()
       forgetEmpty(name)
     },
-    idle: (): Promise<void> =>
-      lines.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
   }
 }

@@ -57,15 +57,19 @@ const markStatement = {
   text: 'select mark_all_dispatched as id from mark_all_dispatched($1)',
 }
 
-const markersOf = perPool((db) =>
-  gather(async (ids: string[]) => {
+/** Only the sweeper reads it, seconds later. */
+const MARK_PAUSE_MS = 100
+
+const markersOf = perPool((db) => {
+  const mark = async (ids: string[]) => {
     const rows = await runPrepared<{ id: string }>(db, markStatement, [ids])
     const marked = new Set(rows.map(({ id }) => id))
     return ids.map((id) => (marked.has(id) ? undefined : setHeldDispatched(db, id)))
-  }),
-)
+  }
+  return gather(mark, { pauseMs: MARK_PAUSE_MS })
+})
 
-/** Says that the workflow of an intent or a funding was started. What is said at the same moment is noted together. */
+/** Says that the workflow of an intent or a funding was started. What is said within a tenth of a second is noted together. */
 export async function setDispatched(db: Db, id: string): Promise<void> {
   await markersOf(db)(id)
 }

@@ -59,7 +59,8 @@ export async function findLingering(
   olderThanMs: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const pageOf = (part: Rows) => part.where('id', '>', after).orderBy('id').limit(limit).select('id')
+  const pageOf = (part: Rows) =>
+    part.where('id', '>', after).orderBy('id').limit(limit).select('id')
   // A page of each part: of all that is not over together, every page would read all.
   const parts = [
     dispatched(db, 'intent', olderThanMs).whereRaw(LIVE),
