@@ -30,28 +30,33 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     patienceMs: PATIENCE_MS,
   })
   const open = new Set<Promise<void>>()
-  const begin = (accountId: string, id: string, start: () => Promise<void>) => {
+  const begin = (
+    accountId: string,
+    id: string,
+    start: { facts: object; run: () => Promise<void> },
+  ) => {
     // Written down when its turn is over: whoever comes next need not wait for that.
-    const begun = turns.run(accountId, start).then(() => setDispatched(db, id))
+    const begun = turns
+      .run(accountId, start.run)
+      .then(() => setDispatched(db, id))
+      .catch((error: unknown) => {
+        log.warn({ ...start.facts, err: error }, 'workflow not started yet')
+      })
+      .finally(() => open.delete(begun))
     open.add(begun)
-    return begun.finally(() => open.delete(begun))
-  }
-  const tell = (facts: object) => (error: unknown) => {
-    log.warn({ ...facts, err: error }, 'workflow not started yet')
   }
   return {
     intent(start) {
       const { id, accountId, requestId } = start.intent
-      begin(accountId, id, () => beginIntent(temporal, start)).catch(
-        tell({ intent: id, requestId }),
-      )
+      const facts = { intent: id, requestId }
+      begin(accountId, id, { facts, run: () => beginIntent(temporal, start) })
     },
     funding(start) {
       const { id, accountId } = start.funding
-      begin(accountId, id, () => beginFunding(temporal, start)).catch(tell({ funding: id }))
+      begin(accountId, id, { facts: { funding: id }, run: () => beginFunding(temporal, start) })
     },
     async settled() {
-      while (open.size > 0) await Promise.allSettled(open)
+      while (open.size > 0) await Promise.all(open)
     },
   }
 }
