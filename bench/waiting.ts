@@ -5,6 +5,7 @@ import { toQuantity } from 'ethers'
 import { chainFacts, createRegistry } from '../chains/registry.js'
 import { connect, type Db } from '../db/connection/connect.js'
 import { insertIntent } from '../db/intents/intents.js'
+import { setDispatched } from '../db/intents/status.js'
 import { insertReservation } from '../db/lanes/reservations.js'
 import { startAnvil } from '../devnet/anvil.js'
 import { devnetTerms } from '../devnet/chains.js'
@@ -197,8 +198,9 @@ async function startWaiting(bench: Bench, wallets: Wallet[], pattern: string): P
       return made
     })
     // The sweeper starts what is not started here.
-    const start = startIntent({ temporal, db }, { intent, tier: 'pro', userId: 'bench' })
-    await start.catch(() => undefined)
+    await startIntent(temporal, { intent, tier: 'pro', userId: 'bench' })
+      .then(() => setDispatched(db, intent.id))
+      .catch(() => undefined)
   })
   await temporal.connection.close()
 }

@@ -5,7 +5,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client'
 import { crashPoint } from '../crashPoints.js'
-import { setDispatched, setRecovered } from '../db/intents/status.js'
+import { setRecovered } from '../db/intents/status.js'
 import type { Intent } from '../db/intents/intents.js'
 import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
@@ -47,21 +47,11 @@ const anew: StartOptions = {
 /** `userId`: whose wallet it is, as the caller names him. */
 export type IntentStart = { intent: Intent; tier: Tier; userId: string }
 
-/** Where workflows start, and where it is written down that they did. */
-type Starter = { temporal: Client; db: Db }
-
-/** Starts the workflow of an intent, whose id is the intent's, and writes it down. Already started counts as started. */
+/**
+ * Starts the workflow of an intent, whose id is the intent's. Already started counts as started. It is the caller's to
+ * write it down (`setDispatched`).
+ */
 export async function startIntent(
-  { temporal, db }: Starter,
-  start: IntentStart,
-  options: StartOptions = once,
-): Promise<void> {
-  await beginIntent(temporal, start, options)
-  await setDispatched(db, start.intent.id)
-}
-
-/** As `startIntent`: what is left is to write it down. */
-export async function beginIntent(
   temporal: Client,
   start: IntentStart,
   options: StartOptions = once,
@@ -76,7 +66,7 @@ export async function beginIntent(
  * @returns False when a run of it is there: the mark stays.
  */
 export async function startReopened(
-  { temporal, db }: Starter,
+  { temporal, db }: { temporal: Client; db: Db },
   { recoverAt, ...start }: IntentStart & { recoverAt: string },
 ): Promise<boolean> {
   const isStarted = await startOrFind(() => startExecution(temporal, start, anew))
@@ -133,18 +123,8 @@ function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIn
 /** A funding that has its turn among those of all accounts as their intents do. */
 export type FundingStart = { funding: Funding; tier: Tier }
 
-/** Starts the workflow of a funding, whose id is the funding's, and writes it down. Already started counts as started. */
+/** As `startIntent`, the workflow of a funding. */
 export async function startFunding(
-  { temporal, db }: Starter,
-  start: FundingStart,
-  options: StartOptions = once,
-): Promise<void> {
-  await beginFunding(temporal, start, options)
-  await setDispatched(db, start.funding.id)
-}
-
-/** As `startFunding`: what is left is to write it down. */
-export async function beginFunding(
   temporal: Client,
   { funding, tier }: FundingStart,
   options: StartOptions = once,

@@ -1,6 +1,6 @@
 import { createTurns } from '../db/connection/turns.js'
 import { setDispatched } from '../db/intents/status.js'
-import { beginFunding, beginIntent, type FundingStart, type IntentStart } from './start.js'
+import { startFunding, startIntent, type FundingStart, type IntentStart } from './start.js'
 import type { Client } from '@temporalio/client'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
@@ -49,11 +49,11 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     intent(start) {
       const { id, accountId, requestId } = start.intent
       const facts = { intent: id, requestId }
-      begin(accountId, id, { facts, run: () => beginIntent(temporal, start) })
+      begin(accountId, id, { facts, run: () => startIntent(temporal, start) })
     },
     funding(start) {
       const { id, accountId } = start.funding
-      begin(accountId, id, { facts: { funding: id }, run: () => beginFunding(temporal, start) })
+      begin(accountId, id, { facts: { funding: id }, run: () => startFunding(temporal, start) })
     },
     async settled() {
       while (open.size > 0) await Promise.all(open)

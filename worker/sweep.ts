@@ -9,6 +9,7 @@ import {
 } from '../db/intents/sweeping.js'
 import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
+import { setDispatched } from '../db/intents/status.js'
 import { findOverslept } from '../db/lanes/marks.js'
 import { forgetBytes } from '../db/lanes/replacing.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
@@ -233,7 +234,7 @@ async function startAll(
   while (!stopping.aborted) {
     const starts = startsOf(tools, await take(), options)
     if (starts.length === 0) break
-    const results = await Promise.all(starts.map((start) => attempt(start, log)))
+    const results = await Promise.all(starts.map((start) => attempt(start, tools)))
     const failures = results.filter((failure) => failure !== undefined)
     if (failures.length > 0 && !(await temporal.isThere())) return
     for (const failure of failures) {
@@ -243,24 +244,25 @@ async function startAll(
   if (failed > TOLD) log.warn({ failed }, 'workflows not started')
 }
 
-type Start = { facts: object; run: () => Promise<void> }
+type Start = { id: string; facts: object; run: () => Promise<void> }
 
-function startsOf({ client, db }: Tools, rows: Startable, options: StartOptions): Start[] {
+function startsOf({ client }: Tools, rows: Startable, options: StartOptions): Start[] {
   const intents = rows.intents.map((row) => ({
-    facts: { intent: row.intent.id },
-    run: () => startIntent({ temporal: client, db }, row, options),
+    ...{ id: row.intent.id, facts: { intent: row.intent.id } },
+    run: () => startIntent(client, row, options),
   }))
   const fundings = rows.fundings.map((row) => ({
-    facts: { funding: row.funding.id },
-    run: () => startFunding({ temporal: client, db }, row, options),
+    ...{ id: row.funding.id, facts: { funding: row.funding.id } },
+    run: () => startFunding(client, row, options),
   }))
   return [...intents, ...fundings]
 }
 
 /** @returns What to tell when it failed. */
-async function attempt({ facts, run }: Start, log: Log): Promise<object | undefined> {
+async function attempt({ id, facts, run }: Start, { db, log }: Tools): Promise<object | undefined> {
   try {
     await run()
+    await setDispatched(db, id)
     log.info(facts, 'workflow started by the sweeper')
     return undefined
   } catch (error) {

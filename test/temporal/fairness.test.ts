@@ -54,7 +54,7 @@ async function start(wallet: TestWallet, tier: Tier, count: number): Promise<str
 async function startInTheEnd(start: FundingStart): Promise<void> {
   for (;;) {
     try {
-      return await startFunding({ temporal: client, db: database.db }, start)
+      return await startFunding(client, start)
     } catch (error) {
       if (!isGrpcServiceError((error as Error).cause)) throw error
     }
