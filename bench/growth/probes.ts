@@ -1,5 +1,6 @@
 import { calls, send } from './calls.js'
-import { statements } from '../../test/support/growth/statements.js'
+import { statements, type Statement } from '../../test/support/growth/statements.js'
+import type { Filled } from '../../test/support/growth/fill.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { World } from './worlds.js'
 
@@ -17,19 +18,20 @@ export const probes: readonly Probe[] = [
       return { ms, came: String(status) }
     },
   })),
-  ...statements.map(({ name, role, run }) => ({
-    name,
-    run: ({ as, filled }: World) => timeRolledBack(as[role], (trx) => run(trx, filled)),
+  ...statements.map((statement) => ({
+    name: statement.name,
+    run: ({ as, filled }: World) => timeRolledBack(as[statement.role], filled, statement),
   })),
 ]
 
 class Undone extends Error {}
 
-async function timeRolledBack(db: Db, work: (trx: Db) => Promise<unknown>) {
+async function timeRolledBack(db: Db, filled: Filled, { begin, run }: Statement) {
   let ms = NaN
   const undone = db.transaction(async (trx) => {
+    if (begin) await trx.raw(begin)
     const started = performance.now()
-    await work(trx)
+    await run(trx, filled)
     ms = performance.now() - started
     throw new Undone()
   })

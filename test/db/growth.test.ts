@@ -47,9 +47,10 @@ async function readCount(trx: Db): Promise<number> {
 
 class Undone extends Error {}
 
-async function runUndone({ as, filled }: World, { role, run }: Statement): Promise<number> {
+async function runUndone({ as, filled }: World, { role, begin, run }: Statement): Promise<number> {
   let count = NaN
   const undone = as[role].transaction(async (trx) => {
+    if (begin) await trx.raw(begin)
     const before = await readCount(trx)
     await run(trx, filled)
     count = (await readCount(trx)) - before

@@ -1,3 +1,4 @@
+import { PLAN_ONCE } from '../../../db/connection/prepared.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
 import { readEvents } from '../../../db/intents/events.js'
 import { listIntents } from '../../../db/intents/intents.js'
@@ -37,6 +38,8 @@ export type Role = 'api' | 'worker' | 'lanes' | 'signer'
 export type Statement = {
   name: string
   role: Role
+  /** What the transaction is told first, as where it runs. It is not timed. */
+  begin?: string
   run(trx: Db, filled: Filled): Promise<unknown>
 }
 
@@ -67,7 +70,10 @@ async function book(trx: Db): Promise<void> {
 }
 
 export const statements: readonly Statement[] = [
-  { name: 'take', role: 'signer', run: (trx) => takeOperations(trx, sender('0xlane0'), 'bench') },
+  {
+    ...{ name: 'take', role: 'signer', begin: PLAN_ONCE },
+    run: (trx) => takeOperations(trx, sender('0xlane0'), 'bench'),
+  },
   { name: 'refills of a day', role: 'signer', run: (trx) => sumMoved(trx, sender('0xtreasury')) },
   {
     name: 'stuck transactions',
