@@ -221,7 +221,7 @@ function report({ rounds, funding, idle }: Measured): void {
     Object.fromEntries(
       Object.entries(figures).map(([name, value]) => [
         name,
-        { value: Number(value.toFixed(2)), goal: goals[name as keyof typeof goals] },
+        { value: Number(value.toFixed(2)), 'goal of a lend': goals[name as keyof typeof goals] },
       ]),
     ),
   )
