@@ -35,13 +35,14 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     id: string,
     start: { facts: object; run: () => Promise<void> },
   ) => {
+    const tell = (what: string) => (error: unknown) => {
+      log.warn({ ...start.facts, err: error }, what)
+    }
     // Written down when its turn is over: whoever comes next need not wait for that.
+    const mark = () => setDispatched(db, id).catch(tell('started workflow not written down yet'))
     const begun = turns
       .run(accountId, start.run)
-      .then(() => setDispatched(db, id))
-      .catch((error: unknown) => {
-        log.warn({ ...start.facts, err: error }, 'workflow not started yet')
-      })
+      .then(mark, tell('workflow not started yet'))
       .finally(() => open.delete(begun))
     open.add(begun)
   }
