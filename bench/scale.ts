@@ -6,6 +6,7 @@ import { JsonRpcProvider } from 'ethers'
 import { rpcVariable, type ChainName, type DevnetContracts } from '../chains/registry.js'
 import { connect, type Db } from '../db/connection/connect.js'
 import { grantCredits } from '../db/tenants/accounts.js'
+import { services } from '../dev/parts/parts.js'
 import { judge, type OpenIntent } from '../test/chaos/verdict.js'
 import { createHome, removeHome, startStack, type Stack } from '../test/e2e/stack.js'
 import { readHistories } from './histories.js'
@@ -25,9 +26,10 @@ import type { Node } from '../test/e2e/world.js'
 const USAGE = `Usage: npm run scale -- [--wallets 200] [--connections 32] [--replicas 2] [--write docs/scale.md]
 
 Starts Temporal's own server on a Postgres, as deploy/temporal configures it, and a stack on it with several processes
-of each role. Lends from all wallets at once, twice: the second time the busiest process of each role is killed in the
-middle. Then it compares rows, chains and orders, and prints what was lost, what was doubled, who has done what, and
-what a lend cost. --write puts the costs into a page, between its marks. Exits with 0 when nothing was lost or doubled.`
+of each role. Lends from all wallets at once, again and again: after the first time the busiest process of one role is
+killed in the middle, role by role, and at last one of each. Then it compares rows, chains and orders, and prints what
+was lost, what was doubled, how long nothing was completed, who has done what, and what a lend cost. --write puts the
+costs into a page, between its marks. Exits with 0 when nothing was lost or doubled.`
 
 const options = {
   wallets: { type: 'string', default: '200' },
@@ -85,6 +87,7 @@ async function run({ stack, db, nodes, metered }: Scene): Promise<number> {
   const scene = { ...metered, db, call, notes, wallets, replicas: Number(values.replicas) }
   const connections = Number(values.connections)
   const undisturbed = await lendFromAll(scene, { name: 'undisturbed', connections, kill: [] })
+  const rounds = [undisturbed]
   const memory = metered.watch.readMemory()
   const processes = Object.entries(memory).map(([name, mb]) => {
     return { name, mb, idleCores: idle.cores.get(name) ?? 0 }
@@ -93,14 +96,18 @@ async function run({ stack, db, nodes, metered }: Scene): Promise<number> {
     await readHistories(stack.facts.temporalAddress, undisturbed.ids),
     await readBundles(db, undisturbed.ids),
   ]
-  const kill = busiest(undisturbed.shares)
-  const disturbed = await lendFromAll(scene, { name: 'one of each killed', connections, kill })
+  for (const roles of [...services.map((service) => [service]), services]) {
+    const shares = (rounds.at(-1) ?? undisturbed).shares
+    const kill = roles.map((service) => busiest(shares, service))
+    const name = roles.length > 1 ? 'one of each killed' : `${roles.join()} killed`
+    rounds.push(await lendFromAll(scene, { name, connections, kill }))
+  }
   const open = await db('intent')
     .whereNotIn('status', ['completed', 'failed'])
     .select<OpenIntent[]>('id', 'status', db.raw('(clock_timestamp() - created_at)::text as age'))
   const verdict = await judge({ db, nodes, wallets, notes, open })
   const found = {
-    rounds: [undisturbed, disturbed],
+    rounds,
     verdict,
     idle: idle.used,
     history,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import {
+  findDone,
   findLingering,
   takeLingering,
   takeReopened,
@@ -9,7 +10,7 @@ import {
 } from '../db/intents/sweeping.js'
 import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
-import { setDispatched } from '../db/intents/status.js'
+import { completeWhenDone, setDispatched } from '../db/intents/status.js'
 import { findOverslept } from '../db/lanes/marks.js'
 import { forgetBytes } from '../db/lanes/replacing.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
@@ -39,6 +40,9 @@ const UNDISPATCHED_EVERY_MS = 2_000
 const UNDISPATCHED_AFTER_MS = 5_000
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
+/** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
+const DONE_EVERY_MS = 3_000
+const DONE = { forMs: 3_000, limit: 100 }
 /** A step is woken by the process that it waits in. One that has died leaves it asleep for no longer than this. */
 const OVERSLEPT_EVERY_MS = 15_000
 const OVERSLEPT = { forMs: 10_000, limit: 100 }
@@ -68,8 +72,8 @@ type Tools = {
 type Sweep = (tools: Tools) => Promise<void>
 
 /**
- * Starts workflows that should run and do not, and deletes what is kept no longer, until the signal aborts. One
- * process does so at a time; the others wait for its session to end.
+ * Starts workflows that should run and do not, completes what is done, and deletes what is kept no longer, until the
+ * signal aborts. One process does so at a time; the others wait for its session to end.
  *
  * @param url - The database without a pooler in between: the lead belongs to a session.
  */
@@ -83,6 +87,7 @@ export async function runSweepers(
     await Promise.all([
       every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
       every(REOPENED_EVERY_MS, tools, restartReopened),
+      every(DONE_EVERY_MS, tools, completeDone),
       every(OVERSLEPT_EVERY_MS, tools, wakeOverslept),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
@@ -153,6 +158,14 @@ async function restartLingering(tools: Tools): Promise<void> {
       await startAll(tools, again, () => takeLingering(db, LINGERING_AFTER_MS, gone))
     }
   } while (page.length === LISTED_AT_ONCE)
+}
+
+/** Intents whose money has moved: nobody waits for the end of one until Temporal misses its worker, or is back itself. */
+async function completeDone({ db, log }: Tools): Promise<void> {
+  const ids = await findDone(db, DONE)
+  const completed = await Promise.all(ids.map((id) => completeWhenDone(db, id)))
+  const intents = completed.filter(Boolean).length
+  if (intents > 0) log.info({ intents }, 'intents completed in place of their worker')
 }
 
 /** Steps that wait for nothing any more, whose process has not woken them. */

@@ -40,9 +40,9 @@ export function readShares({ home }: Stack, { replicas, since, attempts }: Asked
   return Object.fromEntries(entries) as Shares
 }
 
-/** The process of each role that did most. */
-export const busiest = (shares: Shares): string[] =>
-  Object.values(shares).map((done) => [...done].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '')
+/** The process of a role that did most. */
+export const busiest = (shares: Shares, service: Service): string =>
+  [...shares[service]].sort(([, a], [, b]) => b - a)[0]?.[0] ?? ''
 
 function readLines(file: string): Line[] {
   return readFileSync(file, 'utf8')

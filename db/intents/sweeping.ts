@@ -85,6 +85,29 @@ export async function takeLingering(
   return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
 }
 
+/**
+ * Ids of intents whose last step is confirmed since a while and that are not completed: the worker in which it waited
+ * has died, or does not come to it. Some of them, whichever: one whose earlier steps do not bear its end, since a reorg
+ * has taken one back, keeps no other one from it.
+ */
+const DONE = `
+select i.id from intent i cross join lateral (
+  select op.sequence, op.kind, op.state, op.success, op.ended_at from operation op
+  where op.intent_id = i.id order by op.sequence desc, op.created_at desc limit 1
+) last
+where i.status not in ('completed', 'failed')
+  and last.state in ('confirmed', 'final') and last.success and last.kind <> 'bridge'
+  and ${isOlder('last.ended_at')} and last.sequence = json_array_length(i.plan -> 'steps')
+order by random() limit ?`
+
+export async function findDone(
+  db: Db,
+  { forMs, limit }: { forMs: number; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(DONE, [forMs, limit])
+  return rows.map(({ id }) => id)
+}
+
 type Table = 'intent' | 'funding'
 
 const dispatched = (db: Db, table: Table, olderThanMs: number): Rows =>

@@ -21,7 +21,12 @@ import { readSignedFundings } from '../../../db/lanes/treasury.js'
 import { readOpenFundings } from '../../../db/intents/fundings.js'
 import { takeOperations } from '../../../db/lanes/taking.js'
 import { holdEnded, holdIntents, reconsiderIntents } from '../../../db/lanes/turned.js'
-import { findLingering, takeReopened, takeUndispatched } from '../../../db/intents/sweeping.js'
+import {
+  findDone,
+  findLingering,
+  takeReopened,
+  takeUndispatched,
+} from '../../../db/intents/sweeping.js'
 import { deleteExpiredKeys } from '../../../db/tenants/idempotency.js'
 import { deleteExpiredTokens } from '../../../db/tenants/readTokens.js'
 import { sumLent } from '../../../db/tenants/overview.js'
@@ -90,6 +95,11 @@ export const statements: readonly Statement[] = [
   { name: 'open burns', role: 'lanes', run: findOpenBurns },
   { name: 'sweep undispatched', role: 'worker', run: (trx) => takeUndispatched(trx, 5_000) },
   { name: 'sweep reopened', role: 'worker', run: takeReopened },
+  {
+    name: 'sweep done',
+    role: 'worker',
+    run: (trx) => findDone(trx, { forMs: 3_000, limit: 100 }),
+  },
   {
     name: 'sweep lingering',
     role: 'worker',

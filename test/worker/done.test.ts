@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findDone } from '../../db/intents/sweeping.js'
+import { createLog } from '../../log.js'
+import { connectTemporal } from '../../temporal/connect.js'
+import { watchTemporal } from '../../worker/presence.js'
+import { runSweepers } from '../../worker/sweep.js'
+import {
+  insertTestFunding,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+// The SDK says little then.
+import '../support/temporal/temporal.js'
+import type { IntentStatus } from '../../domain/intent.js'
+
+const AGO_MS = 10_000
+const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
+const confirmed = { state: 'confirmed', success: true, ...inBlock }
+const swapAndDeposit = JSON.stringify({
+  steps: [
+    { sequence: 1, type: 'swap' },
+    { sequence: 2, type: 'deposit' },
+  ],
+})
+
+let database: TestDatabase
+let wallet: TestWallet
+
+beforeEach(async () => {
+  database = await createDatabase()
+  wallet = await insertTestWallet(database.db)
+})
+afterEach(() => database.drop())
+
+type Values = Record<string, unknown>
+
+/** An intent whose operations ended so long ago. */
+async function intend(
+  operations: Values[],
+  {
+    sinceMs = AGO_MS,
+    status = 'executing',
+    ...values
+  }: { sinceMs?: number; status?: IntentStatus; plan?: string } = {},
+): Promise<string> {
+  const { db } = database
+  const id = await insertTestIntent(db, wallet, status, values)
+  for (const operation of operations) await insertTestOperation(db, wallet, id, operation)
+  await db('operation')
+    .where({ intent_id: id })
+    .whereNotNull('ended_at')
+    .update({ ended_at: new Date(Date.now() - sinceMs) })
+  return id
+}
+
+describe('findDone', () => {
+  const find = () => findDone(database.db, { forMs: 3_000, limit: 100 })
+  const swapped = { ...confirmed, kind: 'swap' }
+
+  test('intents whose last step is confirmed since a while, and no others', async () => {
+    const done = await intend([confirmed])
+    const both = await intend([swapped, { ...confirmed, sequence: 2 }], { plan: swapAndDeposit })
+    // A worker is there to complete it.
+    await intend([confirmed], { sinceMs: 0 })
+    await intend([swapped], { plan: swapAndDeposit })
+    await intend([swapped, { state: 'signed', sequence: 2 }], { plan: swapAndDeposit })
+    await intend([{ ...confirmed, success: false }])
+    await intend([{ ...confirmed, kind: 'bridge' }])
+    await intend([{ state: 'mined', ...inBlock }])
+    await intend([])
+    await intend([confirmed], { status: 'completed' })
+    expect((await find()).sort()).toEqual([done, both].sort())
+  })
+})
+
+describe('runSweepers', () => {
+  test('completes what is confirmed though its worker has died and Temporal is away', async () => {
+    const { db } = database
+    const done = await intend([confirmed])
+    const open = await intend([{ state: 'signed' }])
+    await insertTestFunding(db, wallet)
+
+    const client = connectTemporal('127.0.0.1:1', 'default')
+    const stop = new AbortController()
+    const log = createLog('worker', 'silent')
+    const temporal = watchTemporal(client, log, stop.signal)
+    const tools = { client, temporal, log, eventsKeptDays: 90 }
+    const sweeping = runSweepers({ url: database.urlAs('steward_worker'), ...tools }, stop.signal)
+    const statusOf = async (id: string) => {
+      const row = await db('intent').where({ id }).first<{ status: string }>('status')
+      return row.status
+    }
+    while ((await statusOf(done)) !== 'completed') await sleep(20)
+    stop.abort()
+    await sweeping
+    await client.connection.close()
+
+    const told = () => db('intent_event').where({ intent_id: done }).pluck<string[]>('type')
+    expect(await told()).toContain('completed')
+    expect(await statusOf(open)).toBe('executing')
+  })
+})
