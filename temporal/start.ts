@@ -21,6 +21,13 @@ import type { fundWallet } from '../workflows/fundWallet.js'
 /** The row is durable before its workflow is started: a start that is late is the sweeper's. */
 const START_DEADLINE_MS = 1_500
 
+/**
+ * After so long a task of a workflow is given to another worker, should the one that took it have died. A usual one is
+ * over after some tenths of a second, with a backlog too. What takes longer, such as an end that waits for Postgres,
+ * tells Temporal so before.
+ */
+const TASK_MS = 5_000
+
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
@@ -88,6 +95,7 @@ async function startExecution(
       ...options,
       workflowId: id,
       taskQueue: TASK_QUEUE,
+      workflowTaskTimeout: TASK_MS,
       args: [inputOf(intent)],
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
@@ -137,6 +145,7 @@ export async function startFunding(
         ...options,
         workflowId: id,
         taskQueue: TASK_QUEUE,
+        workflowTaskTimeout: TASK_MS,
         args: [{ fundingId: id }],
         priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
         staticSummary: `fund ${walletId} with test money`,

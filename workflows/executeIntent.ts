@@ -47,7 +47,7 @@ const steps = proxyActivities<
 
 const { finalizeIntent } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
-  // Longer pauses are timers. A task kept open for them would write three events each eight seconds, and a
+  // Longer pauses are timers. A task kept open for them would write three events each four seconds, and a
   // Postgres that is away for two days would end the workflow by the size of its history.
   localRetryThreshold: '3s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1m' },
