@@ -136,6 +136,7 @@ describe('POST /v1/demo/fund', () => {
         options: {
           ...{ workflowId: body.id, taskQueue: 'intents', args: [{ fundingId: body.id }] },
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowTaskTimeout: 5_000,
           workflowIdConflictPolicy: 'USE_EXISTING',
           // Among those of all accounts it has its turn as an intent has.
           priority: { priorityKey: 3, fairnessKey: (await fundingsOf(walletId))[0]?.account_id },

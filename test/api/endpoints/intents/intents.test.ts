@@ -119,6 +119,7 @@ describe('POST /v1/intents', () => {
           workflowId: answer.body.id,
           taskQueue: 'intents',
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowTaskTimeout: 5_000,
           workflowIdConflictPolicy: 'USE_EXISTING',
           args: [{ intentId: answer.body.id, accountId, walletId, plan }],
           priority: { priorityKey: 3, fairnessKey: accountId },
