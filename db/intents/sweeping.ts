@@ -85,11 +85,6 @@ export async function takeLingering(
   return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
 }
 
-/**
- * Ids of intents whose last step is confirmed since a while and that are not completed: the worker in which it waited
- * has died, or does not come to it. Some of them, whichever: one whose earlier steps do not bear its end, since a reorg
- * has taken one back, keeps no other one from it.
- */
 const DONE = `
 select i.id from intent i cross join lateral (
   select op.sequence, op.kind, op.state, op.success, op.ended_at from operation op
@@ -100,6 +95,11 @@ where i.status not in ('completed', 'failed')
   and ${isOlder('last.ended_at')} and last.sequence = json_array_length(i.plan -> 'steps')
 order by random() limit ?`
 
+/**
+ * Ids of intents whose last step is confirmed since a while and that are not completed: the worker in which it waited
+ * has died, or does not come to it. Some of them, whichever: one whose earlier steps do not bear its end, since a reorg
+ * has taken one back, keeps no other one from it.
+ */
 export async function findDone(
   db: Db,
   { forMs, limit }: { forMs: number; limit: number },

@@ -72,6 +72,9 @@ export async function setCompleted(db: Db, id: string): Promise<void> {
   await db.raw('select move_intent(?, ?)', [id, 'completed'])
 }
 
+/** What the row of an operation says that has its log. */
+export const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
+
 /** An operation of the first step of an intent. */
 export async function insertTestOperation(
   db: Db,

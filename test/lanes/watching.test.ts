@@ -15,6 +15,7 @@ import { stopWork } from '../../db/lanes/stops.js'
 import { awaitOperation } from '../../lanes/operations.js'
 import { watchOutcomes, type Outcomes, type ParkedStep } from '../../lanes/watching.js'
 import {
+  inBlock,
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
@@ -73,7 +74,6 @@ async function order(values: Record<string, unknown> = {}) {
 const set = (id: string, values: Record<string, unknown>) =>
   database.db('operation').where({ id }).update(values)
 const rejected = { state: 'rejected', code: 'DEPOSIT_FAILED', message: 'refused' }
-const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
 const attestedAs = (event_nonce: string) => ({ event_nonce, message: '0x', attestation: '0x' })
 
 const awaitOutcome = async (outcomes: Outcomes, id: string) => {

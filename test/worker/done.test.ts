@@ -6,6 +6,7 @@ import { connectTemporal } from '../../temporal/connect.js'
 import { watchTemporal } from '../../worker/presence.js'
 import { runSweepers } from '../../worker/sweep.js'
 import {
+  inBlock,
   insertTestFunding,
   insertTestIntent,
   insertTestOperation,
@@ -18,7 +19,6 @@ import '../support/temporal/temporal.js'
 import type { IntentStatus } from '../../domain/intent.js'
 
 const AGO_MS = 10_000
-const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 const swapAndDeposit = JSON.stringify({
   steps: [

@@ -10,6 +10,7 @@ import { watchTemporal } from '../../worker/presence.js'
 import { runSweepers } from '../../worker/sweep.js'
 import type { fundWallet } from '../../workflows/fundWallet.js'
 import {
+  inBlock,
   insertTestFunding,
   insertTestIntent,
   insertTestOperation,
@@ -24,7 +25,6 @@ import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
 const HOUR_MS = 3_600_000
 const ago = (ms: number) => new Date(Date.now() - ms)
-const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 const failed = { ...confirmed, success: false }
 

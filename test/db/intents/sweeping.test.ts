@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { findLingering, takeLingering, takeUndispatched } from '../../../db/intents/sweeping.js'
 import {
+  inBlock,
   insertTestFunding,
   insertTestIntent,
   insertTestOperation,
@@ -102,7 +103,6 @@ describe('findLingering', () => {
   })
 
   test('tells an intent that is over until its burned money has come out, and takes it', async () => {
-    const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x', log_index: 0 }
     const confirmed = { state: 'confirmed', success: true, ...inBlock }
     const failed = await insertTestIntent(database.db, wallet, 'failed', {
       dispatched_at: new Date(0),
