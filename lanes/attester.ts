@@ -91,7 +91,7 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
 }
 
 /** Waits until a question may begin, one that is under way ends, or there is something new. */
-async function untilNext(desk: Desk, heard: Promise<void>): Promise<void> {
+async function untilNext(desk: Desk, heard: Promise<unknown>): Promise<void> {
   const { turns, underWay, attestations } = desk
   const waiting = [...turns].filter(([key]) => !underWay.has(key))
   const isFull = underWay.size >= MOST_QUESTIONS

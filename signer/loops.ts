@@ -20,6 +20,8 @@ const BACKLOG_TURNS = 2
 const GATHER_MS = 1_000
 /** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
 const PROMPT_BUNDLES = 3
+/** When nothing was ordered on the chain for so long, nobody is worth waiting for. */
+const QUIET_MS = 200
 /**
  * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
  * sooner, this long after the last one at the earliest, and is looked for this often.
@@ -54,14 +56,17 @@ export type Service = {
  * Serves the lanes of a chain until the signal aborts, each by a loop of its own, so that none waits for another.
  * One question for all of them finds out whether there is work.
  *
- * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds.
+ * @param nextWork - Resolves when there may be work, at the latest after the given milliseconds; with `queued` when
+ *   something was ordered.
  */
 export async function serveLanes(
   service: Service,
-  nextWork: (timeoutMs: number) => Promise<void>,
+  nextWork: (timeoutMs: number) => Promise<string | undefined>,
   stopping: AbortSignal,
 ): Promise<void> {
   const loops = new Map<string, { bell: Bell; running: Promise<void> }>()
+  let orderedAt = -Infinity
+  const quietAt = () => orderedAt + QUIET_MS
   const callAll = () => {
     for (const { bell } of loops.values()) bell.ring()
   }
@@ -70,7 +75,7 @@ export async function serveLanes(
     if (known) return known.bell.ring()
     const bell = createBell()
     bell.ring()
-    const running = runLane({ service, lane, bell, callAll }, stopping)
+    const running = runLane({ service, lane, bell, callAll, quietAt }, stopping)
     loops.set(lane.sender, { bell, running })
   }
   /** All of them take again by themselves: there is no need to ask whether there is something to take. */
@@ -79,7 +84,7 @@ export async function serveLanes(
     const wake = nextWork(POLL_MS)
     try {
       if (!areCalled()) for (const lane of await service.findLanes()) callLane(lane)
-      await wake
+      if ((await wake) === 'queued') orderedAt = performance.now()
     } catch (error) {
       service.onFailure(error)
       await pause(stopping)
@@ -89,7 +94,14 @@ export async function serveLanes(
   await Promise.all([...loops.values()].map(({ running }) => running))
 }
 
-type LaneLoop = { service: Service; lane: Lane; bell: Bell; callAll: () => void }
+/** `quietAt`: until then something else may be ordered that could travel along, by `performance.now()`. */
+type LaneLoop = {
+  service: Service
+  lane: Lane
+  bell: Bell
+  callAll: () => void
+  quietAt: () => number
+}
 
 async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
   const underWay = new Set<Promise<void>>()
@@ -99,7 +111,7 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
     try {
       let goesOn = true
       while (goesOn && !stopping.aborted) {
-        const crowd = await untilNext(loop.service, pace, stopping)
+        const crowd = await untilNext(loop, pace, stopping)
         const hasTaken = await takeTurn(loop, { underWay, pace, crowd })
         // What it was called for may be the crowd's, whose time comes.
         goesOn = hasTaken || crowd !== undefined
@@ -113,14 +125,18 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
   await Promise.all(underWay)
 }
 
-/** Waits for the lane's pace, or until an account that does not fill its bundles has something: then tells which does. */
+/**
+ * Waits for the lane's pace while more is being ordered, or until an account that does not fill its bundles has
+ * something: then tells which does.
+ */
 async function untilNext(
-  service: Service,
+  { service, quietAt }: LaneLoop,
   pace: Pace,
   stopping: AbortSignal,
 ): Promise<string | undefined> {
   for (;;) {
-    const { waitMs, crowd } = pace.look()
+    const { openAt, crowd } = pace.look()
+    const waitMs = Math.min(openAt, quietAt()) - performance.now()
     if (waitMs <= 0 || stopping.aborted) return undefined
     const ms = crowd === undefined ? waitMs : Math.min(waitMs, PASSING_LOOK_MS)
     await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
@@ -171,10 +187,7 @@ function createPace() {
       )
       crowd = by
     },
-    look: () => ({
-      waitMs: wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS - performance.now(),
-      crowd,
-    }),
+    look: () => ({ openAt: wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS, crowd }),
     mayPass: () => performance.now() >= spentAt + PASSING_MS,
   }
 }

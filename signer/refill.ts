@@ -46,7 +46,7 @@ export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'>
  */
 export async function runRefills(
   tools: RefillTools,
-  nextChange: (timeoutMs: number) => Promise<void>,
+  nextChange: (timeoutMs: number) => Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<void> {
   const pause = () => sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)

@@ -1,4 +1,4 @@
-import type { Listener } from '../connection/listen.js'
+import type { Listener, OperationChange } from '../connection/listen.js'
 import type { OperationState } from '../../domain/operation.js'
 
 /**
@@ -7,8 +7,11 @@ import type { OperationState } from '../../domain/operation.js'
  */
 export const signerStates: OperationState[] = ['queued', 'mined', 'confirmed']
 
-/** Resolves when there may be work, on that chain where one is named; at the latest after the given milliseconds. */
-export type NextWork = (timeoutMs: number, chainId?: number) => Promise<void>
+/**
+ * Resolves when there may be work, on that chain where one is named; at the latest after the given milliseconds. With
+ * the state that an operation has reached, where one is known to have.
+ */
+export type NextWork = (timeoutMs: number, chainId?: number) => Promise<string | undefined>
 
 /**
  * Announces work: the returned function resolves when an operation reaches one of the states. Call it before looking
@@ -20,24 +23,24 @@ export function watchQueue(
   stopping: AbortSignal,
   states: readonly string[],
 ): NextWork {
-  const waiting = new Map<() => void, number | undefined>()
-  const announce = (chainId?: number) => {
+  const waiting = new Map<(state?: string) => void, number | undefined>()
+  const announce = ({ state, chainId }: Partial<OperationChange> = {}) => {
     for (const [wake, of] of waiting) {
-      if (chainId === undefined || of === undefined || of === chainId) wake()
+      if (chainId === undefined || of === undefined || of === chainId) wake(state)
     }
   }
   stopping.addEventListener('abort', () => announce())
   listener.subscribe((change) => {
-    if (!change || states.includes(change.state)) announce(change?.chainId)
+    if (!change || states.includes(change.state)) announce(change)
   })
   return (timeoutMs, chainId) =>
     new Promise((resolve) => {
-      const wake = () => {
+      const wake = (state?: string) => {
         clearTimeout(timer)
         waiting.delete(wake)
-        resolve()
+        resolve(state)
       }
-      const timer = setTimeout(wake, timeoutMs)
+      const timer = setTimeout(() => wake(), timeoutMs)
       waiting.set(wake, chainId)
       if (stopping.aborted) wake()
     })

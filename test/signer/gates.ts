@@ -14,6 +14,12 @@ export function createGate() {
   }
 }
 
+/** Orders of a chain, announced when the test says so. */
+export function createOrders() {
+  const { wait, open } = createGate()
+  return { wait: () => wait().then(() => 'queued'), open }
+}
+
 export const turns = () => new Promise((resolve) => setTimeout(resolve, 20))
 export const nobodyElse = () => Promise.resolve(false)
 export const none: Turn = { taken: 0, isFull: false, isAlone: false, over: Promise.resolve() }

@@ -4,7 +4,7 @@ import { runSigner } from '../../signer/sign.js'
 import { inWaves } from '../../signer/waves.js'
 import { createWorld, type World } from '../lanes/world/fixture.js'
 import { recordStatements } from '../support/sessionStatements.js'
-import { createGate, laneOf, nobodyElse, none, turns } from './gates.js'
+import { createGate, createOrders, laneOf, nobodyElse, none, turns } from './gates.js'
 import type { Lane } from '../../db/lanes/signing.js'
 
 describe('the lanes of a chain', () => {
@@ -14,7 +14,7 @@ describe('the lanes of a chain', () => {
     lanes = ['a', 'b'],
   ) {
     const stopping = new AbortController()
-    const { wait, open } = createGate()
+    const { wait, open } = createOrders()
     const failures: unknown[] = []
     const service: Service = {
       findLanes: () => Promise.resolve(lanes.map(laneOf)),
@@ -129,7 +129,7 @@ describe('the lanes of a chain', () => {
       return Promise.resolve({ taken: 1, isFull: false, isAlone: false, over })
     }
     const stopping = new AbortController()
-    const next = createGate()
+    const next = createOrders()
     const service: Service = {
       findLanes: () => Promise.resolve([laneOf('a')]),
       begin,
@@ -152,7 +152,7 @@ describe('a lane', () => {
   /** How many operations each of its turns took, of so many that come one after the other. */
   async function turnsOf(count: number, size: number): Promise<number[]> {
     const stopping = new AbortController()
-    const { wait, open } = createGate()
+    const { wait, open } = createOrders()
     let waiting = 0
     const taken: number[] = []
     const begin = (): Promise<Turn> => {
@@ -200,7 +200,7 @@ describe('a lane', () => {
       onFailure: () => undefined,
     }
     const stopping = new AbortController()
-    const next = createGate()
+    const next = createOrders()
     const running = serveLanes(service, next.wait, stopping.signal)
     await turns()
     expect(begun).toBe(2)
@@ -234,7 +234,7 @@ describe('a signer that has nothing to do', () => {
     let looks = 0
     const nextWork = () => {
       if (++looks === 10) stopping.abort()
-      return Promise.resolve()
+      return Promise.resolve(undefined)
     }
     await runSigner(world.signer, nextWork, stopping.signal)
     expect(looks).toBe(10)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { serveLanes, type Service, type Turn } from '../../signer/loops.js'
-import { createGate, laneOf, none, turns } from './gates.js'
+import { createOrders, laneOf, none, turns } from './gates.js'
 import type { Lane } from '../../db/lanes/signing.js'
 
 describe('a lane whose bundles one account fills', () => {
@@ -13,7 +13,7 @@ describe('a lane whose bundles one account fills', () => {
     run: (order: (account: string) => void, turns: Taken[]) => Promise<void>,
   ): Promise<void> {
     const stopping = new AbortController()
-    const { wait, open } = createGate()
+    const { wait, open } = createOrders()
     let waiting: string[] = []
     const taken: Taken[] = []
     const others = (crowd: string) => waiting.filter((account) => account !== crowd)
@@ -44,6 +44,17 @@ describe('a lane whose bundles one account fills', () => {
   type Taken = { accounts: string[]; passed: boolean }
   const PROMPT = 3
 
+  /** How many turns of the test pass until the lane takes. `orders`: before each of them. */
+  async function untilTaken(taken: Taken[], orders = () => {}): Promise<number> {
+    const before = taken.length
+    let waited = 0
+    for (; taken.length === before; waited++) {
+      orders()
+      await turns()
+    }
+    return waited
+  }
+
   async function spendPace(order: (account: string) => void, taken: Taken[]): Promise<void> {
     for (let i = 0; i < PROMPT; i++) {
       order('many')
@@ -54,10 +65,10 @@ describe('a lane whose bundles one account fills', () => {
   test('another one does not wait for its pace, and takes with it what is there', async () => {
     await serveCrowd({}, async (order, taken) => {
       await spendPace(order, taken)
-      order('many')
       order('few')
-      while (taken.length === PROMPT) await turns()
-      expect(taken[PROMPT]).toEqual({ accounts: ['many', 'few'], passed: true })
+      await untilTaken(taken, () => order('many'))
+      expect(taken[PROMPT]).toMatchObject({ passed: true })
+      expect(taken[PROMPT]?.accounts).toEqual(expect.arrayContaining(['few', 'many']))
     })
   })
 
@@ -65,9 +76,19 @@ describe('a lane whose bundles one account fills', () => {
     await serveCrowd({ keeps: true }, async (order, taken) => {
       await spendPace(order, taken)
       order('few')
+      await untilTaken(taken, () => order('many'))
+      expect(taken[PROMPT]).toMatchObject({ passed: false })
+      expect(taken[PROMPT]?.accounts).toEqual(expect.arrayContaining(['few', 'many']))
+    })
+  })
+
+  test('once nothing more is ordered, what is there waits no longer for company', async () => {
+    await serveCrowd({}, async (order, taken) => {
+      await spendPace(order, taken)
+      const inCompany = await untilTaken(taken, () => order('many'))
       order('many')
-      while (taken.length === PROMPT) await turns()
-      expect(taken[PROMPT]).toEqual({ accounts: ['few', 'many'], passed: false })
+      const alone = await untilTaken(taken)
+      expect(alone).toBeLessThan(inCompany / 2)
     })
   })
 })
