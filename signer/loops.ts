@@ -24,9 +24,10 @@ const PROMPT_BUNDLES = 3
 const QUIET_MS = 200
 /**
  * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
- * sooner, this long after the last one at the earliest, and is looked for this often.
+ * for them, no faster than this in the long run, so many at once, and is looked for this often.
  */
 const PASSING_MS = 500
+const PROMPT_PASSINGS = 2
 const PASSING_LOOK_MS = 100
 
 /**
@@ -159,7 +160,7 @@ async function takeTurn(
   // may have been a moment ago.
   if (!isFull) for (const turn of before) void turn.then(() => bell.ring())
   if (taken === 0) return false
-  if (!isFull && !isAlone) pace.spend(crowd ?? turn.crowd)
+  if (!isFull && !isAlone) pace.spend({ passed: crowd, fills: turn.crowd })
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
@@ -169,26 +170,35 @@ async function takeTurn(
   return true
 }
 
-/** Lets through as many as it has; one more comes each time that `GATHER_MS` have passed. */
+/** What leaves a lane in its turn, and what passes the account that fills its bundles. */
 type Pace = ReturnType<typeof createPace>
 
 function createPace() {
-  /** When it has all of them again. */
-  let wholeAt = 0
-  let spentAt = 0
+  const inTurn = createAllowance(GATHER_MS, PROMPT_BUNDLES)
+  const passing = createAllowance(PASSING_MS, PROMPT_PASSINGS)
   let crowd: string | undefined
   return {
-    /** `by`: the account that fills the bundles. */
-    spend(by: string | undefined): void {
-      spentAt = performance.now()
-      wholeAt = Math.min(
-        Math.max(wholeAt, spentAt) + GATHER_MS,
-        spentAt + PROMPT_BUNDLES * GATHER_MS,
-      )
-      crowd = by
+    /** `passed`: the account that the bundle has passed. `fills`: the one that fills it otherwise. */
+    spend({ passed, fills }: { passed: string | undefined; fills: string | undefined }): void {
+      inTurn.spend()
+      if (passed !== undefined) passing.spend()
+      crowd = passed ?? fills
     },
-    look: () => ({ openAt: wholeAt - (PROMPT_BUNDLES - 1) * GATHER_MS, crowd }),
-    mayPass: () => performance.now() >= spentAt + PASSING_MS,
+    look: () => ({ openAt: inTurn.openAt(), crowd }),
+    mayPass: () => performance.now() >= passing.openAt(),
+  }
+}
+
+/** Lets through as many as it has; one more comes each time that so many ms have passed. */
+function createAllowance(everyMs: number, most: number) {
+  /** When it has all of them again. */
+  let wholeAt = 0
+  return {
+    spend(): void {
+      const now = performance.now()
+      wholeAt = Math.min(Math.max(wholeAt, now) + everyMs, now + most * everyMs)
+    },
+    openAt: () => wholeAt - (most - 1) * everyMs,
   }
 }
 

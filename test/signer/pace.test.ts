@@ -72,6 +72,20 @@ describe('a lane whose bundles one account fills', () => {
     })
   })
 
+  test('others pass at once, though not all the time', async () => {
+    await serveCrowd({}, async (order, taken) => {
+      await spendPace(order, taken)
+      const waited: number[] = []
+      for (let i = 0; i < 3; i++) {
+        order('few')
+        waited.push(await untilTaken(taken, () => order('many')))
+        expect(taken.at(-1)).toMatchObject({ passed: true })
+      }
+      const [first = 0, second = 0, third = 0] = waited
+      expect(third).toBeGreaterThan(Math.max(first, second))
+    })
+  })
+
   test('it waits for the pace itself, though another lane serves who would pass', async () => {
     await serveCrowd({ keeps: true }, async (order, taken) => {
       await spendPace(order, taken)
