@@ -41,6 +41,8 @@ function slim(config: Configuration): Configuration {
       ...config.module,
       rules: [
         { test: /\.[jt]s$/, ...own, sideEffects: false, use: { loader, options: asWritten } },
+        // Loading them beforehand is nothing but an effect.
+        { test: workflowsPath, sideEffects: true },
         { test: /\.c?js$/, ...installed, use: { loader, options: packed } },
       ],
     },

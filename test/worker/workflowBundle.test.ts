@@ -28,6 +28,12 @@ describe('the bundle of the workflows', () => {
     ])
   })
 
+  test('loads the workflows once, before the first of them runs', () => {
+    expect(bundle).toMatch(
+      /preloadModules\(\) \{\s+__webpack_require__\(.*"\.\/workflows\/index\.ts"\)/,
+    )
+  })
+
   test('has every workflow, and of the domain what they use', () => {
     const own = modules.filter((path) => !path.startsWith('node_modules/'))
     expect(own).toEqual(expect.arrayContaining(['workflows/executeIntent.ts', 'domain/intent.ts']))

@@ -72,6 +72,15 @@ describe('executeIntent', () => {
     expect(calls.at(-1)).toMatchObject({ name: 'finalizeIntent', input: { failure } })
   })
 
+  test('its failure names the place that threw it, and few others', async () => {
+    const over = { type: 'DEPOSIT_FAILED', message: 'refused', nonRetryable: true }
+    const deposit = () => Promise.reject(ApplicationFailure.create(over))
+    const { result } = await runs.run({ deposit }, failureOf, { plan })
+    const places = (result.stack ?? '').split('\n').filter((line) => /^ +at /.test(line))
+    expect(places.join()).toContain('workflows/executeIntent.ts')
+    expect(places.length).toBeLessThanOrEqual(3)
+  })
+
   test('goes through its steps again while the rows do not bear the end that it tells', async () => {
     let told = 0
     const finalizeIntent = () =>
