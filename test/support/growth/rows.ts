@@ -192,11 +192,14 @@ from live;
 insert into signature (operation_id, payload) select 'op_live_' || n, '{}' from live where state <> 'queued';
 `
 
-/** Requests of the last thirty days, three for each of so many intents, and their sums. */
+/**
+ * Requests of the last thirty days, three for each of so many intents, and their sums. A day that has ended since the
+ * database was made has its partition already.
+ */
 export const REQUESTS = `
 do $$ begin
   for day in 0..30 loop
-    execute format('create table %I partition of request_log for values from (%L) to (%L)',
+    execute format('create table if not exists %I partition of request_log for values from (%L) to (%L)',
       'request_log_' || to_char((now() at time zone 'UTC')::date - 1 - day, 'YYYYMMDD'),
       ((now() at time zone 'UTC')::date - 1 - day)::timestamp at time zone 'UTC',
       ((now() at time zone 'UTC')::date - day)::timestamp at time zone 'UTC');
