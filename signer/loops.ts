@@ -24,7 +24,7 @@ const PROMPT_BUNDLES = 3
 const QUIET_MS = 200
 /**
  * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
- * for them, no faster than this in the long run, so many at once, and is looked for this often.
+ * for them: so many at once, and in the long run one each `PASSING_MS`. It is looked for this often.
  */
 const PASSING_MS = 500
 const PROMPT_PASSINGS = 2
