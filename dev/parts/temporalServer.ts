@@ -9,6 +9,8 @@ import { type TemporalCli } from './temporalCli.js'
  * a backlog is served by is set as in a deployment: by priority, then account by account, over one partition; and a
  * step goes to the worker that has just asked for it, by no queue. The command line's own default reads the search
  * attributes from the database ten times a workflow, for those that appear while it runs; here they are known before.
+ * What a queue of the shard has under way is kept as one range of tasks: in ranges by namespace, which differ from that
+ * of new tasks, each new task had it look through all that was under way when it last noted how far it had come.
  * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
  */
 const settings = [
@@ -17,6 +19,7 @@ const settings = [
   ...['Read', 'Write'].map((way) => `matching.numTaskqueue${way}Partitions=1`),
   'system.enableActivityEagerExecution=true',
   'system.forceSearchAttributesCacheRefreshOnRead=false',
+  'history.queueMaxPredicateSize=1',
 ]
 
 /** What a dev server is told wherever it runs. A namespace that is there already keeps the attributes that it has. */
