@@ -9,12 +9,16 @@ import { type TemporalCli } from './temporalCli.js'
  * a backlog is served by is set as in a deployment: by priority, then account by account, over one partition; and a
  * step goes to the worker that has just asked for it, by no queue. The command line's own default reads the search
  * attributes from the database ten times a workflow, for those that appear while it runs; here they are known before.
- * What a queue of the shard has under way is kept as one range of tasks: in ranges by namespace, which differ from that
- * of new tasks, each new task had it look through all that was under way when it last noted how far it had come.
+ * What a queue of the shard has under way is kept as one range of tasks, read by one reader: in ranges by namespace,
+ * which differ from that of new tasks, each new task would have it look through all that was under way when it last
+ * noted how far it had come.
  * @see https://github.com/temporalio/temporal/blob/main/common/dynamicconfig/constants.go
  */
 const settings = [
-  ...['transfer', 'timer', 'visibility'].map((queue) => `history.${queue}ProcessorMaxPollRPS=2000`),
+  ...['transfer', 'timer', 'visibility'].flatMap((queue) => [
+    `history.${queue}ProcessorMaxPollRPS=2000`,
+    `history.${queue}QueueMaxReaderCount=1`,
+  ]),
   ...['useNewMatcher', 'enableFairness'].map((setting) => `matching.${setting}=true`),
   ...['Read', 'Write'].map((way) => `matching.numTaskqueue${way}Partitions=1`),
   'system.enableActivityEagerExecution=true',
