@@ -85,13 +85,19 @@ export async function takeLingering(
   return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
 }
 
+/** Most of what is not over has an operation under way, which is found without a look at all that was ever done. */
+const IDLE = `
+select id, plan from intent i
+where status not in ('completed', 'failed') and not exists (
+  select from operation op
+  where op.intent_id = i.id and op.state in ('queued', 'deferred', 'signed', 'mined'))
+offset 0`
 const DONE = `
-select i.id from intent i cross join lateral (
+select i.id from (${IDLE}) i cross join lateral (
   select op.sequence, op.kind, op.state, op.success, op.ended_at from operation op
   where op.intent_id = i.id order by op.sequence desc, op.created_at desc limit 1
 ) last
-where i.status not in ('completed', 'failed')
-  and last.state in ('confirmed', 'final') and last.success and last.kind <> 'bridge'
+where last.state in ('confirmed', 'final') and last.success and last.kind <> 'bridge'
   and ${isOlder('last.ended_at')} and last.sequence = json_array_length(i.plan -> 'steps')
 order by random() limit ?`
 

@@ -5,6 +5,7 @@ import { baseFees } from './0057_base_fees.js'
 import { openOperations } from './0058_open_operations.js'
 import { limited } from './0059_limited.js'
 import { lingering } from './0062_lingering.js'
+import { underWay } from './0063_under_way.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -107,4 +108,5 @@ export const migrations = [
   { name: '0060_submitting', sql: submitting },
   { name: '0061_days_of_requests', sql: daysOfRequests },
   { name: '0062_lingering', sql: lingering },
+  { name: '0063_under_way', sql: underWay },
 ]
