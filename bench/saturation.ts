@@ -65,6 +65,10 @@ const home = await createHome()
 const stack = await startStack(home, profiles.env)
 try {
   await measure(stack.facts)
+} catch (error) {
+  // A process of ours may have ended: it says which, and why.
+  console.error(stack.output())
+  throw error
 } finally {
   await stack.stop()
   removeHome(home)
