@@ -58,6 +58,24 @@ export function readBackgroundNice({
   throw new Explained(`BACKGROUND_NICE=${text} is not a number from 0 to ${MOST_NICE}.`)
 }
 
+const LONGEST_STATE_SECONDS = 86_400
+
+/**
+ * How often the devnet's nodes write their state, seconds: `DEVNET_STATE_SECONDS`. Undefined: as they do by themselves.
+ *
+ * @throws {Explained} when it is no number from 1 to 86400.
+ */
+export function readStateInterval({
+  DEVNET_STATE_SECONDS: text,
+}: NodeJS.ProcessEnv): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_STATE_SECONDS) return seconds
+  throw new Explained(
+    `DEVNET_STATE_SECONDS=${text} is not a number from 1 to ${LONGEST_STATE_SECONDS}.`,
+  )
+}
+
 /** The nodes of a chain that are given from outside, the preferred one first. */
 export const readRpcUrls = (env: NodeJS.ProcessEnv, name: ChainName): string[] =>
   (env[rpcVariable(name)] ?? '')

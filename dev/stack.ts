@@ -15,7 +15,7 @@ import { prepareDatabase, readOperators } from './parts/database.js'
 import { createChainPart, createPostgresPart } from './parts/parts.js'
 import { assertListening, findFreePorts } from './ports.js'
 import { startServices } from './services.js'
-import { readReplicas, readRpcUrls } from './settings.js'
+import { readReplicas, readRpcUrls, readStateInterval } from './settings.js'
 import { writeJson } from './state/jsonFile.js'
 import { assertSameSet, openSecrets } from './state/state.js'
 import { bringUpTemporal } from './temporal.js'
@@ -128,7 +128,8 @@ async function startChain(context: Context, name: ChainName): Promise<string> {
   const { chainId } = chainFacts[name]
   for (const url of outside) await checkOutsideNode(name, chainId, rpcVariable(name), url)
   if (outside[0]) return outside[0]
-  await supervisor.start(createChainPart(name, chainId, home, ports[name]))
+  const options = { chainId, port: ports[name], stateIntervalSeconds: readStateInterval(env) }
+  await supervisor.start(createChainPart(name, home, options))
   return `http://127.0.0.1:${ports[name]}`
 }
 

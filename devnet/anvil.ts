@@ -14,12 +14,12 @@ export const DEVNET_MNEMONIC = 'test test test test test test test test test tes
 
 /**
  * How far behind the head a block is final, seconds. Longer than any reorg that a test makes and than
- * `stateIntervalSeconds`, so that a killed node never takes back a final block.
+ * `STATE_INTERVAL_SECONDS`, so that a killed node never takes back a final block.
  */
 const FINALITY_SECONDS = 15
 
 /**
- * How often a node writes its state file, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
+ * How often a node writes its state file by default, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
  * a core at 5 s, 1 % at 1 s, without visible gaps between blocks; but the file grows with each block,
  * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing.
  */
@@ -49,6 +49,8 @@ type AnvilOptions = {
   baseFeeWei?: bigint | undefined
   /** Kept across restarts when given. */
   stateFile?: string | undefined
+  /** How often it is written. Above `FINALITY_SECONDS` a killed node takes back final blocks. */
+  stateIntervalSeconds?: number | undefined
   host?: string | undefined
   /** Takes requests of any size, such as the state of another node; absent: of 2 MB at most, as nodes do. */
   takesAnySize?: boolean | undefined
@@ -87,10 +89,11 @@ export function anvilBinary(): string {
  */
 export function anvilArguments(options: AnvilOptions & { cachePath: string }): string[] {
   const { chainId, port, blockTimeSeconds, mining, baseFeeWei, stateFile, cachePath } = options
+  const { stateIntervalSeconds = STATE_INTERVAL_SECONDS } = options
   const host = options.host ?? '127.0.0.1'
   const slots = Math.ceil(FINALITY_SECONDS / 2 / (blockTimeSeconds ?? 1))
   const ownBlockSeconds = mining === 'tended' ? TENDED_BLOCK_SECONDS : blockTimeSeconds
-  const state = ['--state', stateFile ?? '', '--state-interval', String(STATE_INTERVAL_SECONDS)]
+  const state = ['--state', stateFile ?? '', '--state-interval', String(stateIntervalSeconds)]
   return [
     ...['--host', host, '--port', String(port), '--chain-id', String(chainId)],
     ...['--silent', '--mnemonic', DEVNET_MNEMONIC],

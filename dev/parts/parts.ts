@@ -93,7 +93,13 @@ export function createPostgresPart({ name, dir, port, prepare }: PostgresOptions
   }
 }
 
-export function createChainPart(name: ChainName, chainId: number, home: Home, port: number): Part {
+type ChainOptions = { chainId: number; port: number; stateIntervalSeconds: number | undefined }
+
+export function createChainPart(
+  name: ChainName,
+  home: Home,
+  { chainId, port, stateIntervalSeconds }: ChainOptions,
+): Part {
   const { blockSeconds: blockTimeSeconds, baseFeeWei } = devnetTerms[name]
   const { rollup: kind } = pricing[name]
   const cachePath = path.join(home.chains, `${name}.cache`)
@@ -102,7 +108,8 @@ export function createChainPart(name: ChainName, chainId: number, home: Home, po
     name,
     command: anvilBinary(),
     args: anvilArguments({
-      ...{ chainId, port: nodePort, blockTimeSeconds, baseFeeWei, stateFile, cachePath },
+      ...{ chainId, port: nodePort, blockTimeSeconds, baseFeeWei, cachePath },
+      ...{ stateFile, stateIntervalSeconds },
       // Blocks come from here: by itself a node with short block times keeps gigabytes of states.
       mining: 'tended',
     }),

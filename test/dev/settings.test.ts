@@ -4,6 +4,7 @@ import {
   readPlaces,
   readPortChoices,
   readReplicas,
+  readStateInterval,
 } from '../../dev/settings.js'
 import { TEMPORAL_ON_POSTGRES } from '../../dev/state/state.js'
 
@@ -47,5 +48,17 @@ describe('readBackgroundNice', () => {
 
   test.each(['20', '-1', '1.5', 'low'])('error: BACKGROUND_NICE=%s', (text) => {
     expect(() => readBackgroundNice({ BACKGROUND_NICE: text })).toThrow('BACKGROUND_NICE=')
+  })
+})
+
+describe('readStateInterval', () => {
+  test('as often as is asked for, else as nodes do by themselves', () => {
+    expect(readStateInterval({})).toBeUndefined()
+    expect(readStateInterval({ DEVNET_STATE_SECONDS: '1' })).toBe(1)
+    expect(readStateInterval({ DEVNET_STATE_SECONDS: '86400' })).toBe(86_400)
+  })
+
+  test.each(['0', '86401', '1.5', 'seldom', ''])('error: DEVNET_STATE_SECONDS=%s', (text) => {
+    expect(() => readStateInterval({ DEVNET_STATE_SECONDS: text })).toThrow('DEVNET_STATE_SECONDS=')
   })
 })

@@ -120,6 +120,20 @@ describe('startAnvil', () => {
     expect((await readHead(second)).number).toBeGreaterThan(10)
     await second.stop()
   })
+
+  test('loses all that it was not told to write before it is killed', async () => {
+    const stateFile = path.join(folder, 'seldom')
+    const options = { chainId, blockTimeSeconds: 0.25, stateFile, stateIntervalSeconds: 86_400 }
+    const first = await startAnvil(options)
+    await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
+    await waitForBlock(first, 26)
+    process.kill(first.pid, 'SIGKILL')
+    await first.stop()
+
+    const second = await startAnvil(options)
+    expect(await callRpc(second.url, 'eth_getBalance', [account, 'latest'])).toBe('0x0')
+    await second.stop()
+  })
 })
 
 describe('prepareState', () => {
