@@ -62,7 +62,7 @@ const isService = (name: string) => !['bench', 'devnet'].includes(name)
 
 const profiles = profiling(values.profile)
 const home = await createHome()
-// The twin's nodes keep no state file. To write one holds up a node's answers, by 0.3 s each time after 1,000 lends.
+// The twin's nodes keep no state file. To write one takes 0.3 s of CPU each time after some two thousand lends.
 const stack = await startStack(home, { ...profiles.env, DEVNET_STATE_SECONDS: '86400' })
 try {
   await measure(stack.facts)
