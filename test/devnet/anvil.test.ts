@@ -107,32 +107,30 @@ describe('startAnvil', () => {
     await second.stop()
   })
 
-  test('loses seconds, not the chain, when it is killed', async () => {
-    const options = { chainId, blockTimeSeconds: 0.25, stateFile: path.join(folder, 'killed') }
+  /** A node that was killed after longer than it is between two writings by default, and started again. */
+  async function startKilled(name: string, stateIntervalSeconds?: number): Promise<Anvil> {
+    const stateFile = path.join(folder, name)
+    const options = { chainId, blockTimeSeconds: 0.25, stateFile, stateIntervalSeconds }
     const first = await startAnvil(options)
     await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
     await waitForBlock(first, 26)
     process.kill(first.pid, 'SIGKILL')
     await first.stop()
+    return startAnvil(options)
+  }
+  const readBalance = (node: Anvil) => callRpc(node.url, 'eth_getBalance', [account, 'latest'])
 
-    const second = await startAnvil(options)
-    expect(await callRpc(second.url, 'eth_getBalance', [account, 'latest'])).toBe('0x7b')
-    expect((await readHead(second)).number).toBeGreaterThan(10)
-    await second.stop()
+  test('loses seconds, not the chain, when it is killed', async () => {
+    const node = await startKilled('killed')
+    expect(await readBalance(node)).toBe('0x7b')
+    expect((await readHead(node)).number).toBeGreaterThan(10)
+    await node.stop()
   })
 
-  test('loses all that it was not told to write before it is killed', async () => {
-    const stateFile = path.join(folder, 'seldom')
-    const options = { chainId, blockTimeSeconds: 0.25, stateFile, stateIntervalSeconds: 86_400 }
-    const first = await startAnvil(options)
-    await callRpc(first.url, 'anvil_setBalance', [account, '0x7b'])
-    await waitForBlock(first, 26)
-    process.kill(first.pid, 'SIGKILL')
-    await first.stop()
-
-    const second = await startAnvil(options)
-    expect(await callRpc(second.url, 'eth_getBalance', [account, 'latest'])).toBe('0x0')
-    await second.stop()
+  test('loses all when it is killed before it was told to write', async () => {
+    const node = await startKilled('seldom', 86_400)
+    expect(await readBalance(node)).toBe('0x0')
+    await node.stop()
   })
 })
 
