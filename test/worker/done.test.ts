@@ -68,6 +68,16 @@ describe('findDone', () => {
     await intend([confirmed], { sinceMs: 0 })
     await intend([swapped], { plan: swapAndDeposit })
     await intend([swapped, { state: 'signed', sequence: 2 }], { plan: swapAndDeposit })
+    // A reorg has taken back the first step.
+    await intend(
+      [
+        { kind: 'swap', state: 'signed' },
+        { ...confirmed, sequence: 2 },
+      ],
+      {
+        plan: swapAndDeposit,
+      },
+    )
     await intend([{ ...confirmed, success: false }])
     await intend([{ ...confirmed, kind: 'bridge' }])
     await intend([{ state: 'mined', ...inBlock }])
