@@ -87,7 +87,7 @@ export async function takeLingering(
 
 /**
  * Most of what is not over has an operation under way, which is found without a look at all that was ever done.
- * `offset 0` has this asked first: the planner would look up the last operation of each before.
+ * `offset 0` has this asked first, whatever the planner expects.
  */
 const IDLE = `
 select id, plan from intent i
@@ -106,8 +106,8 @@ order by random() limit ?`
 
 /**
  * Ids of intents whose last step is confirmed since a while and that are not completed: the worker in which it waited
- * has died, or does not come to it. None of which an operation is under way, such as a step that a reorg has taken back. Some of them,
- * whichever: one whose earlier steps do not bear its end keeps no other one from it.
+ * has died, or does not come to it. None of which an operation is under way, such as a step that a reorg has taken
+ * back. Some of them, whichever: one whose earlier steps do not bear its end keeps no other one from it.
  */
 export async function findDone(
   db: Db,
