@@ -62,7 +62,8 @@ const isService = (name: string) => !['bench', 'devnet'].includes(name)
 
 const profiles = profiling(values.profile)
 const home = await createHome()
-// The twin's nodes keep no state file. To write one takes 0.3 s of CPU each time after some two thousand lends.
+// The twin's nodes keep no state file. While one is written its node answers nobody, as no node of a network does:
+// for 0.12 to 0.28 s every five seconds, measured at 58 to 83 MB.
 const stack = await startStack(home, { ...profiles.env, DEVNET_STATE_SECONDS: '86400' })
 try {
   await measure(stack.facts)

@@ -18,6 +18,7 @@ const token = new Interface([
 const USER_OPERATION_TOPIC = topicOf(entryPoint, 'UserOperationEvent')
 const AUTHORIZATION_TOPIC = topicOf(token, 'AuthorizationUsed')
 const CANCELLATION_TOPIC = topicOf(token, 'AuthorizationCanceled')
+const TRANSFER_TOPIC = topicOf(token, 'Transfer')
 const AUTHORIZATION_TOPICS = [AUTHORIZATION_TOPIC, CANCELLATION_TOPIC]
 
 /** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
@@ -167,11 +168,18 @@ const isMark = (topic: string | undefined) => topic !== undefined && marks.inclu
 export const isUserOperationEvent = (log: Log) =>
   log.topics[0] === USER_OPERATION_TOPIC && isSameAddress(log.address, ENTRY_POINT_ADDRESS)
 
-/** The transfer that follows the authorization's own log. */
-function transferredUnits(chain: Chain, wallet: string, { own, all }: Told) {
-  const transfer = all
-    .filter((log) => log.logIndex > own.logIndex && isSameAddress(log.address, chain.usdc.address))
-    .map((log) => token.parseLog(log))
-    .find((event) => event?.name === 'Transfer' && event.args.to === wallet)
-  return (transfer?.args.value as bigint | undefined) ?? 0n
+/**
+ * The first transfer to the wallet that follows the authorization's own log. Payments share a transaction, and each of
+ * them looks through the logs of all: none but its own is decoded.
+ */
+function transferredUnits({ usdc }: Chain, wallet: string, { own, all }: Told): bigint {
+  const to = zeroPadValue(wallet, 32)
+  const transfer = all.find(
+    ({ logIndex, topics, address }) =>
+      logIndex > own.logIndex &&
+      topics[0] === TRANSFER_TOPIC &&
+      topics[2] === to &&
+      isSameAddress(address, usdc.address),
+  )
+  return BigInt(transfer?.data ?? 0)
 }

@@ -128,12 +128,11 @@ function readPayment(chain: Chain, from: string, { operation, wallet, payload }:
   const isAlone = call && !userOperation && !authorization && BigInt(gas) === FUNDING_GAS
   if (!isAlone) throw refusal('what is signed must be a payment of the treasury.')
   const { chainKey: nonce } = operation
-  const typed =
-    nameOf(call) === 'cancelAuthorization'
-      ? typedCancellation(chain, { authorizer: from, nonce })
-      : typedTransfer(chain, { from, to: wallet, value: demoFunding.units, nonce })
-  const encode = nameOf(call) === 'cancelAuthorization' ? encodeCancellation : encodeTransfer
-  const signature = recover(() => signatureOf(call)) ?? ''
+  const { isCancellation, signature } = recover(() => readAuthorization(call)) ?? { signature: '' }
+  const typed = isCancellation
+    ? typedCancellation(chain, { authorizer: from, nonce })
+    : typedTransfer(chain, { from, to: wallet, value: demoFunding.units, nonce })
+  const encode = isCancellation ? encodeCancellation : encodeTransfer
   const expected = recover(() => encode(chain, typed, signature))
   if (!isSame(expected, call)) throw refusal('the payment must be that of the funding.')
   return { typed, signature }
@@ -147,14 +146,13 @@ function assertPaidBy(chain: Chain, from: string, signed: Signed): void {
   }
 }
 
-const nameOf = (call: Call) => recover(() => authorizations.parseTransaction(call)?.name ?? '')
-
-/** The signature that a call of the treasury carries, in one of the two ways in which tokens take it. */
-function signatureOf(call: Call): string {
-  const args = authorizations.parseTransaction(call)?.args
-  if (args?.length === 3) return args[2] as string
+/** What a call of the treasury does, and the signature that it carries in one of the two ways in which tokens take it. */
+function readAuthorization(call: Call): { isCancellation: boolean; signature: string } {
+  const { name, args } = authorizations.parseTransaction(call) ?? {}
+  if (name === 'cancelAuthorization') return { isCancellation: true, signature: String(args?.[2]) }
   const [v, r, s] = args?.slice(6) as unknown as [bigint, string, string]
-  return `${r}${s.slice(2)}${v.toString(16).padStart(2, '0')}`
+  const signature = `${r}${s.slice(2)}${v.toString(16).padStart(2, '0')}`
+  return { isCancellation: false, signature }
 }
 
 async function assertMint(db: Db, chain: Chain, { operation, wallet, payload }: Signed) {
