@@ -86,12 +86,12 @@ export async function takeLingering(
 }
 
 /**
- * Most of what is not over has an operation under way, which is found without a look at all that was ever done.
- * `offset 0` has this asked first, whatever the planner expects.
+ * Most of what is executed has an operation under way, which is found without a look at all that was ever done. What
+ * was not begun has none to look for. `offset 0` has this asked first, whatever the planner expects.
  */
 const IDLE = `
 select id, plan from intent i
-where status not in ('completed', 'failed') and not exists (
+where status not in ('completed', 'failed') and status = 'executing' and not exists (
   select from operation op
   where op.intent_id = i.id and op.state in ('queued', 'deferred', 'signed', 'mined'))
 offset 0`

@@ -6,6 +6,7 @@ import { openOperations } from './0058_open_operations.js'
 import { limited } from './0059_limited.js'
 import { lingering } from './0062_lingering.js'
 import { underWay } from './0063_under_way.js'
+import { begun } from './0064_begun.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -109,4 +110,5 @@ export const migrations = [
   { name: '0061_days_of_requests', sql: daysOfRequests },
   { name: '0062_lingering', sql: lingering },
   { name: '0063_under_way', sql: underWay },
+  { name: '0064_begun', sql: begun },
 ]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
+import { findDone } from '../../db/intents/sweeping.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { fill, type Filled } from '../support/growth/fill.js'
 import { reads, statements, type Role, type Statement } from '../support/growth/statements.js'
@@ -76,6 +77,29 @@ describe('rows that are read do not grow with what is stored', () => {
       expect(await countRows(big, statement)).toBeLessThanOrEqual(1.5 * few + MORE)
     },
   )
+})
+
+test('what is done is looked for among what was begun, however much waits to be begun', async () => {
+  const { db } = big.database
+  const countDone = (waiting: number) =>
+    runUndone(
+      { ...big, as: { ...big.as, worker: db } },
+      {
+        ...{ name: 'done', role: 'worker' },
+        async run(trx) {
+          await findDone(trx, { forMs: 3_000, limit: 100 })
+        },
+        begin: `
+          set local session_replication_role = replica;
+          insert into intent select copy.*
+          from generate_series(1, ${waiting}) n, (select * from intent where status = 'executing' limit 1) one,
+            jsonb_populate_record(null::intent, to_jsonb(one)
+              || jsonb_build_object('id', 'waits_' || n, 'status', 'pending', 'plan', null)) copy`,
+      },
+    )
+  const rows = await countDone(0)
+  expect(rows).toBeGreaterThan(0)
+  expect(await countDone(1_000)).toBeLessThan(rows + MORE)
 })
 
 /** Statements that the session of a role keeps, and how often they were planned for their values. */
