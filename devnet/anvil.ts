@@ -21,8 +21,8 @@ const FINALITY_SECONDS = 15
 /**
  * How often a node writes its state file by default, seconds. A chain just deployed has 3.4 MB and costs 0.2 % of
  * a core at 5 s, 1 % at 1 s, without visible gaps between blocks; but the file grows with each block,
- * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing. Meanwhile a node
- * answers nobody: for 0.12 to 0.28 s at 58 to 83 MB.
+ * to 25 MB within an hour at 0.25 s, so that 1 s would keep a disk busy for nothing. While it writes,
+ * a node answers nobody: for 0.12 to 0.28 s at 58 to 83 MB.
  */
 const STATE_INTERVAL_SECONDS = 5
 

@@ -87,7 +87,8 @@ export async function takeLingering(
 
 /**
  * Most of what is executed has an operation under way, which is found without a look at all that was ever done. What
- * was not begun has none to look for. `offset 0` has this asked first, whatever the planner expects.
+ * was not begun has none to look for; the first condition is that of the index. `offset 0` has this asked first,
+ * whatever the planner expects.
  */
 const IDLE = `
 select id, plan from intent i

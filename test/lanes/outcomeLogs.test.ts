@@ -12,6 +12,7 @@ const events = new Interface([
   'event BeforeExecution()',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
+  'event Approval(address indexed owner, address indexed spender, uint256 value)',
   `event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender,
     uint32 indexed finalityThresholdExecuted, bytes messageBody)`,
   `event Supply(address indexed reserve, address user, address indexed onBehalfOf, uint256 amount,
@@ -116,6 +117,7 @@ describe('what an operation has moved', () => {
     const logs = [transferred(usdc, wallet, 9n)]
     const own = authorized(usdc)
     logs.push(own, transferred(addressOf(9), wallet, 8n), transferred(usdc, stranger, 7n))
+    logs.push(logOf(usdc, 'Approval', [treasury, wallet, 6n]))
     logs.push(transferred(usdc, wallet, 1_000_000n))
     expect(minedOf('fund', own, logs)).toMatchObject({ units: 1_000_000n, gasUsed: 1_000n })
   })
