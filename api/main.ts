@@ -11,7 +11,6 @@ import { listenToEvents } from '../db/connection/listen.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, summarize, watchDeployment } from '../probe/watch.js'
-import { createBreaker } from '../temporal/breaker.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
 import { createStarts } from '../temporal/starts.js'
@@ -30,8 +29,7 @@ const logDb = connect(config.DATABASE_URL, 1)
 onStop(() => logDb.destroy())
 const requestLog = createRequestLog(logDb, log)
 onStop(() => requestLog.stop())
-const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = config
-const temporal = connectTemporal(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, [createBreaker()])
+const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => temporal.connection.close())
 const starts = createStarts({ temporal, db, log })
 onStop(() => starts.settled())

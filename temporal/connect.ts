@@ -4,7 +4,6 @@ import {
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
   type ConnectionOptions,
-  type WorkflowClientInterceptor,
 } from '@temporalio/client'
 
 /** Name of the one task queue of intents and fundings. */
@@ -29,11 +28,7 @@ const retryAllButPing: Interceptor = (options, nextCall) =>
  * A client that connects at its first call, so that a process starts while Temporal is away. Queries of
  * closed workflows are refused by the server instead of replaying them.
  */
-export function connectTemporal(
-  address: string,
-  namespace: string,
-  interceptors: WorkflowClientInterceptor[] = [],
-): Client {
+export function connectTemporal(address: string, namespace: string): Client {
   const connection = Connection.lazy({
     address,
     channelArgs: RECONNECT,
@@ -42,7 +37,6 @@ export function connectTemporal(
   return new Client({
     connection,
     namespace,
-    interceptors: { workflow: interceptors },
     workflow: { queryRejectCondition: 'NOT_OPEN' },
   })
 }

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isGrpcServiceError, type Client } from '@temporalio/client'
 import { createTurns } from '../db/connection/turns.js'
 import { setDispatched } from '../db/intents/status.js'
 import { startFunding, startIntent, type FundingStart, type IntentStart } from './start.js'
-import type { Client } from '@temporalio/client'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
 
@@ -11,6 +12,10 @@ const MOST_STARTS = 16
 const ACCOUNT_STARTS = 8
 /** What has not had its turn by then is the sweeper's, which looks for what is older. */
 const PATIENCE_MS = 5_000
+/** Between two tries of a start that did not reach Temporal. */
+const AGAIN_MS = 100
+/** Codes of gRPC for a server that was not reached or has too much to do: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE. */
+const PASSING = [4, 8, 14]
 
 /** Starts workflows of what is stored. Nobody waits for them: what is not started is the sweeper's. */
 export type Starts = {
@@ -22,7 +27,10 @@ export type Starts = {
 
 type Tools = { temporal: Client; db: Db; log: Log }
 
-/** Starts in turns: however many one account has, those of another one wait for few of them. */
+/**
+ * Starts in turns: however many one account has, those of another one wait for few of them. While Temporal is away,
+ * those whose turn it is ask for all, so that a moment without it costs a start no more than that moment.
+ */
 export function createStarts({ temporal, db, log }: Tools): Starts {
   const turns = createTurns({
     share: ACCOUNT_STARTS,
@@ -40,8 +48,9 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     }
     // Written down when its turn is over: whoever comes next need not wait for that.
     const mark = () => setDispatched(db, id).catch(tell('started workflow not written down yet'))
+    const until = Date.now() + PATIENCE_MS
     const begun = turns
-      .run(accountId, start.run)
+      .run(accountId, () => runUntilReached(start.run, until))
       .then(mark, tell('workflow not started yet'))
       .finally(() => open.delete(begun))
     open.add(begun)
@@ -60,4 +69,21 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
       while (open.size > 0) await Promise.all(open)
     },
   }
+}
+
+/** What did not reach Temporal, and may have all the same, is tried again: a workflow that is there is found. */
+async function runUntilReached(run: () => Promise<void>, until: number): Promise<void> {
+  for (;;) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isPassing(error) || Date.now() + AGAIN_MS > until) throw error
+    }
+    await sleep(AGAIN_MS)
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  const { cause = error } = error as { cause?: unknown }
+  return isGrpcServiceError(cause) && PASSING.includes(cause.code)
 }

@@ -118,7 +118,8 @@ async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
 /** Rows that were stored while Temporal was away, or whose process died right after. */
 async function startUndispatched(tools: Tools): Promise<void> {
   await tools.temporal.untilThere()
-  await startAll(tools, once, () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS))
+  const round = { intent: '', funding: '' }
+  await startAll(tools, once, () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS, round))
 }
 
 /** Intents whose end does not hold any more. While a run of one is there, it is tried again later. */

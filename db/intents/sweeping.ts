@@ -21,18 +21,24 @@ const TAKEN_MS = 30_000
 type Rows = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
+/** Where a round is among the accounts: of each kind the one that was served last, empty at first. */
+export type Round = Record<Table, string>
+
 /**
- * Takes some rows whose workflow should have been started a while ago: those that were never tried first, then
- * the oldest. What is over without a workflow, such as a cancelled intent, is none of them. Whoever asks at the
- * same time or soon after gets others.
+ * Takes some rows whose workflow should have been started a while ago, account by account; of each those that were
+ * never tried first, then the oldest. What is over without a workflow, such as a cancelled intent, is none of them.
+ * Whoever asks at the same time or soon after gets others.
+ *
+ * @param round - Moved on by the call.
  */
-export async function takeUndispatched(db: Db, olderThanMs: number): Promise<Startable> {
-  const undispatched = (table: Table) =>
-    db(table).whereNull('dispatched_at').whereRaw(isOlder('created_at'), [olderThanMs])
-  return take(db, {
-    intent: undispatched('intent').whereRaw(LIVE),
-    funding: undispatched('funding'),
-  })
+export async function takeUndispatched(
+  db: Db,
+  olderThanMs: number,
+  round: Round = { intent: '', funding: '' },
+): Promise<Startable> {
+  const intentIds = await takeInTurn(db, 'intent', { olderThanMs, round })
+  const fundingIds = await takeInTurn(db, 'funding', { olderThanMs, round })
+  return readTaken(db, { intentIds, fundingIds })
 }
 
 /** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
@@ -82,7 +88,9 @@ export async function takeLingering(
 ): Promise<Startable> {
   const intent = dispatched(db, 'intent', olderThanMs).whereRaw(`(${LIVE} or ${UNMINTED})`)
   const funding = openFundings(db, olderThanMs)
-  return take(db, { intent: intent.whereIn('id', ids), funding: funding.whereIn('id', ids) })
+  const intentIds = await takeIds(db, 'intent', intent.whereIn('id', ids))
+  const fundingIds = await takeIds(db, 'funding', funding.whereIn('id', ids))
+  return readTaken(db, { intentIds, fundingIds })
 }
 
 /**
@@ -148,9 +156,9 @@ const REFUSED = `
   where o.intent_id = funding.id and o.kind = 'fund'
     and (o.state in ('rejected', 'cancelled') or o.state in ('confirmed', 'final') and not o.success)`
 
-async function take(db: Db, lost: Record<Table, Rows>): Promise<Startable> {
-  const intentIds = await takeIds(db, 'intent', lost.intent)
-  const fundingIds = await takeIds(db, 'funding', lost.funding)
+type Taken = { intentIds: string[]; fundingIds: string[] }
+
+async function readTaken(db: Db, { intentIds, fundingIds }: Taken): Promise<Startable> {
   const rows = await readStartable(db, intentIds).select<(Intent & Owned)[]>()
   const fundings = await readFundings(db, fundingIds)
   return {
@@ -178,6 +186,54 @@ const readStartable = (db: Db, ids: string[]) =>
       'a.plan as tier',
       'w.user_id as userId',
     ])
+
+/** Its workflow should have been started a while ago, and nobody tries to. */
+const isUnstarted = (table: Table) =>
+  `dispatched_at is null and ${table === 'intent' ? LIVE : 'true'}
+    and created_at < clock_timestamp() - :olderThanMs * interval '1 millisecond'
+    and (swept_at is null or swept_at < clock_timestamp() - ${TAKEN_MS} * interval '1 millisecond')`
+
+const accountAfter = (table: Table, account: string) => `(
+    select account_id from ${table} where ${isUnstarted(table)} and account_id > ${account} order by 1 limit 1)`
+
+/**
+ * `turns` walks from account to account, each step one look into an index. Of each as many are looked at as are taken
+ * together, so that the cost does not hang on how much waits.
+ */
+const takeOfAccounts = (table: Table) => `
+with recursive turns (account_id, n) as (
+  select cast(:after as text), 0
+  union all
+  select next.account_id, t.n + 1 from turns t cross join lateral ${accountAfter(table, 't.account_id')} next
+  where t.n < ${BATCH}
+), candidate as (
+  select one.* from turns t cross join lateral (
+    select id, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
+    where account_id = t.account_id and ${isUnstarted(table)}
+    order by swept_at nulls first, created_at limit ${BATCH}) one
+  where t.n > 0
+), taken as (
+  update ${table} set swept_at = clock_timestamp() where id = any (array(
+    select id from ${table} join candidate using (id) where ${isUnstarted(table)}
+    order by place, created_at limit ${BATCH} for update of ${table} skip locked))
+  returning id)
+select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids`
+
+/** Takes rows of the accounts whose turn it is; of the first ones again after the last. */
+async function takeInTurn(
+  db: Db,
+  table: Table,
+  { olderThanMs, round }: { olderThanMs: number; round: Round },
+): Promise<string[]> {
+  const { [table]: after } = round
+  const { rows } = await db.raw<{ rows: [{ upTo: string; ids: string[] }] }>(
+    takeOfAccounts(table),
+    { olderThanMs, after },
+  )
+  const [{ upTo, ids }] = rows
+  round[table] = upTo
+  return ids.length === 0 && after !== '' ? takeInTurn(db, table, { olderThanMs, round }) : ids
+}
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
   const free = lost

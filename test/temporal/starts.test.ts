@@ -1,12 +1,16 @@
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { intentColumns, type Intent } from '../../db/intents/intents.js'
 import { createLog } from '../../log.js'
+import { connectTemporal } from '../../temporal/connect.js'
+import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import { createStarts } from '../../temporal/starts.js'
 import { insertTestIntent, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import type { Client } from '@temporalio/client'
 
 let database: TestDatabase
@@ -33,22 +37,40 @@ function createTemporal() {
   return { started, client: { withDeadline, workflow: { start } } as unknown as Client }
 }
 
+const createQuietLog = () =>
+  createLog('api', 'fatal', new Writable({ write: (_chunk, _as, done) => done() }))
+
+/** New intents of a new account. */
+async function insertIntents(count: number): Promise<Intent[]> {
+  const wallet = await insertTestWallet(database.db)
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) ids.push(await insertTestIntent(database.db, wallet, 'planning'))
+  return database.db('intent').whereIn('id', ids).orderBy('id').select<Intent[]>(intentColumns)
+}
+
+const findMarked = (intents: Intent[]) =>
+  database
+    .db('intent')
+    .whereIn(
+      'id',
+      intents.map(({ id }) => id),
+    )
+    .whereNotNull('dispatched_at')
+    .orderBy('id')
+    .pluck<string[]>('id')
+
 describe('createStarts', () => {
   test('begins the next before what was started is written down, and settles when all is', async () => {
-    const wallet = await insertTestWallet(database.db)
-    const ids: string[] = []
-    for (let i = 0; i < 9; i++) ids.push(await insertTestIntent(database.db, wallet, 'planning'))
-    const rows = () => database.db('intent').whereIn('id', ids).orderBy('id')
-    const intents = await rows().select<Intent[]>(intentColumns)
+    const intents = await insertIntents(9)
+    const ids = intents.map(({ id }) => id)
     const { started, client } = createTemporal()
-    const log = createLog('api', 'fatal', new Writable({ write: (_chunk, _as, done) => done() }))
-    const starts = createStarts({ temporal: client, db: api, log })
+    const starts = createStarts({ temporal: client, db: api, log: createQuietLog() })
     const holder = await database.db.transaction()
     await holder('intent').whereIn('id', ids.slice(0, 8)).forUpdate().select('id')
     for (const intent of intents) starts.intent({ intent, tier: 'free', userId: 'user' })
     let isSettled = false
     const settled = starts.settled().then(() => (isSettled = true))
-    const marked = () => rows().whereNotNull('dispatched_at').pluck<string[]>('id')
+    const marked = () => findMarked(intents)
     while ((await marked()).length === 0) await sleep(20)
     expect(await marked()).toEqual(ids.slice(8))
     expect(started).toEqual(ids)
@@ -56,5 +78,85 @@ describe('createStarts', () => {
     await holder.rollback()
     await settled
     expect(await marked()).toEqual(ids)
+  })
+})
+
+describe('while Temporal is not there for a moment', () => {
+  let server: TemporalServer
+  let proxy: TcpProxy
+  let temporal: Client
+
+  beforeAll(async () => {
+    server = await startTemporalServer()
+    const direct = connectTemporal(server.address, 'default')
+    await registerSearchAttributes(direct)
+    await direct.connection.close()
+  })
+  afterAll(() => server?.stop())
+  beforeEach(async () => {
+    proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })
+    temporal = connectTemporal(`127.0.0.1:${proxy.port}`, 'default')
+  })
+  afterEach(async () => {
+    await temporal.connection.close()
+    await proxy.stop()
+  })
+
+  const createRealStarts = () => createStarts({ temporal, db: api, log: createQuietLog() })
+
+  test.each(['closed', 'frozen', 'deaf'] as const)(
+    'it is %s: what is stored meanwhile is started when it is back, of each account, and once',
+    async (mode) => {
+      const starts = createRealStarts()
+      const [before, many, few] = [
+        await insertIntents(1),
+        await insertIntents(20),
+        await insertIntents(2),
+      ]
+      const start = (intents: Intent[]) => {
+        for (const intent of intents) starts.intent({ intent, tier: 'free', userId: 'user' })
+      }
+      start(before)
+      await starts.settled()
+      proxy.set(mode)
+      start(many)
+      start(few)
+      // Longer than a start waits for its answer.
+      await sleep(2_000)
+      expect(await findMarked([...many, ...few])).toEqual([])
+      proxy.set('closed')
+      proxy.set('open')
+      await starts.settled()
+      const all = [...before, ...many, ...few].map(({ id }) => id)
+      expect(await findMarked([...before, ...many, ...few])).toEqual(all.sort())
+      for (const id of all) {
+        const { status } = await temporal.workflow.getHandle(id).describe()
+        expect(status.name).toBe('RUNNING')
+      }
+    },
+  )
+
+  test('a process that finds it away at its start starts workflows once it is there', async () => {
+    proxy.set('closed')
+    const starts = createRealStarts()
+    const [intent] = await insertIntents(1)
+    if (!intent) throw new Error('No intent.')
+    starts.intent({ intent, tier: 'free', userId: 'user' })
+    await sleep(2_000)
+    proxy.set('open')
+    await starts.settled()
+    expect(await findMarked([intent])).toEqual([intent.id])
+  })
+
+  test('what Temporal itself refuses is asked for once, and holds up no other one', async () => {
+    const starts = createRealStarts()
+    const [refused, next] = await insertIntents(2)
+    if (!refused || !next) throw new Error('No intents.')
+    // Larger than what Temporal takes as input.
+    const plan = { ...refused.plan, reasoning: 'x'.repeat(3_000_000) } as Intent['plan']
+    starts.intent({ intent: { ...refused, plan }, tier: 'free', userId: 'user' })
+    starts.intent({ intent: next, tier: 'free', userId: 'user' })
+    await starts.settled()
+    expect(await findMarked([refused, next])).toEqual([next.id])
   })
 })

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { findLingering, takeLingering, takeUndispatched } from '../../../db/intents/sweeping.js'
+import {
+  findLingering,
+  takeLingering,
+  takeUndispatched,
+  type Round,
+} from '../../../db/intents/sweeping.js'
 import {
   inBlock,
   insertTestFunding,
@@ -28,8 +33,8 @@ afterEach(async () => {
 
 const forget = (values = {}) =>
   insertTestIntent(database.db, wallet, 'planning', { created_at: new Date(0), ...values })
-const takenIds = async () => {
-  const { intents, fundings } = await takeUndispatched(db, 5_000)
+const takenIds = async (round?: Round) => {
+  const { intents, fundings } = await takeUndispatched(db, 5_000, round)
   return [...intents.map(({ intent }) => intent.id), ...fundings.map(({ funding: { id } }) => id)]
 }
 
@@ -37,7 +42,7 @@ describe('takeUndispatched', () => {
   test('gives each row to one of those who ask at the same time, with the tier of its account', async () => {
     const waiting = [await insertTestFunding(database.db, wallet)]
     for (let i = 0; i < 25; i += 1) waiting.push(await forget())
-    const taken = await Promise.all(Array.from({ length: 8 }, takenIds))
+    const taken = await Promise.all(Array.from({ length: 8 }, () => takenIds()))
     // Who comes second may find the rows locked, and takes others: several rounds until nothing is left.
     for (let more = await takenIds(); more.length > 0; more = await takenIds()) taken.push(more)
     expect(taken.flat().sort()).toEqual(waiting.sort())
@@ -53,6 +58,36 @@ describe('takeUndispatched', () => {
       await trx('intent').where({ id: held }).forUpdate().select('id')
       expect(await takenIds()).toEqual([free])
     })
+  })
+
+  test('goes from account to account: few of one have their turn before many of another', async () => {
+    for (let i = 0; i < 30; i += 1) await forget()
+    const others = [await insertTestWallet(database.db), await insertTestWallet(database.db)]
+    const few: string[] = []
+    for (const other of [...others, ...others]) {
+      few.push(await insertTestIntent(database.db, other, 'planning', { created_at: new Date(1) }))
+    }
+    expect(await takenIds()).toEqual(expect.arrayContaining(few))
+  })
+
+  test('in a round each of more accounts than are served together has its turn', async () => {
+    const values = { created_at: new Date(0) }
+    const waiting = [await forget(), await forget()]
+    for (let i = 0; i < 24; i += 1) {
+      const other = await insertTestWallet(database.db)
+      waiting.push(await insertTestIntent(database.db, other, 'planning', values))
+      waiting.push(await insertTestFunding(database.db, other, values))
+    }
+    const round = { intent: '', funding: '' }
+    const taken: string[][] = []
+    do taken.push(await takenIds(round))
+    while (taken.at(-1)?.length)
+    const [first = [], second = [], third = []] = taken
+    expect([...first, ...second].filter((id) => waiting.slice(0, 2).includes(id))).not.toHaveLength(
+      2,
+    )
+    expect([first.length, second.length, third.length]).toEqual([20, 20, 9])
+    expect(taken.flat().sort()).toEqual(waiting.sort())
   })
 
   test('what was tried comes after what was not, and not before half a minute is over', async () => {
