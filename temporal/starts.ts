@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isGrpcServiceError, type Client } from '@temporalio/client'
 import { createTurns } from '../db/connection/turns.js'
 import { setDispatched } from '../db/intents/status.js'
+import { createRoom, type Place } from './room.js'
 import { startFunding, startIntent, type FundingStart, type IntentStart } from './start.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
@@ -19,6 +20,12 @@ const PASSING = [4, 8, 14]
 
 /** Starts workflows of what is stored. Nobody waits for them: what is not started is the sweeper's. */
 export type Starts = {
+  /**
+   * Resolves when there is room for another intent of an account, whose place is to be left when it was handed over.
+   *
+   * @throws {ServiceError} UNAVAILABLE when those before it take too long.
+   */
+  enter(accountId: string): Promise<Pick<Place, 'leave'>>
   intent(start: IntentStart): void
   funding(start: FundingStart): void
   /** Resolves when nothing is under way. */
@@ -26,6 +33,7 @@ export type Starts = {
 }
 
 type Tools = { temporal: Client; db: Db; log: Log }
+type Start = { facts: object; place?: Place; run: () => Promise<void> }
 
 /**
  * Starts in turns: however many one account has, those of another one wait for few of them. While Temporal is away,
@@ -37,29 +45,35 @@ export function createStarts({ temporal, db, log }: Tools): Starts {
     width: MOST_STARTS,
     patienceMs: PATIENCE_MS,
   })
+  const room = createRoom(db)
   const open = new Set<Promise<void>>()
-  const begin = (
-    accountId: string,
-    id: string,
-    start: { facts: object; run: () => Promise<void> },
-  ) => {
+  const begin = (accountId: string, id: string, start: Start) => {
     const tell = (what: string) => (error: unknown) => {
       log.warn({ ...start.facts, err: error }, what)
     }
+    const until = Date.now() + PATIENCE_MS
+    const run = async () => {
+      await start.place?.untilRoom()
+      await runUntilReached(start.run, until)
+    }
     // Written down when its turn is over: whoever comes next need not wait for that.
     const mark = () => setDispatched(db, id).catch(tell('started workflow not written down yet'))
-    const until = Date.now() + PATIENCE_MS
     const begun = turns
-      .run(accountId, () => runUntilReached(start.run, until))
+      .run(accountId, run)
       .then(mark, tell('workflow not started yet'))
-      .finally(() => open.delete(begun))
+      .finally(() => {
+        start.place?.leave()
+        open.delete(begun)
+      })
     open.add(begun)
   }
   return {
+    enter: room.enter,
     intent(start) {
       const { id, accountId, requestId } = start.intent
       const facts = { intent: id, requestId }
-      begin(accountId, id, { facts, run: () => startIntent(temporal, start) })
+      const place = room.place(accountId)
+      begin(accountId, id, { facts, place, run: () => startIntent(temporal, start) })
     },
     funding(start) {
       const { id, accountId } = start.funding

@@ -38,6 +38,8 @@ const SWEEP_LOCK = [7_703, 1] as const
 const UNDISPATCHED_EVERY_MS = 2_000
 /** The API starts workflows itself; what is older than this it did not manage to. */
 const UNDISPATCHED_AFTER_MS = 5_000
+/** Where there is no room, one of an account is started all the same after so long: 8 a second, whatever stands still. */
+const HELD_UP_MS = 125
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
 /** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
@@ -246,7 +248,8 @@ async function startAll(
   const { temporal, log, stopping } = tools
   let failed = 0
   while (!stopping.aborted) {
-    const starts = startsOf(tools, await take(), options)
+    const taken = await take()
+    const starts = startsOf(tools, taken, options)
     if (starts.length === 0) break
     const results = await Promise.all(starts.map((start) => attempt(start, tools)))
     const failures = results.filter((failure) => failure !== undefined)
@@ -254,6 +257,7 @@ async function startAll(
     for (const failure of failures) {
       if (++failed <= TOLD) log.warn(failure, 'workflow not started')
     }
+    if (taken.isHeldUp) await sleep(HELD_UP_MS)
   }
   if (failed > TOLD) log.warn({ failed }, 'workflows not started')
 }

@@ -4,7 +4,6 @@ import { previewPlan, storeBeside, storeIntent } from '../../planning/intents.js
 import { planOnceBooked } from '../../planning/booking.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
-import { waitForRoom } from './room.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Intent, Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
@@ -85,9 +84,13 @@ export async function submitIntent(
     })
   }
   const spender = { accountId, walletId, address }
-  await waitForRoom(services.db, accountId)
-  const answer = await planOnceBooked(services, spender, { request, attempt })
-  crashPoint('api: before the start')
-  if (intent) services.starts.intent({ intent, tier, userId: wallet.userId })
-  return answer
+  const place = await services.starts.enter(accountId)
+  try {
+    const answer = await planOnceBooked(services, spender, { request, attempt })
+    crashPoint('api: before the start')
+    if (intent) services.starts.intent({ intent, tier, userId: wallet.userId })
+    return answer
+  } finally {
+    place.leave()
+  }
 }

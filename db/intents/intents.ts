@@ -202,26 +202,6 @@ function within(
   }
 }
 
-/** How many of the newest started intents of an account have no step ordered and are no older than this; a limit at most. */
-export async function countUnordered(
-  db: Db,
-  accountId: string,
-  { newerThanMs, limit }: { newerThanMs: number; limit: number },
-): Promise<number> {
-  const newest = db('intent')
-    .where({ account_id: accountId, status: 'planning' })
-    .whereNotNull('dispatched_at')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .select('created_at')
-  const recent = db
-    .from(newest.as('newest'))
-    .whereRaw(`created_at > clock_timestamp() - ? * interval '1 millisecond'`, [newerThanMs])
-    .count<{ count: bigint }[]>('* as count')
-  const [row] = await selectScoped<{ count: bigint }>(db, accountId, recent)
-  return Number(row?.count ?? 0)
-}
-
 /** The intent that retries another one, undefined when none does. */
 export async function findRetry(
   db: Db,

@@ -1,16 +1,18 @@
 import type { Knex } from 'knex'
 import { fundingColumns, type Funding } from './fundings.js'
 import { intentColumns, type Intent } from './intents.js'
+import { MOST_UNORDERED, UNORDERED_MS } from './unordered.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
 /** What a start says of an intent beside it: the tier of its account, and the user of its wallet. */
 type Owned = { tier: Tier; userId: string }
 
-/** Whose workflow is to be started. */
+/** Whose workflow is to be started. `isHeldUp`: of no account there is room for more than one. */
 export type Startable = {
   intents: ({ intent: Intent } & Owned)[]
   fundings: { funding: Funding; tier: Tier }[]
+  isHeldUp: boolean
 }
 
 /** As many of each kind are started at the same time. */
@@ -36,9 +38,10 @@ export async function takeUndispatched(
   olderThanMs: number,
   round: Round = { intent: '', funding: '' },
 ): Promise<Startable> {
-  const intentIds = await takeInTurn(db, 'intent', { olderThanMs, round })
-  const fundingIds = await takeInTurn(db, 'funding', { olderThanMs, round })
-  return readTaken(db, { intentIds, fundingIds })
+  const intents = await takeInTurn(db, 'intent', { olderThanMs, round })
+  const fundings = await takeInTurn(db, 'funding', { olderThanMs, round })
+  const isHeldUp = intents.isHeldUp && fundings.isHeldUp
+  return readTaken(db, { intentIds: intents.ids, fundingIds: fundings.ids, isHeldUp })
 }
 
 /** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
@@ -90,7 +93,7 @@ export async function takeLingering(
   const funding = openFundings(db, olderThanMs)
   const intentIds = await takeIds(db, 'intent', intent.whereIn('id', ids))
   const fundingIds = await takeIds(db, 'funding', funding.whereIn('id', ids))
-  return readTaken(db, { intentIds, fundingIds })
+  return readTaken(db, { intentIds, fundingIds, isHeldUp: false })
 }
 
 /**
@@ -156,14 +159,15 @@ const REFUSED = `
   where o.intent_id = funding.id and o.kind = 'fund'
     and (o.state in ('rejected', 'cancelled') or o.state in ('confirmed', 'final') and not o.success)`
 
-type Taken = { intentIds: string[]; fundingIds: string[] }
+type Taken = { intentIds: string[]; fundingIds: string[]; isHeldUp: boolean }
 
-async function readTaken(db: Db, { intentIds, fundingIds }: Taken): Promise<Startable> {
+async function readTaken(db: Db, { intentIds, fundingIds, isHeldUp }: Taken): Promise<Startable> {
   const rows = await readStartable(db, intentIds).select<(Intent & Owned)[]>()
   const fundings = await readFundings(db, fundingIds)
   return {
     intents: rows.map(({ tier, userId, ...intent }) => ({ intent, tier, userId })),
     fundings: fundings.map(({ tier, ...funding }) => ({ funding, tier })),
+    isHeldUp,
   }
 }
 
@@ -196,6 +200,17 @@ const isUnstarted = (table: Table) =>
 const accountAfter = (table: Table, account: string) => `(
     select account_id from ${table} where ${isUnstarted(table)} and account_id > ${account} order by 1 limit 1)`
 
+/** Of an account so many may be started now, beside those that were taken of it and have no step ordered yet. */
+const roomOf: Record<Table, string> = {
+  intent: `(
+    select ${MOST_UNORDERED} - count(*) from (
+      select from intent i
+      where i.account_id = t.account_id and i.status = 'planning' and i.dispatched_at is not null
+        and i.swept_at > clock_timestamp() - ${UNORDERED_MS} * interval '1 millisecond'
+      limit ${MOST_UNORDERED}) unordered)`,
+  funding: String(BATCH),
+}
+
 /**
  * `turns` walks from account to account, each step one look into an index. Of each as many are looked at as are taken
  * together, so that the cost does not hang on how much waits.
@@ -206,33 +221,36 @@ with recursive turns (account_id, n) as (
   union all
   select next.account_id, t.n + 1 from turns t cross join lateral ${accountAfter(table, 't.account_id')} next
   where t.n < ${BATCH}
+), served as (
+  select t.account_id, ${roomOf[table]} as room from turns t where t.n > 0
 ), candidate as (
-  select one.* from turns t cross join lateral (
+  select one.* from served t cross join lateral (
     select id, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
     where account_id = t.account_id and ${isUnstarted(table)}
-    order by swept_at nulls first, created_at limit ${BATCH}) one
-  where t.n > 0
+    order by swept_at nulls first, created_at limit greatest(t.room, 1)) one
 ), taken as (
   update ${table} set swept_at = clock_timestamp() where id = any (array(
     select id from ${table} join candidate using (id) where ${isUnstarted(table)}
     order by place, created_at limit ${BATCH} for update of ${table} skip locked))
   returning id)
-select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids`
+select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids,
+  (select max(room) <= 0 from served) as "isHeldUp"`
+
+/** `isHeldUp` is null when there is nothing to be started. */
+type Turn = { upTo: string; ids: string[]; isHeldUp: boolean | null }
 
 /** Takes rows of the accounts whose turn it is; of the first ones again after the last. */
 async function takeInTurn(
   db: Db,
   table: Table,
   { olderThanMs, round }: { olderThanMs: number; round: Round },
-): Promise<string[]> {
+): Promise<{ ids: string[]; isHeldUp: boolean }> {
   const { [table]: after } = round
-  const { rows } = await db.raw<{ rows: [{ upTo: string; ids: string[] }] }>(
-    takeOfAccounts(table),
-    { olderThanMs, after },
-  )
-  const [{ upTo, ids }] = rows
+  const { rows } = await db.raw<{ rows: [Turn] }>(takeOfAccounts(table), { olderThanMs, after })
+  const [{ upTo, ids, isHeldUp }] = rows
   round[table] = upTo
-  return ids.length === 0 && after !== '' ? takeInTurn(db, table, { olderThanMs, round }) : ids
+  if (isHeldUp === null && after !== '') return takeInTurn(db, table, { olderThanMs, round })
+  return { ids, isHeldUp: isHeldUp ?? true }
 }
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {

@@ -6,6 +6,7 @@ import {
   takeUndispatched,
   type Round,
 } from '../../../db/intents/sweeping.js'
+import { MOST_UNORDERED as ROOM } from '../../../db/intents/unordered.js'
 import {
   inBlock,
   insertTestFunding,
@@ -72,34 +73,58 @@ describe('takeUndispatched', () => {
 
   test('in a round each of more accounts than are served together has its turn', async () => {
     const values = { created_at: new Date(0) }
-    const waiting = [await forget(), await forget()]
-    for (let i = 0; i < 24; i += 1) {
+    const owners = new Map<string, string>()
+    for (let i = 0; i < 25; i += 1) {
       const other = await insertTestWallet(database.db)
-      waiting.push(await insertTestIntent(database.db, other, 'planning', values))
-      waiting.push(await insertTestFunding(database.db, other, values))
+      const insert = () => insertTestIntent(database.db, other, 'planning', values)
+      for (const id of [await insert(), await insert()]) owners.set(id, other.accountId)
     }
     const round = { intent: '', funding: '' }
-    const taken: string[][] = []
-    do taken.push(await takenIds(round))
-    while (taken.at(-1)?.length)
-    const [first = [], second = [], third = []] = taken
-    expect([...first, ...second].filter((id) => waiting.slice(0, 2).includes(id))).not.toHaveLength(
-      2,
-    )
-    expect([first.length, second.length, third.length]).toEqual([20, 20, 9])
-    expect(taken.flat().sort()).toEqual(waiting.sort())
+    const taken: string[] = []
+    for (let more = await takenIds(round); more.length > 0; more = await takenIds(round)) {
+      taken.push(...more)
+    }
+    expect(taken.toSorted()).toEqual([...owners.keys()].toSorted())
+    const firsts = taken.slice(0, 30).map((id) => owners.get(id))
+    expect(new Set(firsts).size).toBe(25)
   })
 
   test('what was tried comes after what was not, and not before half a minute is over', async () => {
     const minuteAgo = new Date(Date.now() - 60_000)
-    for (let i = 0; i < 10; i += 1) await forget({ swept_at: minuteAgo })
+    for (let i = 0; i < ROOM; i += 1) await forget({ swept_at: minuteAgo })
     await forget({ swept_at: new Date() })
     const fresh = await forget({ created_at: new Date(Date.now() - 10_000) })
     const first = await takenIds()
-    expect(first).toHaveLength(10)
+    expect(first).toHaveLength(ROOM)
     expect(first).toContain(fresh)
     expect(await takenIds()).toHaveLength(1)
     expect(await takenIds()).toEqual([])
+  })
+
+  test('takes one of an account while others of it have no step ordered, and says so', async () => {
+    for (let i = 0; i < 3 * ROOM; i += 1) await forget()
+    const start = async (ids: string[]) => {
+      await database.db('intent').whereIn('id', ids).update({ dispatched_at: new Date() })
+    }
+    const first = await takeUndispatched(db, 5_000)
+    expect(first).toMatchObject({ isHeldUp: false })
+    const ids = first.intents.map(({ intent }) => intent.id)
+    expect(ids).toHaveLength(ROOM)
+    await start(ids)
+    expect(await takeUndispatched(db, 5_000)).toMatchObject({ intents: [{}], isHeldUp: true })
+    const other = await insertTestWallet(database.db)
+    const values = { created_at: new Date(0) }
+    const free: string[] = []
+    for (let i = 0; i < 3; i += 1) {
+      free.push(await insertTestIntent(database.db, other, 'planning', values))
+    }
+    const second = await takeUndispatched(db, 5_000)
+    expect(second).toMatchObject({ isHeldUp: false })
+    const seconds = second.intents.map(({ intent }) => intent.id)
+    expect(seconds).toHaveLength(1 + free.length)
+    expect(seconds).toEqual(expect.arrayContaining(free))
+    await database.db('intent').whereIn('id', ids).update({ status: 'executing' })
+    expect(await takenIds()).toHaveLength(ROOM)
   })
 })
 

@@ -156,6 +156,7 @@ describe('while Temporal takes its time', () => {
   test('the answer does not wait for the start, which is noted when it is made', async () => {
     const { status, body } = await lend(key, await newWallet(key))
     expect(status).toBe(201)
+    while (asked.length === 0) await turn()
     expect(asked).toEqual([body.id])
     expect(await dispatchedOf(body.id)).toBeNull()
     letGo()
