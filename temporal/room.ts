@@ -5,8 +5,11 @@ import type { Db } from '../db/connection/connect.js'
 
 /** An account that has brought an intent within this time is about. */
 const ABOUT_MS = 60_000
-/** What finds no room goes on all the same after so long: 8 a second, whatever is away or stands still. */
-const USUAL = { longestMs: 125 }
+/**
+ * What finds no room goes on all the same after so long, whatever is away or stands still: 8 a second are taken from
+ * their callers, and 2 a second are started.
+ */
+const USUAL = { enteringMs: 125, startingMs: 500 }
 /** So that the work is done before the time of an answer is over. */
 const PATIENCE_MS = 8_000
 /** Between two looks for room: at what this process has, and at what is stored. */
@@ -52,22 +55,21 @@ type Caller = { seenAt: number; inside: number; starting: number; left: number }
  * Each process knows its own callers; what they have started is counted for all of them.
  *
  * @param db - A pool.
- * @param options - `longestMs`: how long one without room waits.
  */
-export function createRoom(db: Db, { longestMs } = USUAL): Room {
+export function createRoom(db: Db, { enteringMs, startingMs } = USUAL): Room {
   const entering = createTurns({ share: 1, patienceMs: PATIENCE_MS })
   const starting = createTurns({ share: 1, patienceMs: PATIENCE_MS })
   const callers = createCallers()
 
   async function untilFew(accountId: string, caller: Caller): Promise<void> {
-    const until = Date.now() + longestMs
+    const until = Date.now() + enteringMs
     while (caller.inside >= MOST_UNORDERED && Date.now() < until && callers.hasOthers(accountId)) {
       await sleep(LOOK_MS)
     }
   }
 
   async function untilOrdered(accountId: string, caller: Caller): Promise<void> {
-    const until = Date.now() + longestMs
+    const until = Date.now() + startingMs
     while (caller.left <= 0 && Date.now() < until && callers.hasOthers(accountId)) {
       caller.left = MOST_UNORDERED - caller.starting - (await countUnordered(db, accountId))
       if (caller.left <= 0) await sleep(COUNT_MS)

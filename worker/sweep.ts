@@ -38,8 +38,8 @@ const SWEEP_LOCK = [7_703, 1] as const
 const UNDISPATCHED_EVERY_MS = 2_000
 /** The API starts workflows itself; what is older than this it did not manage to. */
 const UNDISPATCHED_AFTER_MS = 5_000
-/** Where there is no room, one of an account is started all the same after so long: 8 a second, whatever stands still. */
-const HELD_UP_MS = 125
+/** Between two looks for room for an account's starts, and looks after which one is started all the same. */
+const HELD_UP = { everyMs: 100, looks: 5 }
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
 /** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
@@ -120,8 +120,18 @@ async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
 /** Rows that were stored while Temporal was away, or whose process died right after. */
 async function startUndispatched(tools: Tools): Promise<void> {
   await tools.temporal.untilThere()
-  const round = { intent: '', funding: '' }
-  await startAll(tools, once, () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS, round))
+  const round = { intent: '', funding: '', least: 0 }
+  const take = () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS, round)
+  await startAll(tools, once, async () => {
+    round.least = 0
+    let taken = await take()
+    for (let looks = 1; taken.isHeldUp && !tools.stopping.aborted; looks++) {
+      await sleep(HELD_UP.everyMs)
+      round.least = looks < HELD_UP.looks ? 0 : 1
+      taken = await take()
+    }
+    return taken
+  })
 }
 
 /** Intents whose end does not hold any more. While a run of one is there, it is tried again later. */
@@ -248,8 +258,7 @@ async function startAll(
   const { temporal, log, stopping } = tools
   let failed = 0
   while (!stopping.aborted) {
-    const taken = await take()
-    const starts = startsOf(tools, taken, options)
+    const starts = startsOf(tools, await take(), options)
     if (starts.length === 0) break
     const results = await Promise.all(starts.map((start) => attempt(start, tools)))
     const failures = results.filter((failure) => failure !== undefined)
@@ -257,7 +266,6 @@ async function startAll(
     for (const failure of failures) {
       if (++failed <= TOLD) log.warn(failure, 'workflow not started')
     }
-    if (taken.isHeldUp) await sleep(HELD_UP_MS)
   }
   if (failed > TOLD) log.warn({ failed }, 'workflows not started')
 }

@@ -8,7 +8,7 @@ import type { Db } from '../connection/connect.js'
 /** What a start says of an intent beside it: the tier of its account, and the user of its wallet. */
 type Owned = { tier: Tier; userId: string }
 
-/** Whose workflow is to be started. `isHeldUp`: of no account there is room for more than one. */
+/** Whose workflow is to be started. `isHeldUp`: nobody's now, though some wait: their accounts have no room. */
 export type Startable = {
   intents: ({ intent: Intent } & Owned)[]
   fundings: { funding: Funding; tier: Tier }[]
@@ -23,8 +23,11 @@ const TAKEN_MS = 30_000
 type Rows = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
-/** Where a round is among the accounts: of each kind the one that was served last, empty at first. */
-export type Round = Record<Table, string>
+/**
+ * Where a round is among the accounts: of each kind the one that was served last, empty at first. `least`: so many of an
+ * account are taken though others of it have no step ordered yet.
+ */
+export type Round = Record<Table, string> & { least: number }
 
 /**
  * Takes some rows whose workflow should have been started a while ago, account by account; of each those that were
@@ -36,11 +39,12 @@ export type Round = Record<Table, string>
 export async function takeUndispatched(
   db: Db,
   olderThanMs: number,
-  round: Round = { intent: '', funding: '' },
+  round: Round = { intent: '', funding: '', least: 0 },
 ): Promise<Startable> {
   const intents = await takeInTurn(db, 'intent', { olderThanMs, round })
   const fundings = await takeInTurn(db, 'funding', { olderThanMs, round })
-  const isHeldUp = intents.isHeldUp && fundings.isHeldUp
+  const isWaiting = intents.isWaiting || fundings.isWaiting
+  const isHeldUp = isWaiting && intents.ids.length + fundings.ids.length === 0
   return readTaken(db, { intentIds: intents.ids, fundingIds: fundings.ids, isHeldUp })
 }
 
@@ -227,30 +231,30 @@ with recursive turns (account_id, n) as (
   select one.* from served t cross join lateral (
     select id, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
     where account_id = t.account_id and ${isUnstarted(table)}
-    order by swept_at nulls first, created_at limit greatest(t.room, 1)) one
+    order by swept_at nulls first, created_at limit greatest(t.room, :least)) one
 ), taken as (
   update ${table} set swept_at = clock_timestamp() where id = any (array(
     select id from ${table} join candidate using (id) where ${isUnstarted(table)}
     order by place, created_at limit ${BATCH} for update of ${table} skip locked))
   returning id)
 select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids,
-  (select max(room) <= 0 from served) as "isHeldUp"`
+  exists (select from served) as "isWaiting"`
 
-/** `isHeldUp` is null when there is nothing to be started. */
-type Turn = { upTo: string; ids: string[]; isHeldUp: boolean | null }
+type Turn = { upTo: string; ids: string[]; isWaiting: boolean }
 
 /** Takes rows of the accounts whose turn it is; of the first ones again after the last. */
 async function takeInTurn(
   db: Db,
   table: Table,
   { olderThanMs, round }: { olderThanMs: number; round: Round },
-): Promise<{ ids: string[]; isHeldUp: boolean }> {
-  const { [table]: after } = round
-  const { rows } = await db.raw<{ rows: [Turn] }>(takeOfAccounts(table), { olderThanMs, after })
-  const [{ upTo, ids, isHeldUp }] = rows
+): Promise<{ ids: string[]; isWaiting: boolean }> {
+  const { [table]: after, least } = round
+  const values = { olderThanMs, after, least }
+  const { rows } = await db.raw<{ rows: [Turn] }>(takeOfAccounts(table), values)
+  const [{ upTo, ids, isWaiting }] = rows
   round[table] = upTo
-  if (isHeldUp === null && after !== '') return takeInTurn(db, table, { olderThanMs, round })
-  return { ids, isHeldUp: isHeldUp ?? true }
+  if (!isWaiting && after !== '') return takeInTurn(db, table, { olderThanMs, round })
+  return { ids, isWaiting }
 }
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop())
 beforeEach(async () => {
   api = connect(database.urlAs('steward_api'), 2)
-  room = createRoom(api, { longestMs: DAY_MS })
+  room = createRoom(api, { enteringMs: DAY_MS, startingMs: DAY_MS })
   many = await insertTestWallet(database.db)
   few = await insertTestWallet(database.db)
 })
@@ -62,7 +62,7 @@ describe('room for another intent of an account', () => {
   })
 
   test('is not waited for longer than was said', async () => {
-    room = createRoom(api, { longestMs: 1 })
+    room = createRoom(api, { enteringMs: 1, startingMs: 1 })
     await enter(few)
     expect(await enterMany(3 * ROOM)).toHaveLength(3 * ROOM)
   })
@@ -122,7 +122,7 @@ describe('room for the start of an intent', () => {
   })
 
   test('is not waited for longer than was said', async () => {
-    room = createRoom(api, { longestMs: 1 })
+    room = createRoom(api, { enteringMs: 1, startingMs: 1 })
     await enter(few)
     await insertSome(ROOM)
     for (const place of await enterMany(3)) await place.untilRoom()

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { intentColumns, type Intent } from '../../db/intents/intents.js'
+import { MOST_UNORDERED } from '../../db/intents/unordered.js'
 import { createLog } from '../../log.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
@@ -78,6 +79,23 @@ describe('createStarts', () => {
     await holder.rollback()
     await settled
     expect(await marked()).toEqual(ids)
+  })
+
+  test('begins those of an account without ordered steps one by one while others are about, who pass', async () => {
+    const { started, client } = createTemporal()
+    const starts = createStarts({ temporal: client, db: api, log: createQuietLog() })
+    const [many, few] = [await insertIntents(2 * MOST_UNORDERED), await insertIntents(1)]
+    const begun = many.slice(0, MOST_UNORDERED).map(({ id }) => id)
+    await database.db('intent').whereIn('id', begun).update({ dispatched_at: new Date() })
+    for (const { accountId } of [...many.slice(0, 1), ...few]) {
+      ;(await starts.enter(accountId)).leave()
+    }
+    for (const intent of [...many.slice(MOST_UNORDERED), ...few]) {
+      starts.intent({ intent, tier: 'free', userId: 'user' })
+    }
+    await starts.settled()
+    expect(started).toHaveLength(MOST_UNORDERED + 1)
+    expect(started.at(-1)).not.toBe(few[0]?.id)
   })
 })
 

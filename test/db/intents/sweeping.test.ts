@@ -79,7 +79,7 @@ describe('takeUndispatched', () => {
       const insert = () => insertTestIntent(database.db, other, 'planning', values)
       for (const id of [await insert(), await insert()]) owners.set(id, other.accountId)
     }
-    const round = { intent: '', funding: '' }
+    const round = { intent: '', funding: '', least: 0 }
     const taken: string[] = []
     for (let more = await takenIds(round); more.length > 0; more = await takenIds(round)) {
       taken.push(...more)
@@ -101,7 +101,7 @@ describe('takeUndispatched', () => {
     expect(await takenIds()).toEqual([])
   })
 
-  test('takes one of an account while others of it have no step ordered, and says so', async () => {
+  test('takes none of an account while others of it have no step ordered, and says so, or as few as asked for', async () => {
     for (let i = 0; i < 3 * ROOM; i += 1) await forget()
     const start = async (ids: string[]) => {
       await database.db('intent').whereIn('id', ids).update({ dispatched_at: new Date() })
@@ -111,7 +111,9 @@ describe('takeUndispatched', () => {
     const ids = first.intents.map(({ intent }) => intent.id)
     expect(ids).toHaveLength(ROOM)
     await start(ids)
-    expect(await takeUndispatched(db, 5_000)).toMatchObject({ intents: [{}], isHeldUp: true })
+    const held = { intents: [], isHeldUp: true }
+    expect(await takeUndispatched(db, 5_000)).toMatchObject(held)
+    expect(await takenIds({ intent: '', funding: '', least: 1 })).toHaveLength(1)
     const other = await insertTestWallet(database.db)
     const values = { created_at: new Date(0) }
     const free: string[] = []
@@ -121,7 +123,7 @@ describe('takeUndispatched', () => {
     const second = await takeUndispatched(db, 5_000)
     expect(second).toMatchObject({ isHeldUp: false })
     const seconds = second.intents.map(({ intent }) => intent.id)
-    expect(seconds).toHaveLength(1 + free.length)
+    expect(seconds).toHaveLength(free.length)
     expect(seconds).toEqual(expect.arrayContaining(free))
     await database.db('intent').whereIn('id', ids).update({ status: 'executing' })
     expect(await takenIds()).toHaveLength(ROOM)
