@@ -14,7 +14,8 @@ import { createWorlds, type World } from './growth/worlds.js'
  *
  * Judged by the pages of tables and indexes that are read, which do not hang on what else the machine does, and by p99.
  * The databases are asked in turn, call by call, so that a busy moment of the machine hits all; what seems slower
- * is measured again, and the median of all rounds counts.
+ * is measured again, and the median of all rounds counts. Statements are rolled back: before each round what they have
+ * left is taken away.
  */
 const { values } = parseArgs({
   options: {
@@ -92,6 +93,7 @@ async function runBeside(probe: Probe, worlds: World[]): Promise<number[]> {
 
 async function addRounds(timed: Timed, probe: Probe, worlds: World[]): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
+    for (const world of worlds) await world.clean()
     const times: number[][] = worlds.map(() => [])
     for (let n = 0; n < CALLS; n++) {
       if (n % COLLECTED_EVERY === 0) collect({ type: 'minor' })

@@ -20,6 +20,8 @@ export type World = {
   as: Record<Role, Db>
   /** Pages of tables and indexes that statements have read so far, but for those that only write the request log. */
   readPages(): Promise<number>
+  /** Takes away what calls that were rolled back have left, as autovacuum does, which is off. */
+  clean(): Promise<void>
 }
 
 const passwords = { api: 'api', worker: 'worker', lanes: 'lanes', signer: 'signer' }
@@ -83,8 +85,9 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   const url = urlOf(server, name)
   await migrate(url, passwords)
   const owner = connect(url, 2)
+  stops.push(() => owner.destroy())
   const started = performance.now()
-  const filled = await fill({ owner, url }, size).finally(() => owner.destroy())
+  const filled = await fill({ owner, url }, size)
   const seconds = Math.round((performance.now() - started) / 1_000)
   console.log(`${size} intents stored in ${seconds} s, ${await readSize(watch, name)}`)
   const open = (role: Role) => connect(urlOf(server, name, role), 1)
@@ -95,7 +98,16 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   stops.push(() => Promise.all(Object.values(as).map((db) => db.destroy())))
   const api = await startApi(urlOf(server, name, 'api'))
   stops.push(api.stop)
-  return { size, filled, port: api.port, as, readPages: () => readPages(watch, name) }
+  const own = { readPages: () => readPages(watch, name), clean: () => clean(owner) }
+  return { size, filled, port: api.port, as, ...own }
+}
+
+/** Indexes too, however little there is: what looks into them would pass by all that is dead. */
+async function clean(owner: Db): Promise<void> {
+  const { rows } = await owner.raw<{ rows: { name: string }[] }>(
+    'select relname as name from pg_stat_user_tables where n_dead_tup > 0',
+  )
+  for (const { name } of rows) await owner.raw('vacuum (index_cleanup on) ??', [name])
 }
 
 function urlOf(server: string, database: string, role?: keyof typeof passwords): string {

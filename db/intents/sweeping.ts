@@ -3,6 +3,7 @@ import { fundingColumns, type Funding } from './fundings.js'
 import { intentColumns, type Intent } from './intents.js'
 import { MOST_UNORDERED, UNORDERED_MS } from './unordered.js'
 import type { Tier } from '../../domain/tiers.js'
+import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
 /** What a start says of an intent beside it: the tier of its account, and the user of its wallet. */
@@ -198,7 +199,7 @@ const readStartable = (db: Db, ids: string[]) =>
 /** Its workflow should have been started a while ago, and nobody tries to. */
 const isUnstarted = (table: Table) =>
   `dispatched_at is null and ${table === 'intent' ? LIVE : 'true'}
-    and created_at < clock_timestamp() - :olderThanMs * interval '1 millisecond'
+    and created_at < clock_timestamp() - cast($1 as double precision) * interval '1 millisecond'
     and (swept_at is null or swept_at < clock_timestamp() - ${TAKEN_MS} * interval '1 millisecond')`
 
 const accountAfter = (table: Table, account: string) => `(
@@ -221,7 +222,7 @@ const roomOf: Record<Table, string> = {
  */
 const takeOfAccounts = (table: Table) => `
 with recursive turns (account_id, n) as (
-  select cast(:after as text), 0
+  select cast($2 as text), 0
   union all
   select next.account_id, t.n + 1 from turns t cross join lateral ${accountAfter(table, 't.account_id')} next
   where t.n < ${BATCH}
@@ -231,7 +232,7 @@ with recursive turns (account_id, n) as (
   select one.* from served t cross join lateral (
     select id, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
     where account_id = t.account_id and ${isUnstarted(table)}
-    order by swept_at nulls first, created_at limit greatest(t.room, :least)) one
+    order by swept_at nulls first, created_at limit greatest(t.room, cast($3 as bigint))) one
 ), taken as (
   update ${table} set swept_at = clock_timestamp() where id = any (array(
     select id from ${table} join candidate using (id) where ${isUnstarted(table)}
@@ -249,9 +250,9 @@ async function takeInTurn(
   { olderThanMs, round }: { olderThanMs: number; round: Round },
 ): Promise<{ ids: string[]; isWaiting: boolean }> {
   const { [table]: after, least } = round
-  const values = { olderThanMs, after, least }
-  const { rows } = await db.raw<{ rows: [Turn] }>(takeOfAccounts(table), values)
-  const [{ upTo, ids, isWaiting }] = rows
+  const statement = { name: `sweep ${table}s`, text: takeOfAccounts(table) }
+  const [turn] = await runPrepared<Turn>(db, statement, [olderThanMs, after, least])
+  const { upTo = '', ids = [], isWaiting = false } = turn ?? {}
   round[table] = upTo
   if (!isWaiting && after !== '') return takeInTurn(db, table, { olderThanMs, round })
   return { ids, isWaiting }
