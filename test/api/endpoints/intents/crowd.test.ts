@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { startChains, type TestChains } from '../../../planning/chains.js'
 import { startWorld, type Answer, type World } from '../../api.js'
@@ -153,11 +153,15 @@ describe('while Temporal takes its time', () => {
         .first<{ at: Date | null }>('dispatched_at as at')
     ).at
 
+  /** Starts of other intents may be asked for meanwhile, those of earlier tests too. */
+  async function untilAsked(id: string): Promise<void> {
+    while (!asked.includes(id)) await sleep(20)
+  }
+
   test('the answer does not wait for the start, which is noted when it is made', async () => {
     const { status, body } = await lend(key, await newWallet(key))
     expect(status).toBe(201)
-    while (asked.length === 0) await turn()
-    expect(asked).toEqual([body.id])
+    await untilAsked(body.id)
     expect(await dispatchedOf(body.id)).toBeNull()
     letGo()
     while ((await dispatchedOf(body.id)) === null) await sleep(20)
@@ -166,10 +170,9 @@ describe('while Temporal takes its time', () => {
   test('an account that has many started holds up no other one', async () => {
     const [wallet, free] = [await newWallet(key), await newWallet(other)]
     for (let i = 0; i < CROWD; i++) expect((await lend(key, wallet)).status).toBe(201)
-    const before = asked.length
-    expect(before).toBeLessThan(CROWD)
+    expect(asked.length).toBeLessThan(CROWD)
     const { body } = await lend(other, free)
-    await turn()
-    expect(asked.slice(before)).toEqual([body.id])
+    await untilAsked(body.id)
+    expect(asked.length).toBeLessThan(CROWD)
   })
 })
