@@ -218,7 +218,7 @@ const roomOf: Record<Table, string> = {
 
 /**
  * `turns` walks from account to account, each step one look into an index. Of each as many are looked at as are taken
- * together, so that the cost does not hang on how much waits.
+ * together, and by arrays, so that the cost does not hang on how much waits.
  */
 const takeOfAccounts = (table: Table) => `
 with recursive turns (account_id, n) as (
@@ -230,13 +230,15 @@ with recursive turns (account_id, n) as (
   select t.account_id, ${roomOf[table]} as room from turns t where t.n > 0
 ), candidate as (
   select one.* from served t cross join lateral (
-    select id, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
+    select id, created_at, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
     where account_id = t.account_id and ${isUnstarted(table)}
     order by swept_at nulls first, created_at limit greatest(t.room, cast($3 as bigint))) one
+), chosen as (
+  select id from candidate order by place, created_at limit ${BATCH}
 ), taken as (
   update ${table} set swept_at = clock_timestamp() where id = any (array(
-    select id from ${table} join candidate using (id) where ${isUnstarted(table)}
-    order by place, created_at limit ${BATCH} for update of ${table} skip locked))
+    select id from ${table} where id = any (array(select id from chosen)) and ${isUnstarted(table)}
+    for update skip locked))
   returning id)
 select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids,
   exists (select from served) as "isWaiting"`

@@ -130,6 +130,29 @@ describe('takeUndispatched', () => {
   })
 })
 
+test('a look for what was not started reads no more, however much of it there is', async () => {
+  await forget()
+  const countTaken = async (count: number) => {
+    const trx = await database.db.transaction()
+    try {
+      await trx.raw('set local session_replication_role = replica')
+      await trx.raw(
+        `insert into intent select copy.* from generate_series(1, ${count}) n, (select * from intent limit 1) one,
+           jsonb_populate_record(null::intent, to_jsonb(one) || jsonb_build_object('id', 'copy_' || n)) copy`,
+      )
+      await trx.raw('analyze intent')
+      const before = await countRead(trx)
+      await takeUndispatched(trx, 5_000)
+      return (await countRead(trx)) - before
+    } finally {
+      await trx.rollback()
+    }
+  }
+  const few = await countTaken(100)
+  expect(few).toBeGreaterThan(0)
+  expect(await countTaken(3_000)).toBeLessThanOrEqual(2 * few)
+})
+
 /** Rows of intents that a transaction has read so far, of use or not. */
 async function countRead(trx: Db): Promise<number> {
   const { rows } = await trx.raw<{ rows: [{ count: string }] }>(
