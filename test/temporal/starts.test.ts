@@ -123,7 +123,7 @@ describe('while Temporal is not there for a moment', () => {
   const createRealStarts = () => createStarts({ temporal, db: api, log: createQuietLog() })
 
   test.each(['closed', 'frozen', 'deaf'] as const)(
-    'it is %s: what is stored meanwhile is started when it is back, of each account, and once',
+    'it is %s: what is stored meanwhile is started when it is back, of each account',
     async (mode) => {
       const starts = createRealStarts()
       const [before, many, few] = [
@@ -170,11 +170,20 @@ describe('while Temporal is not there for a moment', () => {
     const starts = createRealStarts()
     const [refused, next] = await insertIntents(2)
     if (!refused || !next) throw new Error('No intents.')
+    const asked: string[] = []
+    const start = temporal.workflow.start.bind(temporal.workflow)
+    Object.assign(temporal.workflow, {
+      start: (type: string, options: Parameters<typeof start>[1]) => {
+        asked.push(options.workflowId)
+        return start(type, options)
+      },
+    })
     // Larger than what Temporal takes as input.
     const plan = { ...refused.plan, reasoning: 'x'.repeat(3_000_000) } as Intent['plan']
     starts.intent({ intent: { ...refused, plan }, tier: 'free', userId: 'user' })
     starts.intent({ intent: next, tier: 'free', userId: 'user' })
     await starts.settled()
     expect(await findMarked([refused, next])).toEqual([next.id])
+    expect(asked.toSorted()).toEqual([refused.id, next.id].toSorted())
   })
 })
