@@ -1,8 +1,13 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { keccak256 } from 'ethers'
+import { createKeccak } from 'hash-wasm'
+
+const BITS = 256
 
 /**
- * Has ethers hash by a later release of the library that it brings along: the same hashes in half the time. To be
- * called at the start of a process that hashes much.
+ * Has ethers hash by WebAssembly rather than by JavaScript: the same hashes in a fifth of the time, and those of a
+ * bundle in a tenth. To be awaited at the start of a process.
  */
-export const hashQuickly = (): void => keccak256.register(keccak_256)
+export async function hashQuickly(): Promise<void> {
+  const hasher = await createKeccak(BITS)
+  keccak256.register((data) => hasher.init().update(data).digest('binary'))
+}

@@ -14,7 +14,7 @@ import { driveChain } from './driver.js'
 const config = loadConfig('lanes', process.env)
 const log = createLog('lanes', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-hashQuickly()
+await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

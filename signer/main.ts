@@ -18,7 +18,7 @@ import { createLog } from '../log.js'
 const config = loadConfig('signer', process.env)
 const log = createLog('signer', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-hashQuickly()
+await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

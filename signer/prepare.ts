@@ -223,7 +223,7 @@ async function estimateCallGas(
   const { client, head } = round
   const code = await readDelegateCode(client)
   const data = encodeBatch(calls)
-  const limit = await simulateTogether(round, { wallet, code, data })
+  const limit = await simulateTogether(round, { wallet, data })
   if (limit !== undefined) return limit
   const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
   const at = toQuantity(head)

@@ -2,7 +2,7 @@ import { toQuantity } from 'ethers'
 import { word } from '../chains/abi.js'
 import { decodeAggregate } from '../chains/aggregate.js'
 import { encodeTogether } from '../chains/multicall.js'
-import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
+import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { atMost } from './waves.js'
 import type { Round } from './round.js'
 
@@ -34,8 +34,8 @@ const MEASURE = `0x${[
 /** Of 32 bytes with `0x`. */
 const WORD_LENGTH = 66
 
-/** A call of a wallet by the EntryPoint. `code`: what the wallet is delegated to. */
-export type Simulated = { wallet: string; code: string; data: string }
+/** A call of a wallet by the EntryPoint, which the wallet takes as one that is delegated, though it may not be yet. */
+export type Simulated = { wallet: string; data: string }
 
 type Asked = Simulated & { tell(limit: bigint | undefined): void }
 
@@ -73,8 +73,9 @@ async function measure(
       return { to: ENTRY_POINT_ADDRESS, data: `0x${word(wallet).hex}${data.slice(2)}` }
     }),
   )
-  const codes = calls.map(({ wallet, code }) => [wallet, { code }] as const)
-  const overrides = { [ENTRY_POINT_ADDRESS]: { code: MEASURE }, ...Object.fromEntries(codes) }
+  // By its delegation rather than the delegate's own code, which would be most of what is sent.
+  const delegated = calls.map(({ wallet }) => [wallet, { code: DELEGATED_CODE }] as const)
+  const overrides = { [ENTRY_POINT_ADDRESS]: { code: MEASURE }, ...Object.fromEntries(delegated) }
   const returned = await client.send<string>('eth_call', [together, toQuantity(head), overrides])
   return decodeAggregate(returned).map(({ success, returnData }) => {
     const isTold = !success && returnData.length === WORD_LENGTH

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
-import { ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
+import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../../chains/registry.js'
 import { callGasOf } from '../../protocols/userOperation.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import { isTogether, simulatedIn } from '../lanes/world/simulated.js'
 import type { RpcCall } from '../support/faultProxy.js'
 import type { Payload } from '../../signer/payload.js'
+
+type Overrides = Record<string, { code: string }>
 
 describe('calls of operations that are taken together', () => {
   let world: World
@@ -48,8 +50,10 @@ describe('calls of operations that are taken together', () => {
     await world.sign()
     expect(asked.map(({ method }) => method)).toEqual(['eth_call'])
     expect(new Set(asked.flatMap(simulatedIn)).size).toBe(6)
-    const [, at, overrides] = asked[0]?.params ?? []
+    const [, at, overrides = {}] = (asked[0]?.params ?? []) as [object, string, Overrides?]
     for (const lend of lends) {
+      // The delegate's own code would be thousands of bytes for each.
+      expect(overrides[lend.wallet.address]).toEqual({ code: DELEGATED_CODE })
       const { userOperation } = await payloadOf(lend)
       if (!userOperation) throw new Error('Nothing was signed.')
       const call = {
