@@ -211,9 +211,9 @@ const readDelegateCode = share(
 )
 
 /**
- * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which
- * may have none yet. A `handleOps` call would not show a failure inside, and would give the signed
- * operation to the node before it is stored.
+ * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which may have none
+ * yet; together with others a delegation to it is put there. A `handleOps` call would not show a failure inside, and
+ * would give the signed operation to the node before it is stored.
  */
 async function estimateCallGas(
   round: Round,
