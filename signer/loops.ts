@@ -21,7 +21,7 @@ const GATHER_MS = 1_000
 /** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
 const PROMPT_BUNDLES = 3
 /** When nothing was ordered on the chain for so long, nobody is worth waiting for. */
-const QUIET_MS = 200
+const QUIET_MS = 350
 /**
  * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
  * for them: so many at once, and in the long run one each `PASSING_MS`. It is looked for this often.

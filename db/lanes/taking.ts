@@ -103,9 +103,12 @@ const laneOf = `coalesce(
       (select last.sender from (
          select t.sender from operation w join chain_tx t on t.id = w.tx_id
          where w.wallet_id = op.wallet_id and w.chain_id = $1
-           and w.state in ('signed', 'mined', 'confirmed')
-         order by t.id desc limit 1) last join serving using (sender)),
+           and w.state in ('signed', 'mined', 'confirmed') and w.tx_id is not null
+         order by w.tx_id desc limit 1) last join serving using (sender)),
       (select sender from serving where n = mod(abs(hashtext(op.wallet_id)::bigint), total)))`
+
+/** The lane that asks serves its wallet. */
+const isOfLane = `${laneOf} = $2`
 
 /** Wallets that somebody works for: what was taken first is not overtaken. */
 const leased = `select wallet_id from operation
@@ -225,7 +228,10 @@ const swapsOfPair = firstOf(
 
 /**
  * `turns` walks from account to account, plan by plan, and round to the first one again, as far as is needed for
- * a bundle of each lane; `pairs` from pair to pair. Each step is one look into an index.
+ * a bundle of each lane; `pairs` from pair to pair. Each step is one look into an index. Of an account no more rows
+ * are weighed once they fill the lane's bundle. What is `chosen` is looked up row by row and what is `taken` by their
+ * keys, whatever the planner expects: of a backlog that came since the table was last analyzed it knows nothing, and
+ * would read all of it.
  */
 const TAKE = `
 with recursive standing as (${standing}),
@@ -262,43 +268,48 @@ turns (priority, account_id, n, is_round) as (
   from turns where n > 0
 ), candidate as (
   select op.* from served t cross join lateral (
-    select op.* from ${waitingOfAccount}
-    ${whenReady}
-    order by op.created_at limit t.share) op
+    select op.* from (
+      select op.* from ${waitingOfAccount}
+      ${whenReady}
+      order by op.created_at limit t.share) op
+    where ${isOfLane}
+    order by op.created_at limit ${BUNDLE_SIZE}) op
   union all
   select op.* from pairs p cross join lateral (
     select op.* from ${swapsOfPair}
     ${whenReady}
     order by op.priority, op.created_at limit (select n from needed)) op
-  where p.pair is not null
+  where p.pair is not null and ${isOfLane}
   union all
-  (select op.* from operation op ${whenReady} and op.chain_id = $1 and ${isAlone}
-   order by op.created_at limit ${LOOKED_THROUGH})
-), belonging as (
-  select op.wallet_id, ${laneOf} as sender from (select distinct wallet_id from candidate) op
+  select op.* from (
+    select op.* from operation op ${whenReady} and op.chain_id = $1 and ${isAlone}
+    order by op.created_at limit ${LOOKED_THROUGH}) op
+  where ${isOfLane}
 ), ready as (
   select op.id, op.account_id, op.created_at, op.priority,
     (op.state = 'signed' or op.lost_leases >= ${LEASES_IN_COMPANY}) as alone,
     row_number() over (partition by op.account_id order by op.created_at) as turn,
     ${place} as place
-  from candidate op join belonging using (wallet_id)
-  where belonging.sender = $2
+  from candidate op
 ), chosen as (
-  select op.id from operation op join ready r on r.id = op.id
-  where ${isTakable} and (not r.alone or r.id = (
-    select id from ready where alone order by created_at limit 1))
-    and (r.alone or not exists (select from ready where alone))
-    and (r.alone or r.place = 1)
-    and (cast($6 as text) is null or exists (select from ready where account_id <> $6))
+  select op.id from (
+    select r.* from ready r
+    where (not r.alone or r.id = (select id from ready where alone order by created_at limit 1))
+      and (r.alone or not exists (select from ready where alone))
+      and (r.alone or r.place = 1)
+      and (cast($6 as text) is null or exists (select from ready where account_id <> $6))
+    order by r.priority, r.turn, r.created_at offset 0) r
+  cross join lateral (
+    select op.id from operation op where op.id = r.id and ${isTakable}
+    limit 1 for update of op skip locked) op
   order by r.priority, r.turn, r.created_at
   limit ${BUNDLE_SIZE}
-  for update of op skip locked
 ), taken as (
   update operation op set
     taken_by = $3,
     taken_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds',
     lost_leases = op.lost_leases + (op.taken_by is not null)::int
-  from chosen where op.id = chosen.id
+  where op.id = any (array(select id from chosen))
   returning op.*
 )
 select reached.up_to as "servedUpTo",

@@ -8,6 +8,7 @@ import { lingering } from './0062_lingering.js'
 import { underWay } from './0063_under_way.js'
 import { begun } from './0064_begun.js'
 import { inTurn } from './0065_in_turn.js'
+import { laneOfWallet } from './0066_lane_of_wallet.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -113,4 +114,5 @@ export const migrations = [
   { name: '0063_under_way', sql: underWay },
   { name: '0064_begun', sql: begun },
   { name: '0065_in_turn', sql: inTurn },
+  { name: '0066_lane_of_wallet', sql: laneOfWallet },
 ]

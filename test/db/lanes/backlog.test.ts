@@ -32,10 +32,10 @@ afterAll(async () => {
 })
 
 /** The only lane of a chain of its own. */
-async function createLane(): Promise<Lane> {
+async function createLane(db = database.db): Promise<Lane> {
   const lane = { sender: newId('0x'), kekId: 'kek', sealedKey: Buffer.alloc(1) }
   const { sender, kekId: kek_id, sealedKey: sealed_key } = lane
-  await database.db('lane').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
+  await db('lane').insert({ chain_id: ++chains, sender, kek_id, sealed_key })
   return { ...lane, chainId: BigInt(chains), purpose: 'operations' }
 }
 
@@ -43,7 +43,13 @@ async function createLane(): Promise<Lane> {
 type Rows = { account?: string; wallet?: string; kind?: string; resource?: string; state?: string }
 
 /** Rows of nothing but themselves: neither keys nor triggers are asked. */
-async function insertMany(db: Db, { chainId }: Lane, count: number, rows: Rows): Promise<void> {
+async function insertMany(
+  db: Db,
+  { chainId }: Lane,
+  count: number,
+  rows: Rows,
+  { isAnalyzed = true } = {},
+): Promise<void> {
   const { account = `'acc'`, wallet = `'wallet' || n`, kind = 'deposit', resource = 'null' } = rows
   await db.transaction(async (trx) => {
     await trx.raw('set local session_replication_role = replica')
@@ -64,12 +70,12 @@ async function insertMany(db: Db, { chainId }: Lane, count: number, rows: Rows):
       ],
     )
   })
-  await db.raw('analyze operation')
+  if (isAnalyzed) await db.raw('analyze operation')
 }
 
 /** Rows of operations that a statement reads. */
-async function countRead(ask: (trx: Db) => Promise<unknown>): Promise<number> {
-  const trx = await signer.transaction()
+async function countRead(ask: (trx: Db) => Promise<unknown>, db = signer): Promise<number> {
+  const trx = await db.transaction()
   const read = async () => {
     const row = await trx('pg_stat_xact_user_tables')
       .where({ relname: 'operation' })
@@ -139,6 +145,26 @@ describe('the rows that are read of a long queue are as many as of a short one',
     )
     expect(many).toBeLessThanOrEqual(few)
   })
+})
+
+test('so are those that a take reads of a long queue of which the planner knows nothing', async () => {
+  const fresh = await createDatabase()
+  const db = connect(fresh.urlAs('steward_signer'), 1)
+  try {
+    await fresh.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
+    const counts: number[] = []
+    for (const count of [FEW, MANY]) {
+      const lane = await createLane(fresh.db)
+      await insertMany(fresh.db, lane, count, {}, { isAnalyzed: false })
+      counts.push(await countRead((trx) => takeOperations(trx, lane, 'signer'), db))
+    }
+    const [few = 0, many = 0] = counts
+    expect(few).toBeGreaterThan(0)
+    expect(many).toBeLessThan(2 * few)
+  } finally {
+    await db.destroy()
+    await fresh.drop()
+  }
 })
 
 describe('more accounts than a bundle has room for', () => {
