@@ -20,8 +20,13 @@ const BACKLOG_TURNS = 2
 const GATHER_MS = 1_000
 /** But so many may go at once: whoever comes alone, with all its steps, waits for nobody. */
 const PROMPT_BUNDLES = 3
-/** When nothing was ordered on the chain for so long, nobody is worth waiting for. */
-const QUIET_MS = 350
+/**
+ * When nothing was ordered on the chain for so long, nobody is worth waiting for; a little longer after a bundle in
+ * which so many travelled, as many who order do so in no even beat: of 20 a second one in fifty comes after `QUIET_MS`.
+ */
+const QUIET_MS = 200
+const QUIET_AMONG_MANY_MS = 350
+const MANY = 5
 /**
  * Where one account fills the bundles, those of others do not wait for its pace: one with all that is there leaves
  * for them: so many at once, and in the long run one each `PASSING_MS`. It is looked for this often.
@@ -67,7 +72,6 @@ export async function serveLanes(
 ): Promise<void> {
   const loops = new Map<string, { bell: Bell; running: Promise<void> }>()
   let orderedAt = -Infinity
-  const quietAt = () => orderedAt + QUIET_MS
   const callAll = () => {
     for (const { bell } of loops.values()) bell.ring()
   }
@@ -76,7 +80,7 @@ export async function serveLanes(
     if (known) return known.bell.ring()
     const bell = createBell()
     bell.ring()
-    const running = runLane({ service, lane, bell, callAll, quietAt }, stopping)
+    const running = runLane({ service, lane, bell, callAll, orderedAt: () => orderedAt }, stopping)
     loops.set(lane.sender, { bell, running })
   }
   /** All of them take again by themselves: there is no need to ask whether there is something to take. */
@@ -95,13 +99,13 @@ export async function serveLanes(
   await Promise.all([...loops.values()].map(({ running }) => running))
 }
 
-/** `quietAt`: until then something else may be ordered that could travel along, by `performance.now()`. */
+/** `orderedAt`: when something was ordered on the chain last, by `performance.now()`. */
 type LaneLoop = {
   service: Service
   lane: Lane
   bell: Bell
   callAll: () => void
-  quietAt: () => number
+  orderedAt: () => number
 }
 
 async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
@@ -131,13 +135,13 @@ async function runLane(loop: LaneLoop, stopping: AbortSignal): Promise<void> {
  * something: then tells which does.
  */
 async function untilNext(
-  { service, quietAt }: LaneLoop,
+  { service, orderedAt }: LaneLoop,
   pace: Pace,
   stopping: AbortSignal,
 ): Promise<string | undefined> {
   for (;;) {
-    const { openAt, crowd } = pace.look()
-    const waitMs = Math.min(openAt, quietAt()) - performance.now()
+    const { openAt, quietMs, crowd } = pace.look()
+    const waitMs = Math.min(openAt, orderedAt() + quietMs) - performance.now()
     if (waitMs <= 0 || stopping.aborted) return undefined
     const ms = crowd === undefined ? waitMs : Math.min(waitMs, PASSING_LOOK_MS)
     await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
@@ -160,7 +164,7 @@ async function takeTurn(
   // may have been a moment ago.
   if (!isFull) for (const turn of before) void turn.then(() => bell.ring())
   if (taken === 0) return false
-  if (!isFull && !isAlone) pace.spend({ passed: crowd, fills: turn.crowd })
+  if (!isFull && !isAlone) pace.spend(taken, { passed: crowd, fills: turn.crowd })
   underWay.add(over)
   void over.then(() => underWay.delete(over))
   if (isAlone) await over
@@ -173,18 +177,28 @@ async function takeTurn(
 /** What leaves a lane in its turn, and what passes the account that fills its bundles. */
 type Pace = ReturnType<typeof createPace>
 
+/** `crowd`: the account that fills bundles. */
+type Bundle = { size: number; crowd: string | undefined }
+
 function createPace() {
   const inTurn = createAllowance(GATHER_MS, PROMPT_BUNDLES)
   const passing = createAllowance(PASSING_MS, PROMPT_PASSINGS)
-  let crowd: string | undefined
+  let last: Bundle = { size: 0, crowd: undefined }
   return {
     /** `passed`: the account that the bundle has passed. `fills`: the one that fills it otherwise. */
-    spend({ passed, fills }: { passed: string | undefined; fills: string | undefined }): void {
+    spend(
+      size: number,
+      { passed, fills }: { passed?: string | undefined; fills?: string | undefined },
+    ): void {
       inTurn.spend()
       if (passed !== undefined) passing.spend()
-      crowd = passed ?? fills
+      last = { size, crowd: passed ?? fills }
     },
-    look: () => ({ openAt: inTurn.openAt(), crowd }),
+    look: () => ({
+      openAt: inTurn.openAt(),
+      quietMs: last.size < MANY ? QUIET_MS : QUIET_AMONG_MANY_MS,
+      crowd: last.crowd,
+    }),
     mayPass: () => performance.now() >= passing.openAt(),
   }
 }

@@ -109,4 +109,18 @@ describe('a lane whose bundles one account fills', () => {
       expect(alone).toBeLessThan(inCompany / 2)
     })
   })
+
+  test('company is waited for a little longer after a bundle in which many travelled', async () => {
+    await serveCrowd({}, async (order, taken) => {
+      await spendPace(order, taken)
+      const untilAlone = async (orders: number) => {
+        for (let i = 0; i < orders; i++) order('many')
+        return await untilTaken(taken)
+      }
+      const afterOne = await untilAlone(5)
+      const afterMany = await untilAlone(1)
+      expect(taken.slice(PROMPT).map(({ accounts }) => accounts.length)).toEqual([5, 1])
+      expect(afterMany).toBeGreaterThan(afterOne)
+    })
+  })
 })
