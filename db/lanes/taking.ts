@@ -23,7 +23,7 @@ const LOOKED_THROUGH = 1_000
 /** Of a pair of tokens only one is taken at a time: so many that no operator has stopped are looked through. */
 const SWAPS_LOOKED_THROUGH = 200
 
-/** For each place in a bundle so many rows of each plan are weighed: not all may be served by the lane that asks. */
+/** For each place in a bundle so many rows of each plan are weighed at most: not all may be the lane's that asks. */
 const CANDIDATES = 10
 
 // What makes an operation `op` one that may be signed now, of an intent `i` (none for a funding). Each says one thing.
