@@ -186,10 +186,7 @@ function createPace() {
   let last: Bundle = { size: 0, crowd: undefined }
   return {
     /** `passed`: the account that the bundle has passed. `fills`: the one that fills it otherwise. */
-    spend(
-      size: number,
-      { passed, fills }: { passed?: string | undefined; fills?: string | undefined },
-    ): void {
+    spend(size: number, { passed, fills }: Record<'passed' | 'fills', string | undefined>): void {
       inTurn.spend()
       if (passed !== undefined) passing.spend()
       last = { size, crowd: passed ?? fills }
