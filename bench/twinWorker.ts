@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { createLog } from '../log.js'
+import { lightenWorkflowThreads } from '../worker/workflowThreads.js'
 
 /**
- * A worker of workflows that do nothing, on the settings of `worker/main.ts`. A process of its own, started by IPC
+ * A worker of workflows that do nothing, on the settings and threads of `worker/main.ts`. A process of its own, started by IPC
  * with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
  */
 const SLOTS = {
@@ -25,6 +27,7 @@ const activities = Object.fromEntries(names.map((name) => [name, step]))
 
 const [address = '', taskQueue = ''] = process.argv.slice(2)
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: ['SIGTERM'] })
+lightenWorkflowThreads(createLog('twin', 'error'))
 const connection = await NativeConnection.connect({ address })
 const worker = await Worker.create({
   ...{ connection, taskQueue, ...SLOTS },

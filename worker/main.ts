@@ -19,6 +19,7 @@ import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
 import { loadWebhookKey } from './webhookKey.js'
 import { loadWorkflowBundle } from './workflowBundle.js'
+import { lightenWorkflowThreads } from './workflowThreads.js'
 import { createGuard } from '../webhooks/address.js'
 
 /** Below the time that a supervisor grants before it kills. */
@@ -49,6 +50,7 @@ const { stopping, onStop, ready } = superviseProcess(log)
 await hashQuickly()
 const temporalLog = createTemporalLog(log)
 Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
+lightenWorkflowThreads(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
