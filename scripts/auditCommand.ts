@@ -36,7 +36,6 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-const PING_MS = 5_000
 /** Processes that run write within this time what they were about to. */
 const AGAIN_MS = 3_000
 
@@ -62,7 +61,7 @@ export async function runAudit(
     const client = asked['without-temporal'] ? undefined : connectTemporal(...temporal)
     let report: AuditReport | undefined
     try {
-      if (client) await assertThere(() => pingTemporal(client, PING_MS))
+      if (client) await assertThere(() => pingTemporal(client))
       const workflows: Workflows | undefined = client && {
         findRunning: (ids) => findRunning(client, ids),
         listRunning: () => listRunning(client),

@@ -2,8 +2,6 @@ import { share } from '../share.js'
 import type { Client } from '@temporalio/client'
 import type { Progress } from '../domain/intent.js'
 
-/** A reader waits no longer than this for a running workflow: the row says nearly as much. */
-const QUERY_DEADLINE_MS = 400
 /** Answers are shared for this long: however many clients poll one intent, its workflow is asked once. */
 const PROGRESS_TTL_MS = 1_000
 
@@ -12,8 +10,6 @@ export type ReadProgress = (intentId: string) => Promise<Progress | undefined>
 /** A reader of the progress of running intents. Undefined: not running, or no answer in time. */
 export function createProgressReader(client: Client): ReadProgress {
   const query = (intentId: string) =>
-    client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
-      client.workflow.getHandle(intentId).query<Progress>('progress'),
-    )
+    client.workflow.getHandle(intentId).query<Progress>('progress')
   return share((intentId) => query(intentId).catch(() => undefined), { ttlMs: PROGRESS_TTL_MS })
 }

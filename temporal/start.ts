@@ -18,9 +18,6 @@ import type { Funding } from '../db/intents/fundings.js'
 import type { ExecuteIntentInput, executeIntent } from '../workflows/executeIntent.js'
 import type { fundWallet } from '../workflows/fundWallet.js'
 
-/** The row is durable before its workflow is started: a start that is late is the sweeper's. */
-const START_DEADLINE_MS = 1_500
-
 /**
  * After so long a task of a workflow is given to another worker, should the one that took it have died. A usual one is
  * over after some tenths of a second, with a backlog too. What takes longer, such as an end that waits for Postgres,
@@ -89,20 +86,18 @@ async function startExecution(
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await inTime(temporal, () =>
-    temporal.workflow.start<typeof executeIntent>('executeIntent', {
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      ...options,
-      workflowId: id,
-      taskQueue: TASK_QUEUE,
-      workflowTaskTimeout: TASK_MS,
-      args: [inputOf(intent)],
-      priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
-      memo: { requestId },
-      staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
-      typedSearchAttributes: new TypedSearchAttributes(attributesOf(intent, userId)),
-    }),
-  )
+  await temporal.workflow.start<typeof executeIntent>('executeIntent', {
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    ...options,
+    workflowId: id,
+    taskQueue: TASK_QUEUE,
+    workflowTaskTimeout: TASK_MS,
+    args: [inputOf(intent)],
+    priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
+    memo: { requestId },
+    staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
+    typedSearchAttributes: new TypedSearchAttributes(attributesOf(intent, userId)),
+  })
 }
 
 function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
@@ -139,32 +134,26 @@ export async function startFunding(
 ): Promise<void> {
   const { id, accountId, walletId } = funding
   await startOrFind(() =>
-    inTime(temporal, () =>
-      temporal.workflow.start<typeof fundWallet>('fundWallet', {
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        ...options,
-        workflowId: id,
-        taskQueue: TASK_QUEUE,
-        workflowTaskTimeout: TASK_MS,
-        args: [{ fundingId: id }],
-        priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
-        staticSummary: `fund ${walletId} with test money`,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: searchAttributes.accountId, value: accountId },
-          { key: searchAttributes.walletId, value: walletId },
-          { key: searchAttributes.intentAction, value: 'fund' },
-        ]),
-      }),
-    ),
+    temporal.workflow.start<typeof fundWallet>('fundWallet', {
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      ...options,
+      workflowId: id,
+      taskQueue: TASK_QUEUE,
+      workflowTaskTimeout: TASK_MS,
+      args: [{ fundingId: id }],
+      priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
+      staticSummary: `fund ${walletId} with test money`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchAttributes.accountId, value: accountId },
+        { key: searchAttributes.walletId, value: walletId },
+        { key: searchAttributes.intentAction, value: 'fund' },
+      ]),
+    }),
   )
 }
 
-async function inTime(client: Client, call: () => Promise<unknown>): Promise<void> {
-  await client.withDeadline(Date.now() + START_DEADLINE_MS, call)
-}
-
 /** False when there was a run already. */
-async function startOrFind(start: () => Promise<void>): Promise<boolean> {
+async function startOrFind(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
     return true

@@ -6,8 +6,6 @@ import { registerSearchAttributes } from '../temporal/searchAttributes.js'
 import type { Log } from '../log.js'
 
 const PING_EVERY_MS = 2_000
-/** A server that answers later cannot be worked with. */
-const PING_MS = 2_000
 const PREPARE_MS = 10_000
 
 /** Whether Temporal is there: it answers, and knows what this code needs. */
@@ -28,7 +26,7 @@ export function watchTemporal(client: Client, log: Log, stopping: AbortSignal): 
 
   async function ask(): Promise<boolean> {
     try {
-      await pingTemporal(client, PING_MS)
+      await pingTemporal(client)
       if (!there) await prepare(client)
     } catch (error) {
       if (there !== false && !stopping.aborted) {

@@ -37,7 +37,7 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
 
 /** Whether Temporal answers at once. */
 export const isTemporalThere = (temporal: Services['temporal']): Promise<boolean> =>
-  probe(TEMPORAL_MS, () => pingTemporal(temporal, TEMPORAL_MS).then(() => true))
+  probe(TEMPORAL_MS, () => pingTemporal(temporal).then(() => true))
 
 /** Whether `check` comes true in time. */
 async function probe(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {

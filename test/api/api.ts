@@ -33,7 +33,6 @@ export function standInTemporal() {
   const query = (id: string) =>
     progress.has(id) ? Promise.resolve(progress.get(id)) : Promise.reject(new Error('not found'))
   const client = {
-    withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
     workflow: {
       start(workflow: string, options: Record<string, unknown>) {
         started.push({ workflow, options })

@@ -54,7 +54,7 @@ async function tryToStart(
   const client = connectTemporal(address, 'default')
   try {
     while (child.exitCode === null) {
-      const isThere = pingTemporal(client, 1_000).then(
+      const isThere = pingTemporal(client).then(
         () => true,
         () => false,
       )

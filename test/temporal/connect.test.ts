@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { Client } from '@temporalio/client'
+import { connectTemporal, pingTemporal } from '../../temporal/connect.js'
+import { createProgressReader } from '../../temporal/progress.js'
+import { startFunding } from '../../temporal/start.js'
+import type { Funding } from '../../db/intents/fundings.js'
+
+const DEADLINE_EXCEEDED = 4
+const funding = { id: 'fnd_1', accountId: 'acc_1', walletId: 'wal_1' } as unknown as Funding
+
+/** Takes calls and never answers one, as a server does that hangs. */
+let server: Http2Server
+const sessions: ServerHttp2Session[] = []
+/** Namespaces that calls have named. */
+const namespaces = new Set<unknown>()
+let address: string
+let client: Client
+
+beforeAll(async () => {
+  server = createServer().listen(0, '127.0.0.1')
+  server.on('session', (session) => sessions.push(session))
+  server.on('stream', (_stream, headers) => namespaces.add(headers['temporal-namespace']))
+  await once(server, 'listening')
+  address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  client = connectTemporal(address, 'default')
+})
+afterAll(async () => {
+  await client?.connection.close()
+  for (const session of sessions) session.destroy()
+  server?.close()
+})
+
+describe('a client of a server that hangs', () => {
+  test('gives up a ping, a start and a query by itself', async () => {
+    await expect(pingTemporal(client)).rejects.toMatchObject({ code: DEADLINE_EXCEEDED })
+    await expect(startFunding(client, { funding, tier: 'free' })).rejects.toMatchObject({
+      cause: { code: DEADLINE_EXCEEDED },
+    })
+    expect(await createProgressReader(client)('int_1')).toBeUndefined()
+  })
+
+  test('keeps to the deadline of its caller', async () => {
+    const call = () => client.workflowService.describeNamespace({ namespace: 'default' })
+    const begun = Date.now()
+    await expect(client.withDeadline(begun + 50, call)).rejects.toMatchObject({
+      code: DEADLINE_EXCEEDED,
+    })
+    await expect(client.withDeadline(begun - 1, call)).rejects.toMatchObject({
+      code: DEADLINE_EXCEEDED,
+    })
+  })
+})
+
+describe('what the API calls', () => {
+  test('names the namespace, and has Node follow no promises', async () => {
+    const own = connectTemporal(address, 'some-namespace')
+    await startFunding(own, { funding, tier: 'free' }).catch(() => undefined)
+    await createProgressReader(own)('int_1')
+    await pingTemporal(own).catch(() => undefined)
+    expect([...namespaces]).toEqual(['default', 'some-namespace'])
+    const { callContextStorage } = own.connection as unknown as {
+      callContextStorage: { enabled: boolean }
+    }
+    expect(callContextStorage.enabled).toBe(false)
+    await own.connection.close()
+  })
+})
