@@ -4,8 +4,8 @@ import { createLog } from '../log.js'
 import { lightenWorkflowThreads } from '../worker/workflowThreads.js'
 
 /**
- * A worker of workflows that do nothing, on the settings and threads of `worker/main.ts`. A process of its own, started by IPC
- * with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
+ * A worker of workflows that do nothing, on the settings and threads of `worker/main.ts`. A process of its own, started
+ * by IPC with the server's address and the queue; tells when it serves and each time that a workflow comes to its end.
  */
 const SLOTS = {
   maxConcurrentWorkflowTaskExecutions: 8,
