@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { Client, Connection } from '@temporalio/client'
 import { connect } from '../../../db/connection/connect.js'
+import { connectTemporal } from '../../../temporal/connect.js'
 import { silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
@@ -290,8 +290,7 @@ describe('error: UNAVAILABLE for a conflict that passes', () => {
 describe('Temporal keeps silent', () => {
   test('201, and progress is not waited for', async () => {
     const silent = await startTcpProxy()
-    const connection = Connection.lazy({ address: `127.0.0.1:${silent.port}` })
-    const temporal = new Client({ connection })
+    const temporal = connectTemporal(`127.0.0.1:${silent.port}`, 'default')
     const api = await startApi({ db: world.db, temporal, ...silentChains() })
     const wallet = await api.call('POST', '/v1/wallets', { key, body: { userId: 'silent' } })
     const body = { walletId: wallet.body.id, action: 'lend', amount: 1 }
@@ -301,6 +300,6 @@ describe('Temporal keeps silent', () => {
     expect(read).toMatchObject({ status: 200, body: { status: 'pending' } })
     await api.stop()
     await silent.stop()
-    await connection.close()
+    await temporal.connection.close()
   })
 })

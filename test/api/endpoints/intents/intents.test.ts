@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Client, Connection } from '@temporalio/client'
 import { toQuantity } from 'ethers'
 import { devnetTerms } from '../../../../devnet/chains.js'
 import { callRpc } from '../../../../devnet/rpc.js'
+import { connectTemporal } from '../../../../temporal/connect.js'
 import { closedUrl, startChains, type TestChains } from '../../../planning/chains.js'
 import {
   standInTemporal,
@@ -269,8 +269,7 @@ describe('POST /v1/intents', () => {
   })
 
   test('201 when Temporal is unreachable: the row waits for the sweeper', async () => {
-    const connection = Connection.lazy({ address: '127.0.0.1:1' })
-    const temporal = new Client({ connection })
+    const temporal = connectTemporal('127.0.0.1:1', 'default')
     const lonely = await startApi({ db: world.db, temporal, ...chains })
     const { id: walletId } = await newWallet({ 'arbitrum-sepolia': usdc })
     const answer = await post({ walletId, action: 'lend', amount: 1 }, lonely)
@@ -279,7 +278,7 @@ describe('POST /v1/intents', () => {
     const read = await lonely.call('GET', `/v1/intents/${answer.body.id}`, { key })
     expect(read.body).toMatchObject({ status: 'planning' })
     await lonely.stop()
-    await connection.close()
+    await temporal.connection.close()
   })
 })
 
