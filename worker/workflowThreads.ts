@@ -24,7 +24,7 @@ const LOOK_MS = 1_000
 const SILENT_LOOKS = 10
 
 /**
- * Has the threads in which the SDK runs workflows do without what costs more there than it gives: a sixth of the CPU
+ * Has the threads in which the SDK runs workflows do without what costs more there than it gives: a fifth of the CPU
  * that a worker takes for a workflow that does nothing. A thread that owes an answer and gives none, as where a workflow
  * does not let go, is ended instead: its Temporal worker fails and is made anew, from then on with the SDK's guard of
  * each call, so that the workflow at fault fails by itself. Looks are counted, not seconds: while the whole process was
