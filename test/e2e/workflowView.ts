@@ -1,11 +1,18 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { until } from './stack.js'
 
-/** What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed. */
+const PATIENCE_MS = 10_000
+
+/**
+ * What the Temporal UI shows of a running workflow: its current details, its status, and by what it is listed.
+ * An operator waits longer for it than a client of the API may.
+ */
 export async function readView(temporal: Client, id: string) {
   const handle = temporal.workflow.getHandle(id)
   const [metadata, { typedSearchAttributes, raw }] = await Promise.all([
-    handle.query<{ currentDetails: string }>('__temporal_workflow_metadata'),
+    temporal.withDeadline(Date.now() + PATIENCE_MS, () =>
+      handle.query<{ currentDetails: string }>('__temporal_workflow_metadata'),
+    ),
     handle.describe(),
   ])
   const pairs = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const)
