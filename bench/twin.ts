@@ -11,7 +11,7 @@ import { startAnvil, type Anvil } from '../devnet/anvil.js'
 import { devnetTerms } from '../devnet/chains.js'
 import { startFront, type Front } from '../devnet/rollup/front.js'
 import { callRpc } from '../devnet/rpc.js'
-import { searchAttributes } from '../temporal/searchAttributes.js'
+import { builtBy, searchAttributes } from '../temporal/searchAttributes.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
 import type { Facts } from '../test/e2e/stack.js'
@@ -114,6 +114,7 @@ function attributesOf({ intentId, accountId, walletId, plan }: ExecuteIntentInpu
     { key: searchAttributes.intentAction, value: 'lend' },
     { key: searchAttributes.sourceChain, value: chain },
     { key: searchAttributes.targetChain, value: chain },
+    builtBy,
   ])
 }
 

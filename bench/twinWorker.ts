@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { createLog } from '../log.js'
+import { BUILD_ID } from '../temporal/build.js'
 import { lightenWorkflowThreads } from '../worker/workflowThreads.js'
 
 /**
@@ -30,7 +31,7 @@ Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: ['SIGTERM
 lightenWorkflowThreads(createLog('twin', 'error'))
 const connection = await NativeConnection.connect({ address })
 const worker = await Worker.create({
-  ...{ connection, taskQueue, ...SLOTS },
+  ...{ connection, taskQueue, buildId: BUILD_ID, ...SLOTS },
   activities,
   workflowsPath: fileURLToPath(new URL('twinWorkflow.ts', import.meta.url)),
 })

@@ -1,6 +1,7 @@
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common'
 import {
   WorkflowExecutionAlreadyStartedError,
+  isGrpcServiceError,
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
@@ -11,7 +12,7 @@ import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
-import { searchAttributes } from './searchAttributes.js'
+import { builtBy, searchAttributes } from './searchAttributes.js'
 import type { Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Funding } from '../db/intents/fundings.js'
@@ -86,18 +87,20 @@ async function startExecution(
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await temporal.workflow.start<typeof executeIntent>('executeIntent', {
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    ...options,
-    workflowId: id,
-    taskQueue: TASK_QUEUE,
-    workflowTaskTimeout: TASK_MS,
-    args: [inputOf(intent)],
-    priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
-    memo: { requestId },
-    staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
-    typedSearchAttributes: new TypedSearchAttributes(attributesOf(intent, userId)),
-  })
+  await startListed(attributesOf(intent, userId), (typedSearchAttributes) =>
+    temporal.workflow.start<typeof executeIntent>('executeIntent', {
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      ...options,
+      workflowId: id,
+      taskQueue: TASK_QUEUE,
+      workflowTaskTimeout: TASK_MS,
+      args: [inputOf(intent)],
+      priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
+      memo: { requestId },
+      staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
+      typedSearchAttributes,
+    }),
+  )
 }
 
 function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
@@ -133,22 +136,54 @@ export async function startFunding(
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
+  const listed = [
+    { key: searchAttributes.accountId, value: accountId },
+    { key: searchAttributes.walletId, value: walletId },
+    { key: searchAttributes.intentAction, value: 'fund' },
+  ]
   await startOrFind(() =>
-    temporal.workflow.start<typeof fundWallet>('fundWallet', {
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      ...options,
-      workflowId: id,
-      taskQueue: TASK_QUEUE,
-      workflowTaskTimeout: TASK_MS,
-      args: [{ fundingId: id }],
-      priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
-      staticSummary: `fund ${walletId} with test money`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: searchAttributes.accountId, value: accountId },
-        { key: searchAttributes.walletId, value: walletId },
-        { key: searchAttributes.intentAction, value: 'fund' },
-      ]),
-    }),
+    startListed(listed, (typedSearchAttributes) =>
+      temporal.workflow.start<typeof fundWallet>('fundWallet', {
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        ...options,
+        workflowId: id,
+        taskQueue: TASK_QUEUE,
+        workflowTaskTimeout: TASK_MS,
+        args: [{ fundingId: id }],
+        priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
+        staticSummary: `fund ${walletId} with test money`,
+        typedSearchAttributes,
+      }),
+    ),
+  )
+}
+
+/** Servers let a client say it; should one refuse, this process says it no more, and the server lists it by itself. */
+let tellsBuild = true
+const INVALID_ARGUMENT = 3
+
+/** Starts a workflow that is listed by `pairs` and by the build that works on it. */
+export async function startListed<Handle>(
+  pairs: SearchAttributePair[],
+  start: (attributes: TypedSearchAttributes) => Promise<Handle>,
+): Promise<Handle> {
+  if (tellsBuild) {
+    try {
+      return await start(new TypedSearchAttributes([...pairs, builtBy]))
+    } catch (error) {
+      if (!refusesBuild(error)) throw error
+      tellsBuild = false
+    }
+  }
+  return start(new TypedSearchAttributes(pairs))
+}
+
+function refusesBuild(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown }
+  return (
+    isGrpcServiceError(cause) &&
+    (cause.code as number) === INVALID_ARGUMENT &&
+    cause.details.includes(builtBy.key.name)
   )
 }
 

@@ -10,6 +10,7 @@ import { watchOutcomes, type ParkedStep } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
+import { BUILD_ID } from '../temporal/build.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { wakeStep } from '../temporal/wakeStep.js'
 import { watchTemporal } from './presence.js'
@@ -68,8 +69,9 @@ const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const wake = (step: ParkedStep) => wakeStep(client, step)
 const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: wake })
 const workflowBundle = await loadWorkflowBundle()
+const build = { namespace: config.TEMPORAL_NAMESPACE, buildId: BUILD_ID, workflowBundle }
 const options = {
-  namespace: config.TEMPORAL_NAMESPACE,
+  ...build,
   taskQueue: TASK_QUEUE,
   activities: createActivities({
     db,
@@ -80,7 +82,6 @@ const options = {
     stopping,
     bridgeGiveUpMs: config.BRIDGE_GIVE_UP_HOURS * 3_600_000,
   }),
-  workflowBundle,
   ...SLOTS,
   ...SHUTDOWN,
 }
@@ -96,7 +97,7 @@ onStop(() => sweepers)
 const webhookKey = await findWebhookKeyOrTell()
 if (webhookKey) {
   const guard = createGuard({ isDevnet: config.NETWORK === 'devnet' })
-  const options = { namespace: config.TEMPORAL_NAMESPACE, workflowBundle, ...SHUTDOWN }
+  const options = { ...build, ...SHUTDOWN }
   const parts = { db, key: webhookKey, guard, options, client, temporal, log }
   const places = { url: config.directDatabaseUrl, address: config.TEMPORAL_ADDRESS }
   const deliveries = runDeliveries({ ...parts, ...places }, stopping)

@@ -1,34 +1,26 @@
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  mkdirSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { workflowsHash } from '../temporal/build.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** As this file is: TypeScript, or what was made of it. */
 const extension = extname(fileURLToPath(import.meta.url))
 const bundler = fileURLToPath(new URL(`bundling${extension}`, import.meta.url))
 const bundleCache = join(root, 'node_modules', '.cache', 'steward')
-/** Everything that workflows may load: with how they are bundled, all that their bundle depends on. */
-const sources = ['workflows', 'domain']
 
 export type WorkflowBundle = { codePath: string } | { code: string }
 
 /**
  * The bundled workflows. Bundling costs two seconds of a core, so that the result is kept beside the
- * installed packages, by the hash of its sources, where that folder can be written. A process of its own bundles:
+ * installed packages, by the hash of all that it depends on, where that folder can be written. A process of its own bundles:
  * compiler and bundler would stay in the memory of the worker for as long as it lives.
  */
 export async function loadWorkflowBundle(folder = bundleCache): Promise<WorkflowBundle> {
-  const codePath = join(folder, `workflows-${hashSources()}.cjs`)
+  const codePath = join(folder, `workflows-${hashBundle()}.cjs`)
   if (existsSync(codePath)) return { codePath }
   const code = await bundleApart()
   try {
@@ -55,18 +47,9 @@ function bundleApart(): Promise<string> {
   })
 }
 
-function hashSources(): string {
-  const hash = createHash('sha256')
+function hashBundle(): string {
   const require = createRequire(import.meta.url)
   const sdk = require('@temporalio/workflow/package.json') as { version: string }
-  hash.update(sdk.version).update(readFileSync(bundler))
-  for (const folder of sources) {
-    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    for (const name of names.sort()) {
-      if (['.ts', '.js'].includes(extname(name))) {
-        hash.update(`\0${folder}/${name}\0`).update(readFileSync(join(root, folder, name)))
-      }
-    }
-  }
-  return hash.digest('hex').slice(0, 16)
+  const hash = createHash('sha256').update(sdk.version).update(readFileSync(bundler))
+  return hash.update(workflowsHash).digest('hex').slice(0, 16)
 }

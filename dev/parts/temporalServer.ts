@@ -36,10 +36,16 @@ export const temporalFlags: string[] = [
 ].flat()
 
 /**
- * A write-ahead log survives a killed server, and is as fast as no file at all. Nobody else opens the file: kept
- * locked, it is not locked anew for each transaction.
+ * A write-ahead log survives a killed server, and is as fast as no file at all. A workflow changes the same pages over
+ * and over: they are taken over into the file by 32 MB of the log instead of 4. Nobody else opens the file: kept locked,
+ * it is not locked anew for each transaction.
  */
-const sqlitePragmas = ['journal_mode=WAL', 'synchronous=NORMAL', 'locking_mode=EXCLUSIVE']
+const sqlitePragmas = [
+  'journal_mode=WAL',
+  'wal_autocheckpoint=8000',
+  'synchronous=NORMAL',
+  'locking_mode=EXCLUSIVE',
+]
 
 /**
  * Garbage is collected when it is four times what lives, which is a fifteenth less CPU for each workflow; more and more
