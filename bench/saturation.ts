@@ -23,8 +23,8 @@ import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
- * bundles sent by a script. Both begin with as many that are not measured, and take turns: a machine that is slower for
- * a while is slower for both.
+ * bundles sent by a script. All begin with as many that are not measured. An intent and its twin take turns: a machine
+ * that is slower for a while is slower for both.
  */
 const { values } = parseArgs({
   options: {
@@ -80,7 +80,9 @@ async function measure(facts: Facts): Promise<void> {
   if (values.profile) await countStatements(stack)
   const crowd = await gatherCrowd(stack, CONNECTIONS)
   const { db, pids } = crowd
-  const wallets = await openWallets(crowd, WALLETS)
+  const opened = await openWallets(crowd, WALLETS * 2)
+  const [wallets, others] = [opened.slice(0, WALLETS), opened.slice(WALLETS)]
+  tell('fundings to warm up', await fundAll(crowd, others))
   if (values.profile) await forgetStatements(db)
   const funding = await fundAll(crowd, wallets)
   if (values.profile) await reportStatements(db, WALLETS)
