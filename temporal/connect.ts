@@ -19,7 +19,8 @@ const RECONNECT = {
  * For so long a call of a method is tried, where its caller says nothing else:
  * - a start: the row is durable before, so that one which is late is the sweeper's;
  * - a query: the row says nearly as much as the workflow, so that a reader waits no longer for it;
- * - a ping: a server that answers later cannot be worked with.
+ * - a ping: a server that answers later cannot be worked with;
+ * - a list: it is a search, dearer than a read by id.
  *
  * What the API calls has no other deadline: `withDeadline` keeps it in a context that Node hands on from promise to
  * promise, and has it follow every promise of its process from then on, those of requests too.
@@ -28,6 +29,7 @@ const DEADLINES_MS = new Map([
   ['StartWorkflowExecution', 1_500],
   ['QueryWorkflow', 400],
   ['DescribeNamespace', 2_000],
+  ['ListWorkflowExecutions', 10_000],
 ])
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]

@@ -2,11 +2,8 @@ import type { Client } from '@temporalio/client'
 
 /** A page of the server is at most 1,000 long; some stores take no longer a query than this many ids make. */
 export const LISTED_AT_ONCE = 200
-/** A list is a search, dearer than a read by id. */
-const LIST_DEADLINE_MS = 10_000
-
 /**
- * Those of the given workflows that run now, by one call.
+ * Those of the given workflows that run now, by one call. The server may look through all that run for it.
  *
  * @param ids - At most `LISTED_AT_ONCE`. What was started or has ended within the last seconds may be told
  *   wrongly: lists are eventually consistent.
@@ -16,18 +13,27 @@ export async function findRunning(client: Client, ids: string[]): Promise<Set<st
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${names})`
   // A page that is full makes the client ask for another one.
   const pageSize = ids.length + 1
-  return client.withDeadline(Date.now() + LIST_DEADLINE_MS, async () => {
-    const running = new Set<string>()
-    for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
-      running.add(workflowId)
-    }
-    return running
-  })
+  const running = new Set<string>()
+  for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
+    running.add(workflowId)
+  }
+  return running
 }
 
-/** The ids of all intents' and fundings' workflows that run now. Lists are eventually consistent. */
+/**
+ * The ids of all intents' and fundings' workflows that run now: a call for each thousand. Lists are eventually
+ * consistent.
+ */
 export async function* listRunning(client: Client): AsyncGenerator<string> {
+  const { namespace } = client.options
   const types = `WorkflowType IN ('executeIntent', 'fundWallet')`
   const query = `ExecutionStatus = 'Running' AND ${types}`
-  for await (const { workflowId } of client.workflow.list({ query })) yield workflowId
+  let nextPageToken: Uint8Array | null | undefined
+  do {
+    // As it comes: what a workflow is listed by is read for each one, and nobody wants it here.
+    const request = { namespace, query, ...(nextPageToken && { nextPageToken }) }
+    const page = await client.workflowService.listWorkflowExecutions(request)
+    for (const { execution } of page.executions) yield String(execution?.workflowId)
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken?.length)
 }

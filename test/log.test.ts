@@ -1,23 +1,19 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { Writable } from 'node:stream'
 import { ServiceError } from '../domain/errors.js'
-import { createLog, type Log } from '../log.js'
+import { createHeardLog } from './support/heardLog.js'
+import type { Log } from '../log.js'
 
 const secret = 'postgres://user:hunter2@db/steward'
 
 /** What a log writes while `action` uses it. */
 function linesOf(action: (log: Log) => void): { text: string; lines: Record<string, unknown>[] } {
-  let text = ''
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      text += String(chunk)
-      done()
-    },
-  })
-  action(createLog('test', 'info', destination))
-  const lines = text.split('\n').filter(Boolean)
-  return { text, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+  const { log, lines } = createHeardLog('test', 'info')
+  action(log)
+  return {
+    text: lines.join(''),
+    lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  }
 }
 
 /** What a process writes to its standard output that logs and does `action` then. */

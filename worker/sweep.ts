@@ -19,7 +19,7 @@ import { keepRequestPartitions, pruneRequestDays } from '../db/tenants/requests.
 import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
 import { sumLedger } from '../db/tenants/usage.js'
 import { deleteOldDeliveries } from '../db/webhooks/sending.js'
-import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
+import { listRunning } from '../temporal/running.js'
 import {
   again,
   once,
@@ -51,6 +51,8 @@ const OVERSLEPT = { forMs: 10_000, limit: 100 }
 const LINGERING_EVERY_MS = 60_000
 /** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
+/** Read together. */
+const LINGERING_AT_ONCE = 1_000
 /** What has expired is good for nothing and in nobody's way. */
 const EXPIRED_EVERY_MS = 3_600_000
 /** Short statements: others write to the same tables. */
@@ -158,19 +160,24 @@ async function restartReopened(tools: Tools): Promise<void> {
 /** Work whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
 async function restartLingering(tools: Tools): Promise<void> {
   const { db, client, temporal, stopping } = tools
+  await temporal.untilThere()
+  const begun = Date.now()
+  // What was started since the lists were read is not in them.
+  const ageMs = () => LINGERING_AFTER_MS + Date.now() - begun
+  const pageAfter = (after: string, limit = LINGERING_AT_ONCE) =>
+    findLingering(db, ageMs(), { after, limit })
+  if ((await pageAfter('', 1)).length === 0) return
+  // All at once: to find a few a server may look through all of them. What ends from now on is over by its row, too.
+  const running = new Set<string>()
+  for await (const id of listRunning(client)) running.add(id)
   let page: string[]
   let after = ''
   do {
-    await temporal.untilThere()
-    if (stopping.aborted) return
-    page = await findLingering(db, LINGERING_AFTER_MS, { after, limit: LISTED_AT_ONCE })
+    page = await pageAfter(after)
     after = page.at(-1) ?? after
-    const running = page.length > 0 ? await findRunning(client, page) : new Set<string>()
     const gone = page.filter((id) => !running.has(id))
-    if (gone.length > 0) {
-      await startAll(tools, again, () => takeLingering(db, LINGERING_AFTER_MS, gone))
-    }
-  } while (page.length === LISTED_AT_ONCE)
+    if (gone.length > 0) await startAll(tools, again, () => takeLingering(db, ageMs(), gone))
+  } while (page.length === LINGERING_AT_ONCE && !stopping.aborted)
 }
 
 /** Intents whose money has moved: nobody waits for the end of one until Temporal misses its worker, or is back itself. */

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { type Client } from '@temporalio/client'
@@ -11,12 +10,12 @@ import { createStreams, usualStreams, type StreamLimits } from '../../api/http/s
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
 import { listenToEvents } from '../../db/connection/listen.js'
 import { connect, type Db } from '../../db/connection/connect.js'
-import { createLog } from '../../log.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
 import { createStarts, type Starts } from '../../temporal/starts.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
+import { createHeardLog } from '../support/heardLog.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
@@ -88,14 +87,7 @@ type Parts = {
 
 /** The API on a free port. */
 export async function startApi(parts: Parts): Promise<TestApi> {
-  const lines: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    },
-  })
-  const log = createLog('api', 'debug', destination)
+  const { log, lines } = createHeardLog('api')
   const readProgress = createProgressReader(parts.temporal)
   const { chains, registry, db } = parts
   const prober = createProber({ chains, registry, db })

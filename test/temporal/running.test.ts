@@ -5,6 +5,9 @@ import { newId } from '../../db/connection/ids.js'
 import { listRunning } from '../../temporal/running.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 
+/** So many a server lists at once. */
+const PAGE = 1_000
+
 let server: TemporalServer
 let client: Client
 
@@ -29,10 +32,11 @@ async function list(): Promise<string[]> {
   return ids
 }
 
-test('listRunning: the intents and fundings that run, and nothing else', async () => {
+test('listRunning: the intents and fundings that run, of more than a page, and nothing else', async () => {
   const ended = await start('executeIntent')
   await start('snapshotYields')
-  const running = [await start('executeIntent'), await start('fundWallet')]
+  const types = ['fundWallet', ...Array.from({ length: PAGE }, () => 'executeIntent')]
+  const running = await Promise.all(types.map(start))
   await client.workflow.getHandle(ended).terminate()
   // Lists are late.
   while ((await list()).sort().join() !== running.sort().join()) await sleep(50)

@@ -1,15 +1,14 @@
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { intentColumns, type Intent } from '../../db/intents/intents.js'
 import { MOST_UNORDERED } from '../../db/intents/unordered.js'
-import { createLog } from '../../log.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import { createStarts } from '../../temporal/starts.js'
 import { insertTestIntent, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { createQuietLog } from '../support/heardLog.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import type { Client } from '@temporalio/client'
@@ -37,9 +36,6 @@ function createTemporal() {
   return { started, client: { workflow: { start } } as unknown as Client }
 }
 
-const createQuietLog = () =>
-  createLog('api', 'fatal', new Writable({ write: (_chunk, _as, done) => done() }))
-
 /** New intents of a new account. */
 async function insertIntents(count: number): Promise<Intent[]> {
   const wallet = await insertTestWallet(database.db)
@@ -64,7 +60,7 @@ describe('createStarts', () => {
     const intents = await insertIntents(9)
     const ids = intents.map(({ id }) => id)
     const { started, client } = createTemporal()
-    const starts = createStarts({ temporal: client, db: api, log: createQuietLog() })
+    const starts = createStarts({ temporal: client, db: api, log: createQuietLog('api') })
     const holder = await database.db.transaction()
     await holder('intent').whereIn('id', ids.slice(0, 8)).forUpdate().select('id')
     for (const intent of intents) starts.intent({ intent, tier: 'free', userId: 'user' })
@@ -82,7 +78,7 @@ describe('createStarts', () => {
 
   test('begins those of an account without ordered steps one by one while others are about, who pass', async () => {
     const { started, client } = createTemporal()
-    const starts = createStarts({ temporal: client, db: api, log: createQuietLog() })
+    const starts = createStarts({ temporal: client, db: api, log: createQuietLog('api') })
     const [many, few] = [await insertIntents(2 * MOST_UNORDERED), await insertIntents(1)]
     const begun = many.slice(0, MOST_UNORDERED).map(({ id }) => id)
     await database.db('intent').whereIn('id', begun).update({ dispatched_at: new Date() })
@@ -119,7 +115,7 @@ describe('while Temporal is not there for a moment', () => {
     await proxy.stop()
   })
 
-  const createRealStarts = () => createStarts({ temporal, db: api, log: createQuietLog() })
+  const createRealStarts = () => createStarts({ temporal, db: api, log: createQuietLog('api') })
 
   test.each(['closed', 'frozen', 'deaf'] as const)(
     'it is %s: what is stored meanwhile is started when it is back, of each account',

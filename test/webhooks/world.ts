@@ -1,12 +1,10 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { createApiKey } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'
-import { createLog } from '../../log.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import { createGuard } from '../../webhooks/address.js'
@@ -14,6 +12,7 @@ import { runDeliveries, type Deliveries } from '../../worker/deliveries.js'
 import { loadWebhookKey } from '../../worker/webhookKey.js'
 import { startWorld, type Answer, type World } from '../api/api.js'
 import { insertTestWallet, type TestWallet } from '../db/rows.js'
+import { createHeardLog } from '../support/heardLog.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import '../support/temporal/temporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
@@ -51,14 +50,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   await registerSearchAttributes(client)
   const worker = connect(world.database.urlAs('steward_worker'), 10)
   const key = await loadWebhookKey(worker, keyFile)
-  const lines: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    },
-  })
-  const log = createLog('worker', 'debug', destination)
+  const { log, lines } = createHeardLog('worker')
   const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
   const running = new Set<() => Promise<void>>()
 

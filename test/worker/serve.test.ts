@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { createLog } from '../../log.js'
 import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { serveTasks } from '../../worker/serve.js'
+import { createHeardLog } from '../support/heardLog.js'
 // The SDK says little then.
 import '../support/temporal/temporal.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
@@ -31,20 +30,13 @@ afterAll(async () => {
 
 describe('serveTasks', () => {
   test('a worker that ended is followed by another one, until the process stops', async () => {
-    let said = ''
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        said += String(chunk)
-        done()
-      },
-    })
-    const log = createLog('worker', 'info', destination)
+    const { log, lines } = createHeardLog('worker', 'info')
     const activities = { recordYields: () => Promise.resolve(recorded) }
     const options = { taskQueue, activities, workflowBundle: workflowBundle() }
     const stop = new AbortController()
     const service = { address: `127.0.0.1:${port}`, options, temporal, log }
     const serving = serveTasks(service, stop.signal)
-    while (!said.includes('the Temporal worker ended')) await sleep(20)
+    while (!lines.join('').includes('the Temporal worker ended')) await sleep(20)
 
     server = await startTemporalServer(port)
     const run = { taskQueue, workflowId: 'one' }

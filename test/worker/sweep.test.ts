@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client'
 import { newId } from '../../db/connection/ids.js'
 import { keepEvents } from '../../db/intents/events.js'
 import { keepRequestPartitions } from '../../db/tenants/requests.js'
-import { createLog } from '../../log.js'
 import { findRunning } from '../../temporal/running.js'
 import { runSweepers } from '../../worker/sweep.js'
 import { watchTemporal } from '../../worker/presence.js'
@@ -18,6 +16,7 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { createHeardLog } from '../support/heardLog.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import type { IntentStatus } from '../../domain/intent.js'
 
@@ -67,15 +66,8 @@ type Line = Record<string, unknown>
 
 /** A worker's sweepers, until `isDone`. They have the worker's rights only. */
 async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Line[]> {
-  const lines: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    },
-  })
   const stop = new AbortController()
-  const log = createLog('worker', 'debug', destination)
+  const { log, lines } = createHeardLog('worker')
   const own = connectCounted()
   const temporal = watchTemporal(own, log, stop.signal)
   const url = database.urlAs('steward_worker')
@@ -147,9 +139,9 @@ describe('runSweepers', () => {
     expect(calls.get('StartWorkflowExecution')).toBe(30)
   })
 
-  test('starts the one again that is gone, and asks about all of 200 by one call', async () => {
+  test('starts the one again that is gone, and asks about all of 450 by one call', async () => {
     const ids: string[] = []
-    for (let i = 0; i < 200; i += 1) ids.push(await linger())
+    for (let i = 0; i < 450; i += 1) ids.push(await linger())
     const [gone = '', ...running] = ids.sort()
     for (const id of running) await run(id)
     await untilListed(running)

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import threads from 'node:worker_threads'
 import type { Client } from '@temporalio/client'
-import { createLog } from '../../log.js'
 import { findFreePorts } from '../../dev/ports.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { serveTasks } from '../../worker/serve.js'
 import { lightenWorkflowThreads } from '../../worker/workflowThreads.js'
+import { createHeardLog } from '../support/heardLog.js'
 // The SDK says little then.
 import '../support/temporal/temporal.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
@@ -23,7 +22,6 @@ const { Worker } = threads
 let address: string
 let client: Client
 let server: TemporalServer | undefined
-let said = ''
 
 beforeAll(async () => {
   const [port = 0] = await findFreePorts(1)
@@ -37,16 +35,10 @@ afterAll(async () => {
   await server?.stop()
 })
 
-const destination = new Writable({
-  write(chunk, _encoding, done) {
-    said += String(chunk)
-    done()
-  },
-})
-
 describe('a workflow that does not let go of its thread', () => {
   test('has the thread ended once, then fails by itself, while others come to their end', async () => {
-    const log = createLog('worker', 'info', destination)
+    const { log, lines } = createHeardLog('worker', 'info')
+    const said = () => lines.join('')
     lightenWorkflowThreads(log, LOOK_MS)
     const options = { taskQueue, workflowsPath, reuseV8Context: true }
     const stop = new AbortController()
@@ -57,13 +49,13 @@ describe('a workflow that does not let go of its thread', () => {
 
     const run = { taskQueue, workflowId: 'clinging', workflowTaskTimeout: '7s' }
     const clinging = await client.workflow.start('cling', run)
-    while (!said.includes('the Temporal worker ended')) await sleep(20)
-    expect(said).toContain('a workflow does not let go of its thread')
+    while (!said().includes('the Temporal worker ended')) await sleep(20)
+    expect(said()).toContain('a workflow does not let go of its thread')
 
     const readAttempt = async () => (await clinging.describe()).raw.pendingWorkflowTask?.attempt
     while (Number(await readAttempt()) < 3) await sleep(100)
     expect(await letGo('after')).toBe('over')
-    expect(said.match(/does not let go/g)).toHaveLength(1)
+    expect(said().match(/does not let go/g)).toHaveLength(1)
     await clinging.terminate()
     stop.abort()
     expect(await serving).toBeUndefined()

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Writable } from 'node:stream'
 import express from 'express'
 import { z } from 'zod'
 import { handleErrors } from '../../../api/http/errors.js'
@@ -17,11 +16,11 @@ import { findActiveKek } from '../../../db/keys.js'
 import { createAccount, createApiKey, type Scope } from '../../../db/tenants/accounts.js'
 import { insertWallet, newWalletId, walletByUser } from '../../../db/tenants/wallets.js'
 import { ServiceError } from '../../../domain/errors.js'
-import { createLog } from '../../../log.js'
 import { createProber } from '../../../probe/watch.js'
 import { createProgressReader } from '../../../temporal/progress.js'
 import { createStarts } from '../../../temporal/starts.js'
 import { silentChains } from '../../planning/chains.js'
+import { createQuietLog } from '../../support/heardLog.js'
 import { startWorld, type World } from '../api.js'
 import type { Caller, Door } from '../../../api/http/door.js'
 import type { Services } from '../../../api/http/services.js'
@@ -101,7 +100,7 @@ const shield = createShield()
 
 beforeAll(async () => {
   world = await startWorld()
-  const log = createLog('api', 'fatal', new Writable({ write: (_chunk, _as, done) => done() }))
+  const log = createQuietLog('api')
   const temporal = world.temporal.client
   const readProgress = createProgressReader(temporal)
   const nodes = silentChains()

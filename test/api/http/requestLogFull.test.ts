@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createRequestLog, type RequestLog } from '../../../api/http/requestLog.js'
@@ -6,9 +5,9 @@ import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import type { RequestEntry } from '../../../db/tenants/requests.js'
-import { createLog } from '../../../log.js'
 import { waitUntilBlocked } from '../../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createHeardLog, type HeardLog } from '../../support/heardLog.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 /** What may wait, beside a batch that is being written. */
@@ -19,7 +18,7 @@ let database: TestDatabase
 let proxy: TcpProxy
 let db: Db
 let requests: RequestLog
-let lines: string[]
+let heard: HeardLog
 let accountId: string
 
 beforeAll(async () => {
@@ -33,14 +32,8 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   accountId = (await createAccount(database.db, { name: 'test', plan: 'pro' })).id
-  lines = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    },
-  })
-  requests = createRequestLog(db, createLog('api', 'debug', destination))
+  heard = createHeardLog('api')
+  requests = createRequestLog(db, heard.log)
 })
 afterEach(async () => {
   proxy.set('open')
@@ -62,7 +55,7 @@ function addMany(count: number): string[] {
   for (const one of entries) requests.add(one)
   return entries.map(({ id }) => id)
 }
-const told = (text: string) => lines.filter((line) => line.includes(text))
+const told = (text: string) => heard.lines.filter((line) => line.includes(text))
 const keptIds = (): Promise<string[]> =>
   database.db('request_log').where({ account_id: accountId }).orderBy('id').pluck<string[]>('id')
 
