@@ -1,4 +1,4 @@
-import { sleep } from '@temporalio/workflow'
+import { condition, sleep } from '@temporalio/workflow'
 
 /** Never lets go of the thread. */
 export function cling(): Promise<void> {
@@ -9,4 +9,9 @@ export function cling(): Promise<void> {
 export async function letGo(): Promise<string> {
   await sleep(1)
   return 'over'
+}
+
+/** Waits for ever. */
+export async function wait(): Promise<void> {
+  await condition(() => false)
 }

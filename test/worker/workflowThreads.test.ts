@@ -17,6 +17,7 @@ const workflowsPath = fileURLToPath(new URL('clingingWorkflows.ts', import.meta.
 const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
 /** Ten looks are more than the five seconds after which the SDK would have ended the call. */
 const LOOK_MS = 600
+const PATIENCE_MS = 10_000
 
 const { Worker } = threads
 let address: string
@@ -35,6 +36,15 @@ afterAll(async () => {
   await server?.stop()
 })
 
+/** Of a workflow that waits: for what, as the Temporal UI shows it. */
+async function readCallStack(workflowId: string): Promise<string> {
+  const waiting = await client.workflow.start('wait', { taskQueue, workflowId })
+  const read = () => waiting.query<string>('__stack_trace')
+  const stack = await client.withDeadline(Date.now() + PATIENCE_MS, read)
+  await waiting.terminate()
+  return stack
+}
+
 describe('a workflow that does not let go of its thread', () => {
   test('has the thread ended once, then fails by itself, while others come to their end', async () => {
     const { log, lines } = createHeardLog('worker', 'info')
@@ -46,6 +56,7 @@ describe('a workflow that does not let go of its thread', () => {
     const letGo = (workflowId: string) =>
       client.workflow.execute('letGo', { taskQueue, workflowId })
     expect(await letGo('before')).toBe('over')
+    expect(await readCallStack('waits before')).toBe('')
 
     const run = { taskQueue, workflowId: 'clinging', workflowTaskTimeout: '7s' }
     const clinging = await client.workflow.start('cling', run)
@@ -55,6 +66,7 @@ describe('a workflow that does not let go of its thread', () => {
     const readAttempt = async () => (await clinging.describe()).raw.pendingWorkflowTask?.attempt
     while (Number(await readAttempt()) < 3) await sleep(100)
     expect(await letGo('after')).toBe('over')
+    expect(await readCallStack('waits after')).toContain('at wait')
     expect(said().match(/does not let go/g)).toHaveLength(1)
     await clinging.terminate()
     stop.abort()
