@@ -17,10 +17,9 @@ import { readCpu, readMemory, readThreads, spent, type Cpu } from './usage.js'
 import type { Wallet } from '../db/tenants/wallets.js'
 
 /**
- * Operations handed straight to the lanes, all while signer and lanes stand still: how many a second are executed,
- * counted by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill.
- * Each begins with some that are not measured, for signer and lanes are started for it. Blocks hold 300 Mgas, some 1,300
- * deposits in bundles, so that the chain bounds none of the goals.
+ * Operations handed straight to the lanes, all before signer and lanes start: how many a second are executed, counted
+ * by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill. Blocks
+ * hold 300 Mgas, some 1,300 deposits in bundles, so that the chain bounds none of the goals.
  *
  * Beside them what a transaction relay did on such a machine, one transaction each, with blocks of a second.
  * @see https://github.com/joshstevens19/rrelayer
@@ -40,8 +39,6 @@ const FULL_SPEED_SECONDS = 10
 
 const LANES = Number(values.lanes)
 const BLOCK_SECONDS = Number(values.block)
-/** What is executed first. */
-const WARM_UP = { wallets: 50, each: 10 }
 /** Base units of one deposit. */
 const UNITS = 10_000n
 const SAMPLE_MS = 250
@@ -115,46 +112,20 @@ function readScenarios(): Scenario[] {
 }
 
 async function run(world: World, scenario: Scenario): Promise<void> {
-  const services = await startServices(world)
-  await warmUp(world, scenario.name)
-  for (const { child } of services) child.kill('SIGSTOP')
-  const wallets = await order(world, scenario)
+  const { wallets: count, each } = scenario
+  const expected = UNITS * BigInt(each)
+  // Twice what is needed: what is executed twice has money to move.
+  const wallets = await world.createWallets(count, 2n * expected)
+  const orders = wallets.flatMap((wallet) => Array.from({ length: each }, () => wallet))
+  await inTurns(orders, 8, (wallet) => world.lend(wallet, UNITS))
   const before = await countEnded(world)
-  for (const { child } of services) child.kill('SIGCONT')
-  const ran = await execute(world, { scenario, services, before })
+  const ran = await execute(world, scenario, before)
   await report({ world, scenario, wallets, ran })
 }
 
-type Orders = { wallets: number; each: number }
-
-async function warmUp(world: World, name: string): Promise<void> {
-  const [total, begun] = [WARM_UP.wallets * WARM_UP.each, performance.now()]
-  const before = await countEnded(world)
-  await order(world, WARM_UP)
-  while ((await countEnded(world)) < before + total) {
-    if (performance.now() - begun > PATIENCE_MS) throw new Error(`${name}: not warm in time.`)
-    await askAgain(world)
-    await sleep(SAMPLE_MS)
-  }
-  const seconds = (performance.now() - begun) / 1_000
-  console.log(
-    `${name}: ${total} operations to warm up, ordered and executed in ${seconds.toFixed(1)} s`,
-  )
-}
-
-/** Orders deposits of new wallets, which have twice what they need: what is executed twice has money to move. */
-async function order(world: World, { wallets: count, each }: Orders): Promise<Wallet[]> {
-  const wallets = await world.createWallets(count, 2n * UNITS * BigInt(each))
-  const orders = wallets.flatMap((wallet) => Array.from({ length: each }, () => wallet))
-  await inTurns(orders, 8, (wallet) => world.lend(wallet, UNITS))
-  return wallets
-}
-
-type Running = { scenario: Scenario; services: Service[]; before: number }
-
-async function execute(world: World, { scenario, services: first, before }: Running): Promise<Ran> {
+async function execute(world: World, scenario: Scenario, before: number): Promise<Ran> {
   const total = scenario.wallets * scenario.each
-  let services = first
+  let services = await startServices(world)
   const pids = () => ({
     ...Object.fromEntries(services.map(({ role, child }) => [role, child.pid ?? 0])),
     postgres: server.pid,
