@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 
 /** A page of the server is at most 1,000 long; some stores take no longer a query than this many ids make. */
 export const LISTED_AT_ONCE = 200
+
 /**
  * Those of the given workflows that run now, by one call. The server may look through all that run for it.
  *
