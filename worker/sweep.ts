@@ -161,6 +161,7 @@ async function restartReopened(tools: Tools): Promise<void> {
 async function restartLingering(tools: Tools): Promise<void> {
   const { db, client, temporal, stopping } = tools
   await temporal.untilThere()
+  if (stopping.aborted) return
   const begun = Date.now()
   // What was started since the lists were read is not in them.
   const ageMs = () => LINGERING_AFTER_MS + Date.now() - begun

@@ -15,9 +15,9 @@ const bundleCache = join(root, 'node_modules', '.cache', 'steward')
 export type WorkflowBundle = { codePath: string } | { code: string }
 
 /**
- * The bundled workflows. Bundling costs two seconds of a core, so that the result is kept beside the
- * installed packages, by the hash of all that it depends on, where that folder can be written. A process of its own bundles:
- * compiler and bundler would stay in the memory of the worker for as long as it lives.
+ * The bundled workflows. Bundling costs two seconds of a core, so that the result is kept beside the installed packages,
+ * by the hash of all that it depends on, where that folder can be written. A process of its own bundles: compiler and
+ * bundler would stay in the memory of the worker for as long as it lives.
  */
 export async function loadWorkflowBundle(folder = bundleCache): Promise<WorkflowBundle> {
   const codePath = join(folder, `workflows-${hashBundle()}.cjs`)
