@@ -3,8 +3,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 /** Moments at which a process leaves something half done when it dies. */
 export const crashPoints = [
   'api: before the commit',
-  'api: before the start',
   'api: before the answer',
+  'worker: before the start',
   'workflow started, not marked',
   'activity: before the order',
   'activity: before its result',

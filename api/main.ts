@@ -3,6 +3,7 @@ import { connectChains } from '../chains/connect.js'
 import { hashQuickly } from '../chains/keccak.js'
 import { createPasswords } from './http/passwords.js'
 import { createRequestLog } from './http/requestLog.js'
+import { createRoom } from './http/room.js'
 import { createShield } from './http/shield.js'
 import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
@@ -14,7 +15,6 @@ import { createLog } from '../log.js'
 import { createProber, summarize, watchDeployment } from '../probe/watch.js'
 import { connectTemporal } from '../temporal/connect.js'
 import { createProgressReader } from '../temporal/progress.js'
-import { createStarts } from '../temporal/starts.js'
 import { createApiServer, drain } from './server.js'
 
 const config = loadConfig('api', process.env)
@@ -33,8 +33,7 @@ const requestLog = createRequestLog(logDb, log)
 onStop(() => requestLog.stop())
 const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => temporal.connection.close())
-const starts = createStarts({ temporal, db, log })
-onStop(() => starts.settled())
+const room = createRoom(db)
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
@@ -51,7 +50,7 @@ const dashboard = {
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
 const guards = { fundingLimits, shield, streams, requestLog, log, dashboard }
-const parts = { ...planning, prober, temporal, starts, readProgress, ...guards }
+const parts = { ...planning, prober, temporal, room, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

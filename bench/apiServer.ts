@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createStarts } from '../temporal/starts.js'
+import { createRoom } from '../api/http/room.js'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
@@ -53,8 +53,7 @@ function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
     temporal: {} as Client,
     ...nodes,
     prober,
-    // What it measures starts nothing.
-    starts: createStarts({ temporal: {} as Client, db, log: own.log }),
+    room: createRoom(db),
     shield: createShield(),
     dashboard: { passwords: createPasswords() },
   }

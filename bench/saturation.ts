@@ -114,7 +114,7 @@ async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
   const [memory, bundling] = [readMemory(pids), await readBundling(crowd, run.since)]
   const twin = await runBeside(crowd, () => {
     const ran = { db, facts, pids, since: run.since }
-    return runTwin(ran, { dumps, connections: CONNECTIONS })
+    return runTwin(ran, dumps)
   })
   tell(`${KIND}s`, run)
   console.log(`  beside ${twin.perSecond.toFixed(1)} a second of the twin`)

@@ -2,19 +2,16 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Client, Connection } from '@temporalio/client'
-import { TypedSearchAttributes } from '@temporalio/common'
-import { inTurns } from './callers.js'
 import { readCpu, spent, type Cpu } from './usage.js'
 import { chainFacts, pricing, type ChainName } from '../chains/registry.js'
 import { startAnvil, type Anvil } from '../devnet/anvil.js'
 import { devnetTerms } from '../devnet/chains.js'
 import { startFront, type Front } from '../devnet/rollup/front.js'
 import { callRpc } from '../devnet/rpc.js'
-import { builtBy, searchAttributes } from '../temporal/searchAttributes.js'
 import type { Db } from '../db/connection/connect.js'
 import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
 import type { Facts } from '../test/e2e/stack.js'
+import type { TwinRun } from './twinWorker.js'
 import type { TwinInput } from './twinWorkflow.js'
 
 const POLL_MS = 50
@@ -46,7 +43,7 @@ export async function dumpChains(rpcUrls: Record<string, string>): Promise<Dump[
  */
 export async function runTwin(
   { db, facts, pids: known, since }: Ran,
-  { dumps, connections }: { dumps: Dump[]; connections: number },
+  dumps: Dump[],
 ): Promise<TwinResult> {
   const inputs = await readInputs(db, since)
   const bundles = await readBundles(db, since)
@@ -54,11 +51,8 @@ export async function runTwin(
   const copies = await Promise.all(used.map(startCopy))
   const taskQueue = `twin-${since}`
   const worker = await startWorker(facts.temporalAddress, taskQueue)
-  const connection = await Connection.connect({ address: facts.temporalAddress })
-  const client = new Client({ connection })
-  const start = startTwins({ client, worker, connections, taskQueue })
   try {
-    await start(inputs, `${taskQueue}-warm`)
+    await runAll(worker, { prefix: `${taskQueue}-warm`, twins: inputs })
     const pids = {
       ...known,
       'twin worker': worker.pid ?? 0,
@@ -66,7 +60,7 @@ export async function runTwin(
     }
     const [before, begun] = [readCpu(pids), performance.now()]
     await Promise.all([
-      start(inputs, taskQueue),
+      runAll(worker, { prefix: taskQueue, twins: inputs }),
       ...copies.map(({ name, url }) => sendAll(url, bundlesOf(bundles, name)?.raws ?? [])),
     ])
     const seconds = (performance.now() - begun) / 1_000
@@ -76,7 +70,6 @@ export async function runTwin(
   } finally {
     worker.kill('SIGTERM')
     await once(worker, 'exit')
-    await connection.close()
     for (const { node, front } of copies) {
       await front?.stop()
       await node.stop()
@@ -84,38 +77,11 @@ export async function runTwin(
   }
 }
 
-type Starting = { client: Client; worker: ChildProcess; connections: number; taskQueue: string }
-
-/** Starts workflows, under ids with a prefix, and waits until all have come to their end. */
-function startTwins({ client, worker, connections, taskQueue }: Starting) {
-  return async (twins: TwinInput[], prefix: string): Promise<void> => {
-    const ended = untilEnded(worker, twins.length)
-    await inTurns(twins, connections, ({ steps, intent }) =>
-      client.workflow.start('twin', {
-        ...{ taskQueue, workflowId: `${prefix}-${intent.intentId}` },
-        args: [{ steps, intent }],
-        priority: { priorityKey: 3, fairnessKey: intent.accountId },
-        memo: { requestId: intent.intentId },
-        staticSummary: `lend 0.5 USDC on ${intent.plan?.targetChain}`,
-        typedSearchAttributes: attributesOf(intent),
-      }),
-    )
-    await ended
-  }
-}
-
-function attributesOf({ intentId, accountId, walletId, plan }: ExecuteIntentInput) {
-  const chain = plan?.targetChain ?? ''
-  return new TypedSearchAttributes([
-    { key: searchAttributes.accountId, value: accountId },
-    { key: searchAttributes.walletId, value: walletId },
-    { key: searchAttributes.userId, value: walletId },
-    { key: searchAttributes.requestId, value: intentId },
-    { key: searchAttributes.intentAction, value: 'lend' },
-    { key: searchAttributes.sourceChain, value: chain },
-    { key: searchAttributes.targetChain, value: chain },
-    builtBy,
-  ])
+/** Has workflows started, under ids with a prefix, and waits until all have come to their end. */
+async function runAll(worker: ChildProcess, run: TwinRun): Promise<void> {
+  const ended = untilEnded(worker, run.twins.length)
+  worker.send(run)
+  await ended
 }
 
 const bundlesOf = (bundles: Bundles[], name: ChainName) =>

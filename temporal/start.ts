@@ -31,9 +31,11 @@ const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
 
 export type StartOptions = Pick<
   WorkflowStartOptions,
-  'workflowIdReusePolicy' | 'workflowIdConflictPolicy'
+  'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'
 >
 export const once: StartOptions = { workflowIdReusePolicy: 'REJECT_DUPLICATE' }
+/** By the connection of a worker, which gets the first task with the answer, as long as it has a slot for it. */
+export const onceHere: StartOptions = { ...once, requestEagerStart: true }
 /**
  * For a run that is gone though its work is not over: it finds in the rows what is done. There is never a second
  * one beside a run that is there after all, which answers for it (`USE_EXISTING`).
@@ -157,6 +159,22 @@ export async function startFunding(
     ),
   )
 }
+
+export type Start = IntentStart | FundingStart
+
+/** Starts whichever it is. Already started counts as started. */
+export const startWorkflow = (temporal: Client, start: Start, options?: StartOptions) =>
+  'intent' in start ? startIntent(temporal, start, options) : startFunding(temporal, start, options)
+
+/** What is started. */
+export const workOf = (start: Start): Intent | Funding =>
+  'intent' in start ? start.intent : start.funding
+
+/** For the log. */
+export const factsOf = (start: Start) =>
+  'intent' in start
+    ? { intent: start.intent.id, requestId: start.intent.requestId }
+    : { funding: start.funding.id }
 
 /** Servers let a client say it; should one refuse, this process says it no more, and the server lists it by itself. */
 let tellsBuild = true

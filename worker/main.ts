@@ -1,11 +1,12 @@
-import { Runtime } from '@temporalio/worker'
+import { Client } from '@temporalio/client'
+import { Runtime, type NativeConnection } from '@temporalio/worker'
 import { createActivities } from '../activities/index.js'
 import { connectChains } from '../chains/connect.js'
 import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
-import { listenToOperations } from '../db/connection/listen.js'
+import { listenToOperations, listenToStarts } from '../db/connection/listen.js'
 import { watchOutcomes, type ParkedStep } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -15,6 +16,7 @@ import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { wakeStep } from '../temporal/wakeStep.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
+import { createStarter } from './starting.js'
 import { runSweepers } from './sweep.js'
 import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
@@ -26,15 +28,17 @@ import { createGuard } from '../webhooks/address.js'
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
 /**
- * Fixed sizes: a waiting activity holds a slot, not a thread. Tasks of workflows are few at a time: what a worker has
- * taken it works off as it came, and only what waits at Temporal is served by plan and account by account. A workflow
- * that is not in the cache is replayed when its step ends.
+ * Fixed sizes: a waiting activity holds a slot, not a thread. So does a task of a workflow until the server has its
+ * answer; there are more slots for them than anything asks for, because a start that finds none has its workflow begin by
+ * the queue of all, which costs the server half as much again. A workflow that is not in the cache is replayed when its
+ * step ends.
  */
 const SLOTS = {
   maxCachedWorkflows: 1_000,
-  maxConcurrentWorkflowTaskExecutions: 8,
-  // A usual workflow has two tasks: one comes by the queue of all, one by that of the worker which knows it.
-  nonStickyToStickyPollRatio: 0.5,
+  maxConcurrentWorkflowTaskExecutions: 64,
+  // What begins comes with its start, the rest by the queue of the worker that knows it: nine of twelve ask there.
+  maxConcurrentWorkflowTaskPolls: 12,
+  nonStickyToStickyPollRatio: 0.25,
   maxConcurrentActivityTaskExecutions: 5_000,
   maxConcurrentLocalActivityExecutions: 100,
 }
@@ -85,7 +89,15 @@ const options = {
   ...SLOTS,
   ...SHUTDOWN,
 }
-const service = { address: config.TEMPORAL_ADDRESS, options, temporal, log }
+const starter = createStarter()
+listenToStarts(config.directDatabaseUrl, stopping, starter.hear)
+const service = {
+  ...{ address: config.TEMPORAL_ADDRESS, options, temporal, log },
+  beside(connection: NativeConnection, over: AbortSignal) {
+    const own = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
+    return starter.run({ db, client: own, temporal, log }, over)
+  },
+}
 await watch.first
 const serving = serveTasks(service, stopping)
 onStop(() => serving)

@@ -8,7 +8,14 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
 const LOOK_MS = 1_000
 
-type Service = { address: string; options: WorkerOptions; temporal: Presence; log: Log }
+type Service = {
+  address: string
+  options: WorkerOptions
+  temporal: Presence
+  log: Log
+  /** What goes on by the connection of each worker, until it is told to stop. */
+  beside?: (connection: NativeConnection, stopping: AbortSignal) => Promise<void>
+}
 
 /**
  * Runs workflows and activities until the signal aborts: once Temporal is there, and again when the worker has
@@ -28,20 +35,28 @@ export async function serveTasks(service: Service, stopping: AbortSignal): Promi
   }
 }
 
-async function runWorker({ address, options }: Service, stopping: AbortSignal): Promise<void> {
+async function runWorker(
+  { address, options, beside }: Service,
+  stopping: AbortSignal,
+): Promise<void> {
   const connection = await NativeConnection.connect({ address })
   const over = new AbortController()
+  let work: Promise<void> | undefined
   try {
     const worker = await Worker.create({ ...options, connection })
     const running = worker.run()
-    const stop = () => {
+    work = beside?.(connection, AbortSignal.any([stopping, over.signal]))
+    const stop = async () => {
+      // What is begun in this worker has its place there until it ends.
+      await work
       if (worker.getState() === 'RUNNING') worker.shutdown()
     }
-    stopping.addEventListener('abort', stop, { signal: over.signal })
-    if (stopping.aborted) stop()
+    stopping.addEventListener('abort', () => void stop(), { signal: over.signal })
+    if (stopping.aborted) void stop()
     await Promise.race([running, untilFailed(worker, over.signal)])
   } finally {
     over.abort()
+    await work
     // A worker that has failed does not give it back.
     await connection.close().catch(() => undefined)
   }

@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import {
-  findDone,
-  findLingering,
-  takeLingering,
-  takeReopened,
-  takeUndispatched,
-  type Startable,
-} from '../db/intents/sweeping.js'
+import { findDone, findLingering, takeLingering, takeReopened } from '../db/intents/sweeping.js'
 import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { completeWhenDone, setDispatched } from '../db/intents/status.js'
@@ -22,11 +15,11 @@ import { deleteOldDeliveries } from '../db/webhooks/sending.js'
 import { listRunning } from '../temporal/running.js'
 import {
   again,
-  once,
-  startFunding,
-  startIntent,
+  factsOf,
   startReopened,
-  type StartOptions,
+  startWorkflow,
+  workOf,
+  type Start,
 } from '../temporal/start.js'
 import { wakeStep } from '../temporal/wakeStep.js'
 import type { Log } from '../log.js'
@@ -35,11 +28,6 @@ import type { Presence } from './presence.js'
 /** Advisory lock of the one process that sweeps. */
 const SWEEP_LOCK = [7_703, 1] as const
 
-const UNDISPATCHED_EVERY_MS = 2_000
-/** The API starts workflows itself; what is older than this it did not manage to. */
-const UNDISPATCHED_AFTER_MS = 5_000
-/** Between two looks for room for an account's starts, and looks after which one is started all the same. */
-const HELD_UP = { everyMs: 100, looks: 5 }
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
 /** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
@@ -76,7 +64,7 @@ type Tools = {
 type Sweep = (tools: Tools) => Promise<void>
 
 /**
- * Starts workflows that should run and do not, completes what is done, and deletes what is kept no longer, until the
+ * Starts workflows again that should run and do not, completes what is done, and deletes what is kept no longer, until the
  * signal aborts. One process does so at a time; the others wait for its session to end.
  *
  * @param url - The database without a pooler in between: the lead belongs to a session.
@@ -89,7 +77,6 @@ export async function runSweepers(
   const tools = { ...shared, db, stopping }
   try {
     await Promise.all([
-      every(UNDISPATCHED_EVERY_MS, tools, startUndispatched),
       every(REOPENED_EVERY_MS, tools, restartReopened),
       every(DONE_EVERY_MS, tools, completeDone),
       every(OVERSLEPT_EVERY_MS, tools, wakeOverslept),
@@ -117,23 +104,6 @@ async function every(ms: number, tools: Tools, sweep: Sweep): Promise<void> {
     })
     await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
   }
-}
-
-/** Rows that were stored while Temporal was away, or whose process died right after. */
-async function startUndispatched(tools: Tools): Promise<void> {
-  await tools.temporal.untilThere()
-  const round = { intent: '', funding: '', least: 0 }
-  const take = () => takeUndispatched(tools.db, UNDISPATCHED_AFTER_MS, round)
-  await startAll(tools, once, async () => {
-    round.least = 0
-    let taken = await take()
-    for (let looks = 1; taken.isHeldUp && !tools.stopping.aborted; looks++) {
-      await sleep(HELD_UP.everyMs)
-      round.least = looks < HELD_UP.looks ? 0 : 1
-      taken = await take()
-    }
-    return taken
-  })
 }
 
 /** Intents whose end does not hold any more. While a run of one is there, it is tried again later. */
@@ -177,7 +147,7 @@ async function restartLingering(tools: Tools): Promise<void> {
     page = await pageAfter(after)
     after = page.at(-1) ?? after
     const gone = page.filter((id) => !running.has(id))
-    if (gone.length > 0) await startAll(tools, again, () => takeLingering(db, ageMs(), gone))
+    if (gone.length > 0) await startAll(tools, () => takeLingering(db, ageMs(), gone))
   } while (page.length === LINGERING_AT_ONCE && !stopping.aborted)
 }
 
@@ -258,15 +228,11 @@ async function keepEventParts({ db, log, eventsKeptDays }: Tools): Promise<void>
  * Starts the workflows of what is taken until nothing is left. One that cannot be started does not keep the others
  * from it; when it is Temporal that has gone, the rest waits.
  */
-async function startAll(
-  tools: Tools,
-  options: StartOptions,
-  take: () => Promise<Startable>,
-): Promise<void> {
+async function startAll(tools: Tools, take: () => Promise<Start[]>): Promise<void> {
   const { temporal, log, stopping } = tools
   let failed = 0
   while (!stopping.aborted) {
-    const starts = startsOf(tools, await take(), options)
+    const starts = await take()
     if (starts.length === 0) break
     const results = await Promise.all(starts.map((start) => attempt(start, tools)))
     const failures = results.filter((failure) => failure !== undefined)
@@ -278,25 +244,12 @@ async function startAll(
   if (failed > TOLD) log.warn({ failed }, 'workflows not started')
 }
 
-type Start = { id: string; facts: object; run: () => Promise<void> }
-
-function startsOf({ client }: Tools, rows: Startable, options: StartOptions): Start[] {
-  const intents = rows.intents.map((row) => ({
-    ...{ id: row.intent.id, facts: { intent: row.intent.id } },
-    run: () => startIntent(client, row, options),
-  }))
-  const fundings = rows.fundings.map((row) => ({
-    ...{ id: row.funding.id, facts: { funding: row.funding.id } },
-    run: () => startFunding(client, row, options),
-  }))
-  return [...intents, ...fundings]
-}
-
 /** @returns What to tell when it failed. */
-async function attempt({ id, facts, run }: Start, { db, log }: Tools): Promise<object | undefined> {
+async function attempt(start: Start, { client, db, log }: Tools): Promise<object | undefined> {
+  const facts = factsOf(start)
   try {
-    await run()
-    await setDispatched(db, id)
+    await startWorkflow(client, start, again)
+    await setDispatched(db, workOf(start).id)
     log.info(facts, 'workflow started by the sweeper')
     return undefined
   } catch (error) {

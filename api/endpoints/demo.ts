@@ -49,21 +49,18 @@ const fundWallet = writeRoute(
     },
   },
   async (services, { caller, body }, commit) => {
-    const { db, registry, starts } = services
-    const { accountId, tier } = caller
+    const { db, registry } = services
+    const { accountId } = caller
     const { chainId } = registry.get(demoFunding.chain)
     const { id: walletId } = await getUsableWallet(db, accountId, body.walletId)
     await assertFunded(services)
-    let funding: Funding | undefined
-    const answer = await commit(async (trx) => {
+    // A worker starts what is stored.
+    return commit(async (trx) => {
       const { units } = demoFunding
       await assertWithinLimits(trx, { accountId, walletId }, services.fundingLimits)
-      funding = await insertFunding(trx, { accountId, walletId, chainId, units })
+      const funding = await insertFunding(trx, { accountId, walletId, chainId, units })
       return { status: 201, body: fundingBody(registry, funding) }
     })
-    // The row is durable from here on: a start that fails or is late is the sweeper's.
-    if (funding) starts.funding({ funding, tier })
-    return answer
   },
 )
 

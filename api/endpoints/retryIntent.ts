@@ -62,7 +62,7 @@ const retry = writeRoute(
   },
   async (services, { caller, requestId, params }, commit) => {
     const { db } = services
-    const { accountId, tier } = caller
+    const { accountId } = caller
     const { intent: failed, story } = await getIntent(db, accountId, params.intentId)
     const known = await findRetry(db, accountId, failed.id)
     if (known) return alreadyRetried(services, known)
@@ -89,7 +89,7 @@ const retry = writeRoute(
         },
       )
     try {
-      return await submitIntent(services, { wallet, request, owner, tier }, commitOnce)
+      return await submitIntent(services, { wallet, request, owner }, commitOnce)
     } catch (error) {
       const twin = error instanceof RetriedMeanwhile && (await findRetry(db, accountId, failed.id))
       if (!twin) throw error

@@ -1,15 +1,13 @@
-import { crashPoint } from '../../crashPoints.js'
 import { getUsableWallet } from '../../db/lanes/stops.js'
 import { previewPlan, storeBeside, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
 import type { Db } from '../../db/connection/connect.js'
-import type { Intent, Owner } from '../../db/intents/intents.js'
+import type { Owner } from '../../db/intents/intents.js'
 import type { PlanInput } from '../../planning/market.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
 import type { IntentRequest } from '../../domain/intent.js'
-import type { Tier } from '../../domain/tiers.js'
 import type { Answer, Commit } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
@@ -18,13 +16,11 @@ export type Submission = {
   wallet: Wallet
   request: IntentRequest
   owner: Owner
-  /** Of the account: whoever pays more is served first. */
-  tier: Tier
 }
 
 /** A call that asks for an intent. */
 type Asking = {
-  caller: { accountId: string; tier: Tier }
+  caller: { accountId: string }
   requestId: string
   body: IntentRequestBody
 }
@@ -36,13 +32,13 @@ type Asking = {
  */
 export async function toSubmission(
   { db, registry }: Services,
-  { caller: { accountId, tier }, requestId, body }: Asking,
+  { caller: { accountId }, requestId, body }: Asking,
 ): Promise<Submission> {
   const request = toRequest(registry, body)
   const wallet = await getUsableWallet(db, accountId, body.walletId)
   const said = body.metadata ? { metadata: body.metadata } : {}
   const owner = { accountId, walletId: wallet.id, requestId, ...said }
-  return { wallet, request, owner, tier }
+  return { wallet, request, owner }
 }
 
 /** What an intent would do now: nothing is stored, started or charged. */
@@ -58,38 +54,34 @@ export async function previewIntent(
 }
 
 /**
- * Plans and stores an intent in one transaction with its charge, and has started what is stored: the answer does not
+ * Plans and stores an intent in one transaction with its charge. A worker starts what is stored: the answer does not
  * wait for that, since the row is durable. Where only the booking lags behind the money, it waits a moment, and leaves
  * the plan to the workflow.
  */
 export async function submitIntent(
   services: Services,
-  { wallet, request, owner, tier }: Submission,
+  { wallet, request, owner }: Submission,
   commit: Commit,
 ): Promise<Answer> {
   const { accountId, walletId } = owner
   const { address } = wallet
-  let intent: Intent | undefined
   const attempt = (input: PlanInput) => {
     const work = async (trx: Db): Promise<Answer> => {
-      intent = await storeIntent({ ...services, db: trx }, owner, input)
+      const intent = await storeIntent({ ...services, db: trx }, owner, input)
       return { status: 201, body: intentBody(services.registry, intent) }
     }
     return commit(work, {
       wallet: walletId,
       async atOnce(_pool, call) {
-        intent = await storeBeside(services, owner, { input, call })
+        const intent = await storeBeside(services, owner, { input, call })
         return intent && { status: 201, body: intentBody(services.registry, intent) }
       },
     })
   }
   const spender = { accountId, walletId, address }
-  const place = await services.starts.enter(accountId)
+  const place = await services.room.enter(accountId)
   try {
-    const answer = await planOnceBooked(services, spender, { request, attempt })
-    crashPoint('api: before the start')
-    if (intent) services.starts.intent({ intent, tier, userId: wallet.userId })
-    return answer
+    return await planOnceBooked(services, spender, { request, attempt })
   } finally {
     place.leave()
   }

@@ -48,9 +48,32 @@ export function listenToEvents(
   void keepListening(url, stopping, { channel: 'intent_event', onPayload: onAccount })
 }
 
+/** What is stored and waits to be started, and whose it is. */
+export type Waiting = { kind: 'intent' | 'funding'; accountId: string }
+
+/**
+ * Hears on one connection of what is to be started, until the signal aborts.
+ *
+ * @param onWaiting - Called with undefined when some may have been missed.
+ */
+export function listenToStarts(
+  url: string,
+  stopping: AbortSignal,
+  onWaiting: (waiting: Waiting | undefined) => void,
+): void {
+  void keepListening(url, stopping, {
+    channel: 'start',
+    onPayload(payload) {
+      const [kind, accountId] = payload?.split(' ') ?? []
+      const isKnown = (kind === 'intent' || kind === 'funding') && accountId !== undefined
+      onWaiting(isKnown ? { kind, accountId } : undefined)
+    },
+  })
+}
+
 /** `onPayload` gets undefined when something may have been missed. */
 type Hearing = {
-  channel: 'operation' | 'intent_event'
+  channel: 'operation' | 'intent_event' | 'start'
   onPayload(payload: string | undefined): void
 }
 

@@ -1,20 +1,9 @@
 import type { Knex } from 'knex'
 import { fundingColumns, type Funding } from './fundings.js'
 import { intentColumns, type Intent } from './intents.js'
-import { MOST_UNORDERED, UNORDERED_MS } from './unordered.js'
+import { LIVE, type Startable } from './starting.js'
 import type { Tier } from '../../domain/tiers.js'
-import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
-
-/** What a start says of an intent beside it: the tier of its account, and the user of its wallet. */
-type Owned = { tier: Tier; userId: string }
-
-/** Whose workflow is to be started. `isHeldUp`: nobody's now, though some wait: their accounts have no room. */
-export type Startable = {
-  intents: ({ intent: Intent } & Owned)[]
-  fundings: { funding: Funding; tier: Tier }[]
-  isHeldUp: boolean
-}
 
 /** As many of each kind are started at the same time. */
 const BATCH = 10
@@ -24,35 +13,13 @@ const TAKEN_MS = 30_000
 type Rows = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
-/**
- * Where a round is among the accounts: of each kind the one that was served last, empty at first. `least`: so many of an
- * account are taken though others of it have no step ordered yet.
- */
-export type Round = Record<Table, string> & { least: number }
-
-/**
- * Takes some rows whose workflow should have been started a while ago, account by account; of each those that were
- * never tried first, then the oldest. What is over without a workflow, such as a cancelled intent, is none of them.
- * Whoever asks at the same time or soon after gets others.
- *
- * @param round - Moved on by the call.
- */
-export async function takeUndispatched(
-  db: Db,
-  olderThanMs: number,
-  round: Round = { intent: '', funding: '', least: 0 },
-): Promise<Startable> {
-  const intents = await takeInTurn(db, 'intent', { olderThanMs, round })
-  const fundings = await takeInTurn(db, 'funding', { olderThanMs, round })
-  const isWaiting = intents.isWaiting || fundings.isWaiting
-  const isHeldUp = isWaiting && intents.ids.length + fundings.ids.length === 0
-  return readTaken(db, { intentIds: intents.ids, fundingIds: fundings.ids, isHeldUp })
-}
-
 /** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
-export type Reopened = { intent: Intent; recoverAt: string } & Owned
+export type Reopened = { intent: Intent; recoverAt: string; tier: Tier; userId: string }
 
-/** Takes some intents that were reopened, whatever has become of them since, as `takeUndispatched` does. */
+/**
+ * Takes some intents that were reopened, whatever has become of them since, those that were never tried first, then the
+ * oldest. Whoever asks at the same time or soon after gets others.
+ */
 export async function takeReopened(db: Db): Promise<Reopened[]> {
   const ids = await takeIds(db, 'intent', db('intent').whereNotNull('recover_at'))
   const rows = await readStartable(db, ids).select<(Intent & Omit<Reopened, 'intent'>)[]>(
@@ -88,17 +55,24 @@ export async function findLingering(
     .pluck<string[]>('id')
 }
 
-/** Takes some of the given rows that linger still, as `takeUndispatched` does. */
+/** Takes some of the given rows that linger still, as `takeReopened` does. */
 export async function takeLingering(
   db: Db,
   olderThanMs: number,
   ids: string[],
-): Promise<Startable> {
+): Promise<Startable[]> {
   const intent = dispatched(db, 'intent', olderThanMs).whereRaw(`(${LIVE} or ${UNMINTED})`)
   const funding = openFundings(db, olderThanMs)
   const intentIds = await takeIds(db, 'intent', intent.whereIn('id', ids))
   const fundingIds = await takeIds(db, 'funding', funding.whereIn('id', ids))
-  return readTaken(db, { intentIds, fundingIds, isHeldUp: false })
+  const intents = await readStartable(db, intentIds).select<
+    (Intent & { tier: Tier; userId: string })[]
+  >()
+  const fundings = await readFundings(db, fundingIds)
+  return [
+    ...intents.map(({ tier, userId, ...row }) => ({ intent: row, tier, userId })),
+    ...fundings.map(({ tier, ...row }) => ({ funding: row, tier })),
+  ]
 }
 
 /**
@@ -144,8 +118,7 @@ const openFundings = (db: Db, olderThanMs: number): Rows =>
     .whereNull('completed_at')
     .whereRaw(`not exists (${REFUSED})`)
 
-/** Of intents. Both are few, however many intents there are: found by index, in whose words this is, not among all. */
-const LIVE = `status not in ('completed', 'failed')`
+/** Of intents; few, found by index, in whose words this is. */
 const BURNED = `
   select o.intent_id from burn b join operation o on o.id = b.operation_id
   where not b.minted and o.success and not exists (
@@ -163,18 +136,6 @@ const REFUSED = `
   select from operation o
   where o.intent_id = funding.id and o.kind = 'fund'
     and (o.state in ('rejected', 'cancelled') or o.state in ('confirmed', 'final') and not o.success)`
-
-type Taken = { intentIds: string[]; fundingIds: string[]; isHeldUp: boolean }
-
-async function readTaken(db: Db, { intentIds, fundingIds, isHeldUp }: Taken): Promise<Startable> {
-  const rows = await readStartable(db, intentIds).select<(Intent & Owned)[]>()
-  const fundings = await readFundings(db, fundingIds)
-  return {
-    intents: rows.map(({ tier, userId, ...intent }) => ({ intent, tier, userId })),
-    fundings: fundings.map(({ tier, ...funding }) => ({ funding, tier })),
-    isHeldUp,
-  }
-}
 
 const readFundings = (db: Db, ids: string[]) =>
   db('funding as f')
@@ -195,70 +156,6 @@ const readStartable = (db: Db, ids: string[]) =>
       'a.plan as tier',
       'w.user_id as userId',
     ])
-
-/** Its workflow should have been started a while ago, and nobody tries to. */
-const isUnstarted = (table: Table) =>
-  `dispatched_at is null and ${table === 'intent' ? LIVE : 'true'}
-    and created_at < clock_timestamp() - cast($1 as double precision) * interval '1 millisecond'
-    and (swept_at is null or swept_at < clock_timestamp() - ${TAKEN_MS} * interval '1 millisecond')`
-
-const accountAfter = (table: Table, account: string) => `(
-    select account_id from ${table} where ${isUnstarted(table)} and account_id > ${account} order by 1 limit 1)`
-
-/** Of an account so many may be started now, beside those that were taken of it and have no step ordered yet. */
-const roomOf: Record<Table, string> = {
-  intent: `(
-    select ${MOST_UNORDERED} - count(*) from (
-      select from intent i
-      where i.account_id = t.account_id and i.status = 'planning' and i.dispatched_at is not null
-        and i.swept_at > clock_timestamp() - ${UNORDERED_MS} * interval '1 millisecond'
-      limit ${MOST_UNORDERED}) unordered)`,
-  funding: String(BATCH),
-}
-
-/**
- * `turns` walks from account to account, each step one look into an index. Of each as many are looked at as are taken
- * together, and by arrays, so that the cost does not hang on how much waits.
- */
-const takeOfAccounts = (table: Table) => `
-with recursive turns (account_id, n) as (
-  select cast($2 as text), 0
-  union all
-  select next.account_id, t.n + 1 from turns t cross join lateral ${accountAfter(table, 't.account_id')} next
-  where t.n < ${BATCH}
-), served as (
-  select t.account_id, ${roomOf[table]} as room from turns t where t.n > 0
-), candidate as (
-  select one.* from served t cross join lateral (
-    select id, created_at, row_number() over (order by swept_at nulls first, created_at) as place from ${table}
-    where account_id = t.account_id and ${isUnstarted(table)}
-    order by swept_at nulls first, created_at limit greatest(t.room, cast($3 as bigint))) one
-), chosen as (
-  select id from candidate order by place, created_at limit ${BATCH}
-), taken as (
-  update ${table} set swept_at = clock_timestamp() where id = any (array(
-    select id from ${table} where id = any (array(select id from chosen)) and ${isUnstarted(table)}
-    for update skip locked))
-  returning id)
-select coalesce((select account_id from turns where n = ${BATCH}), '') as "upTo", array(select id from taken) as ids,
-  exists (select from served) as "isWaiting"`
-
-type Turn = { upTo: string; ids: string[]; isWaiting: boolean }
-
-/** Takes rows of the accounts whose turn it is; of the first ones again after the last. */
-async function takeInTurn(
-  db: Db,
-  table: Table,
-  { olderThanMs, round }: { olderThanMs: number; round: Round },
-): Promise<{ ids: string[]; isWaiting: boolean }> {
-  const { [table]: after, least } = round
-  const statement = { name: `sweep ${table}s`, text: takeOfAccounts(table) }
-  const [turn] = await runPrepared<Turn>(db, statement, [olderThanMs, after, least])
-  const { upTo = '', ids = [], isWaiting = false } = turn ?? {}
-  round[table] = upTo
-  if (!isWaiting && after !== '') return takeInTurn(db, table, { olderThanMs, round })
-  return { ids, isWaiting }
-}
 
 async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
   const free = lost

@@ -4,18 +4,20 @@ import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer, drain } from '../../api/server.js'
 import { createPasswords } from '../../api/http/passwords.js'
+import { createRoom } from '../../api/http/room.js'
 import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
 import { createShield } from '../../api/http/shield.js'
 import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
 import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
-import { listenToEvents } from '../../db/connection/listen.js'
+import { listenToEvents, listenToStarts } from '../../db/connection/listen.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
-import { createStarts, type Starts } from '../../temporal/starts.js'
+import { once as onlyOnce } from '../../temporal/start.js'
+import { createStarter } from '../../worker/starting.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
-import { createHeardLog } from '../support/heardLog.js'
+import { createHeardLog, createQuietLog } from '../support/heardLog.js'
 import { expectDocumented, expectExplained } from '../support/openapi.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Progress } from '../../domain/intent.js'
@@ -43,6 +45,12 @@ export function standInTemporal() {
   return { client, started, progress }
 }
 
+const STARTED_MS = 1_000
+/** Whether something is stored and not started. */
+const WAITS = `
+  select exists (select from intent where dispatched_at is null and status not in ('completed', 'failed'))
+    or exists (select from funding where dispatched_at is null) as waits`
+
 export type Answer = { status: number; headers: Headers; body: Body; text: string }
 type Body = Record<string, unknown> & { id: string; details: Record<string, unknown> }
 export type Request = { key?: string; body?: unknown; raw?: string; headers?: object }
@@ -60,8 +68,6 @@ export type TestApi = {
   requestLog(): RequestLogState | undefined
   stop(): Promise<void>
 }
-
-const STARTED_MS = 1_000
 
 /** Paths whose answers the document describes. */
 const isApiPath = /^\/(v1|dashboard(?!\/api))\//
@@ -82,6 +88,8 @@ type Parts = {
   temporal: Client
   /** Where events are announced; absent: what is new is found by the poll. */
   listenUrl?: string
+  /** Resolves when what a POST has stored is started; absent: nobody waits for that. */
+  untilStarted?: () => Promise<void>
 } & Settings &
   Pick<TestChains, 'chains' | 'registry'>
 
@@ -99,8 +107,8 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
   const shield = createShield()
-  const starts = createStarts({ temporal: parts.temporal, db, log })
-  const own = { prober, starts, readProgress, fundingLimits, shield, streams, log, dashboard }
+  const room = createRoom(db)
+  const own = { prober, room, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(parts.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
@@ -110,7 +118,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
     ...{ url, port },
     async call(method, path, request) {
       const answer = await send(url + path, method, request)
-      if (method === 'POST') await seeStarted(starts)
+      if (method === 'POST') await parts.untilStarted?.()
       const { status, headers, body } = answer
       if (isApiPath.test(path)) expectDocumented(method, path, status, headers, body)
       if (status >= 400 && 'error' in body) await expectExplained(url, body)
@@ -119,7 +127,6 @@ export async function startApi(parts: Parts): Promise<TestApi> {
     logText: () => lines.join(''),
     async drain() {
       await drain(server, streams).finally(() => listening.abort())
-      await starts.settled()
     },
     requestLog: () => requestLog?.state(),
     async stop() {
@@ -127,19 +134,10 @@ export async function startApi(parts: Parts): Promise<TestApi> {
       streams.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      await starts.settled()
       await requestLog?.stop()
       await logDb?.destroy()
     },
   }
-}
-
-/** What is started behind an answer has usually begun at once. A test that holds it up is not held up by it. */
-async function seeStarted(starts: Starts): Promise<void> {
-  const late = new AbortController()
-  const patience = sleep(STARTED_MS, undefined, { signal: late.signal }).catch(() => undefined)
-  await Promise.race([starts.settled(), patience])
-  late.abort()
 }
 
 async function send(url: string, method: string, request: Request = {}): Promise<Answer> {
@@ -167,6 +165,8 @@ export type World = {
   temporal: ReturnType<typeof standInTemporal>
   /** A pool with the rights of the API only. */
   db: Db
+  /** Resolves when what is stored is started, or a test holds it up. */
+  untilStarted(): Promise<void>
   newKey(plan?: Tier): Promise<string>
   stop(): Promise<void>
 }
@@ -185,20 +185,50 @@ export async function startWorld(
   const listenUrl = database.urlAs('steward_api')
   const { keepsRequests = false, ...others } = settings
   const kept = keepsRequests ? { requestLogUrl: database.urlAs('steward_api') } : {}
+  const starter = startStarter(database, temporal.client)
+  const { untilStarted } = starter
   const api = await startApi({
-    ...{ db, listenUrl, temporal: temporal.client },
+    ...{ db, listenUrl, temporal: temporal.client, untilStarted },
     ...{ ...chains, ...others, ...kept },
   })
   return {
-    ...{ database, api, temporal, db },
+    ...{ database, api, temporal, db, untilStarted },
     async newKey(plan = 'pro') {
       const { id } = await createAccount(database.db, { name: 'test', plan })
       return createApiKey(database.db, id, { name: 'test' })
     },
     async stop() {
       await api.stop()
+      await starter.stop()
       await db.destroy()
       await database.drop()
+    },
+  }
+}
+
+/** Starts what is stored, with the rights of a worker and no other part of it. */
+function startStarter(database: TestDatabase, client: Client) {
+  const stop = new AbortController()
+  const url = database.urlAs('steward_worker')
+  const db = connect(url, 4)
+  // Nobody orders steps: what was started before holds nothing up.
+  const starter = createStarter({ shared: 1_000_000, alone: 1_000_000 })
+  listenToStarts(url, stop.signal, starter.hear)
+  const temporal = { untilThere: () => Promise.resolve() }
+  const tools = { db, client, temporal, log: createQuietLog('worker'), options: onlyOnce }
+  const running = starter.run(tools, stop.signal)
+  return {
+    /** A test that holds a start up is not held up by it. */
+    async untilStarted() {
+      for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(5)) {
+        const { rows } = await database.db.raw<{ rows: { waits: boolean }[] }>(WAITS)
+        if (!rows[0]?.waits) return
+      }
+    },
+    async stop() {
+      stop.abort()
+      await running
+      await db.destroy()
     },
   }
 }

@@ -101,7 +101,8 @@ describe('a worker whose Temporal is away', () => {
     // It knows nothing of the one before: neither the schedules nor the search attributes.
     server = await startTemporalServer(port)
     await untilWorkedOn(second)
-    expect(await client.schedule.getHandle('snapshot-yields').describe()).toBeDefined()
+    const yields = client.schedule.getHandle('snapshot-yields')
+    while (!(await yields.describe().catch(() => undefined))) await sleep(50)
     expect(told('gRPC')).toEqual([])
 
     child.kill('SIGTERM')

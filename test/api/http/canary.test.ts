@@ -129,7 +129,7 @@ describe('secrets', () => {
     expect(await api.ended).toBe(0)
 
     said += api.output.text
-    expect(said).toContain('workflow not started yet')
+    expect(said).toContain('request failed')
     for (const secret of [...Object.values(canary), apiKey.slice(7)]) {
       expect(said).not.toContain(secret)
     }

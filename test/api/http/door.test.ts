@@ -18,7 +18,7 @@ import { insertWallet, newWalletId, walletByUser } from '../../../db/tenants/wal
 import { ServiceError } from '../../../domain/errors.js'
 import { createProber } from '../../../probe/watch.js'
 import { createProgressReader } from '../../../temporal/progress.js'
-import { createStarts } from '../../../temporal/starts.js'
+import { createRoom } from '../../../api/http/room.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
 import { startWorld, type World } from '../api.js'
@@ -108,8 +108,8 @@ beforeAll(async () => {
   const fundingLimits = { perWallet: 0, perAccount: 0 }
   const streams = createStreams(world.db, log)
   const dashboard = { passwords: createPasswords() }
-  const starts = createStarts({ temporal, db: world.db, log })
-  const guards = { starts, fundingLimits, shield, streams, log, dashboard }
+  const room = createRoom(world.db)
+  const guards = { room, fundingLimits, shield, streams, log, dashboard }
   const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')

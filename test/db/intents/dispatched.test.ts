@@ -12,7 +12,7 @@ let wallet: TestWallet
 
 beforeAll(async () => {
   database = await createDatabase()
-  api = connect(database.urlAs('steward_api'), 4)
+  api = connect(database.urlAs('steward_worker'), 4)
   wallet = await insertTestWallet(database.db)
 })
 afterAll(async () => {

@@ -21,12 +21,8 @@ import { readSignedFundings } from '../../../db/lanes/treasury.js'
 import { readOpenFundings } from '../../../db/intents/fundings.js'
 import { takeOperations } from '../../../db/lanes/taking.js'
 import { holdEnded, holdIntents, reconsiderIntents } from '../../../db/lanes/turned.js'
-import {
-  findDone,
-  findLingering,
-  takeReopened,
-  takeUndispatched,
-} from '../../../db/intents/sweeping.js'
+import { findDone, findLingering, takeReopened } from '../../../db/intents/sweeping.js'
+import { takeToStart } from '../../../db/intents/starting.js'
 import { deleteExpiredKeys } from '../../../db/tenants/idempotency.js'
 import { deleteExpiredTokens } from '../../../db/tenants/readTokens.js'
 import { sumLent } from '../../../db/tenants/overview.js'
@@ -93,7 +89,11 @@ export const statements: readonly Statement[] = [
     run: (trx) => rollBack(trx, CHAIN, { from: BOOKED, to: FINAL }),
   },
   { name: 'open burns', role: 'lanes', run: findOpenBurns },
-  { name: 'sweep undispatched', role: 'worker', run: (trx) => takeUndispatched(trx, 5_000) },
+  {
+    name: 'take to start',
+    role: 'worker',
+    run: (trx) => takeToStart(trx, 'intent', { after: '', limit: 6, room: 8, least: 0 }),
+  },
   { name: 'sweep reopened', role: 'worker', run: takeReopened },
   {
     name: 'sweep done',

@@ -166,13 +166,4 @@ describe('while Temporal takes its time', () => {
     letGo()
     while ((await dispatchedOf(body.id)) === null) await sleep(20)
   })
-
-  test('an account that has many started holds up no other one', async () => {
-    const [wallet, free] = [await newWallet(key), await newWallet(other)]
-    for (let i = 0; i < CROWD; i++) expect((await lend(key, wallet)).status).toBe(201)
-    expect(asked.length).toBeLessThan(CROWD)
-    const { body } = await lend(other, free)
-    await untilAsked(body.id)
-    expect(asked.length).toBeLessThan(CROWD)
-  })
 })
