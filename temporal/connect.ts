@@ -17,7 +17,7 @@ const RECONNECT = {
 
 /**
  * For so long a call of a method is tried, where its caller says nothing else:
- * - a start: the row is durable before, so that one which is late is the sweeper's;
+ * - a start: the row is durable before, so that one which is late is made again;
  * - a query: the row says nearly as much as the workflow, so that a reader waits no longer for it;
  * - a ping: a server that answers later cannot be worked with;
  * - a list: it is a search, dearer than a read by id.
