@@ -40,7 +40,7 @@ export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
   throw new Explained(`REPLICAS=${REPLICAS} is not a number from 1 to ${MAX_REPLICAS}.`)
 }
 
-const BACKGROUND_NICE = '5'
+const BACKGROUND_NICE = '10'
 /** Lower priorities than that there are none. */
 const MOST_NICE = 19
 
