@@ -18,7 +18,7 @@ import { readHistories } from './histories.js'
 import { profiling } from './profiles.js'
 import { dumpChains, runTwin, type TwinResult } from './twin.js'
 import { countStatements, forgetStatements, reportStatements } from './statements.js'
-import { readThreads, readCpu, readMemory, spent, sum, type Cpu } from './usage.js'
+import { addUp, perItem, readCpu, readMemory, readThreads, spent, sum, type Cpu } from './usage.js'
 
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
@@ -167,18 +167,6 @@ async function readBundling({ db }: Crowd, since: number): Promise<Bundling> {
     [new Date(since)],
   )
   return rows[0] ?? { operations: 0, bundles: 0 }
-}
-
-/** CPU ms of one of so many. */
-function perItem(cpu: Cpu, count: number): Cpu {
-  return Object.fromEntries(Object.entries(cpu).map(([name, s]) => [name, (s * 1_000) / count]))
-}
-
-function addUp(cpus: Cpu[]): Cpu {
-  const names = new Set(cpus.flatMap((cpu) => Object.keys(cpu)))
-  return Object.fromEntries(
-    [...names].map((name) => [name, sum(cpus.map((cpu) => cpu[name] ?? 0))]),
-  )
 }
 
 type Measured = {

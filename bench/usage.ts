@@ -70,6 +70,17 @@ const parentOf = (pid: number): number => readStat(pid)?.parent ?? 0
 export const spent = (before: Cpu, after: Cpu): Cpu =>
   Object.fromEntries(Object.entries(after).map(([name, to]) => [name, to - (before[name] ?? 0)]))
 
+/** CPU ms of one of so many. */
+export const perItem = (cpu: Cpu, count: number): Cpu =>
+  mapValues(cpu, (seconds) => (seconds * 1_000) / count)
+
+export function addUp(cpus: Cpu[]): Cpu {
+  const names = new Set(cpus.flatMap((cpu) => Object.keys(cpu)))
+  return Object.fromEntries(
+    [...names].map((name) => [name, sum(cpus.map((cpu) => cpu[name] ?? 0))]),
+  )
+}
+
 export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 const mapValues = (pids: Record<string, number>, read: (pid: number) => number) =>

@@ -40,7 +40,7 @@ describe('readReplicas', () => {
 })
 
 describe('readBackgroundNice', () => {
-  test('stands back a little, or as far as is asked for', () => {
+  test('stands back by itself, or as far as is asked for', () => {
     expect(readBackgroundNice({})).toBe(10)
     expect(readBackgroundNice({ BACKGROUND_NICE: '0' })).toBe(0)
     expect(readBackgroundNice({ BACKGROUND_NICE: '19' })).toBe(19)
