@@ -12,6 +12,7 @@ import { startEmbeddedPostgres } from '../dev/parts/embeddedPostgres.js'
 import { publishKek } from '../db/keys.js'
 import { makeKek } from '../test/custody/kek/kekFile.js'
 import { insertTestWallet } from '../test/db/rows.js'
+import { quantile } from './callers.js'
 import { runLoad, type LoadResult, type LoadRun } from './load.js'
 
 /**
@@ -166,9 +167,7 @@ async function countTrips(server: BenchServer, requests: Buffer[]): Promise<numb
   return (await server.ask('trips')) / count
 }
 
-function median(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
-}
+const median = (numbers: number[]) => quantile(numbers, 0.5)
 
 /** Throughput as a share of the bare handler's in the same round: the median of the rounds. */
 function ratioOf(rounds: Rounds, kind: Kind = 'steward'): number {

@@ -80,8 +80,9 @@ export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answ
   }
 }
 
-/** A value or a row that the database refuses: one call's fault, which the others must not share. */
-const isOwnFault = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code))
+/** A value or a row that the database or a function of ours refuses: one call's fault, which the others must not share. */
+const isOwnFault = (error: unknown) =>
+  /^(2[23]|P0001)/.test(String((error as { code?: unknown }).code))
 
 /** What `make` makes for a pool or a transaction, once for each. */
 export function perPool<Made>(make: (db: Db) => Made): (db: Db) => Made {

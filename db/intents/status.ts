@@ -57,8 +57,8 @@ const markStatement = {
   text: 'select mark_all_dispatched as id from mark_all_dispatched($1)',
 }
 
-/** Only the sweeper reads it, seconds later. */
-const MARK_PAUSE_MS = 100
+/** By then the first step of most is ordered, which notes it. Until then what was taken counts as being started. */
+const MARK_PAUSE_MS = 500
 
 const markersOf = perPool((db) => {
   const mark = async (ids: string[]) => {
@@ -69,7 +69,7 @@ const markersOf = perPool((db) => {
   return gather(mark, { pauseMs: MARK_PAUSE_MS })
 })
 
-/** Says that the workflow of an intent or a funding was started. What is said within a tenth of a second is noted together. */
+/** Says that the workflow of an intent or a funding was started. What is said within half a second is noted together. */
 export async function setDispatched(db: Db, id: string): Promise<void> {
   await markersOf(db)(id)
 }

@@ -1,5 +1,5 @@
 import { namedColumns } from '../connection/columns.js'
-import { gather, perPool } from '../connection/gather.js'
+import { gather, gatherByName, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
@@ -103,30 +103,53 @@ export async function findLatest(db: Db, id: string): Promise<Operation | undefi
   return latestOf(db)(id)
 }
 
-const orderStatement: Statement = {
-  name: 'order operation',
-  text: `select r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
-    from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
+const ordersStatement: Statement = {
+  name: 'order operations',
+  // In the order of the ids of their intents, in which these are locked everywhere.
+  text: `select asked.at, r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
+    from (
+      select * from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+        $8::text[], $9::json[])
+        with ordinality as x (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, at)
+      order by x.intent_id) asked
+    cross join lateral order_operation(asked.id, asked.intent_id, asked.sequence, asked.kind, asked.account_id,
+      asked.wallet_id, asked.chain_id, asked.chain_key, asked.input) as r`,
+}
+
+/** `row`: undefined where nothing is to be executed. `isNew`: this call has stored it. */
+type Ordered = { row: Operation | undefined; isNew: boolean }
+
+/** Of one account together: its intents may be held, and the orders of others wait for none of them. */
+const orderersOf = perPool((db) =>
+  gatherByName(async (orders: Submission[]): Promise<Ordered[]> => {
+    type Row = Operation & { at: bigint; isNew: boolean }
+    const rows = await runPrepared<Row>(db, ordersStatement, [
+      orders.map(({ id }) => id),
+      orders.map(({ intentId }) => intentId),
+      orders.map(({ sequence }) => sequence),
+      orders.map(({ kind }) => kind),
+      orders.map(({ accountId }) => accountId),
+      orders.map(({ walletId }) => walletId),
+      orders.map(({ chainId }) => chainId),
+      orders.map(({ chainKey }) => chainKey),
+      orders.map(({ input }) => JSON.stringify(input)),
+    ])
+    const found = new Map(rows.map(({ at, ...row }) => [Number(at), toOrdered(row)]))
+    return orders.map((_, at) => found.get(at + 1) ?? { row: undefined, isNew: false })
+  }),
+)
+
+function toOrdered({ isNew, ...row }: Operation & { isNew: boolean }): Ordered {
+  // Of no row every column is null.
+  return { row: (row.id as string | null) === null ? undefined : row, isNew }
 }
 
 /**
  * Stores an operation that is not there yet, if its intent's plan has it and goes on, to be executed at or after the
- * block booked now; the intent executes from then on.
- *
- * @returns The row, undefined where nothing is to be executed; `isNew`: this call has stored it.
+ * block booked now; the intent executes from then on. What an account orders at the same moment is stored together.
  */
-export async function orderOperation(
-  db: Db,
-  { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input }: Submission,
-): Promise<{ row: Operation | undefined; isNew: boolean }> {
-  const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, [
-    ...[id, intentId, sequence, kind, accountId, walletId, chainId, chainKey],
-    JSON.stringify(input),
-  ])
-  if (!found) throw new Error('The operation was not ordered.')
-  const { isNew, ...row } = found
-  // Of no row every column is null.
-  return { row: (row.id as string | null) === null ? undefined : row, isNew }
+export async function orderOperation(db: Db, submission: Submission): Promise<Ordered> {
+  return orderersOf(db).add(submission.accountId, submission)
 }
 
 /** Stores a new operation, to be executed at or after the block booked now. */

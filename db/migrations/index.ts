@@ -10,6 +10,7 @@ import { begun } from './0064_begun.js'
 import { inTurn } from './0065_in_turn.js'
 import { laneOfWallet } from './0066_lane_of_wallet.js'
 import { toStart } from './0067_to_start.js'
+import { ordered } from './0068_ordered.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -117,4 +118,5 @@ export const migrations = [
   { name: '0065_in_turn', sql: inTurn },
   { name: '0066_lane_of_wallet', sql: laneOfWallet },
   { name: '0067_to_start', sql: toStart },
+  { name: '0068_ordered', sql: ordered },
 ]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { connect, type Db } from '../../db/connection/connect.js'
 import { newId } from '../../db/connection/ids.js'
 import { lockIntent } from '../../db/intents/intents.js'
-import { setFailed } from '../../db/intents/status.js'
+import { setDispatched, setFailed } from '../../db/intents/status.js'
 import { findOperation, type Operation } from '../../db/lanes/operations.js'
 import { chainKeyOf, operationId } from '../../lanes/operationId.js'
 import {
@@ -98,6 +98,43 @@ describe('submitOperation', () => {
     },
   )
 
+  test('many at once share statements, each with its own answer, and one at fault is refused alone', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => insertTestIntent(database.db, wallet, 'planning')),
+    )
+    const over = await insertTestIntent(database.db, wallet, 'completed')
+    const pool = connect(database.urlAs('steward_worker'), 4)
+    const sent = recordStatements(pool)
+    const orders = [...ids, over, 'none', ...ids].map((id) => submitOperation(pool, order(id)))
+    const settled = await Promise.allSettled(orders)
+    await pool.destroy()
+    const found = settled.map((one) =>
+      one.status === 'fulfilled' ? one.value?.intentId : 'refused',
+    )
+    expect(found).toEqual([...ids, undefined, 'refused', ...ids])
+    const counts = await Promise.all(ids.map(async (id) => (await rows(id)).length))
+    expect(counts).toEqual(ids.map(() => 1))
+    // Three or four for all, and the batch with the refused one again, one by one.
+    expect(sent.length).toBeLessThan(30)
+  })
+
+  test('notes that the workflow of a planned intent was started, which is not noted again', async () => {
+    const planned = await insertTestIntent(database.db, wallet, 'planning')
+    const read = () =>
+      database
+        .db('intent')
+        .where({ id: planned })
+        .first<{ at: Date | null; version: string }>(
+          'dispatched_at as at',
+          database.db.raw('xmin::text as version'),
+        )
+    await submitOperation(worker, order(planned))
+    const noted = await read()
+    expect(noted.at).toBeInstanceOf(Date)
+    await setDispatched(worker, planned)
+    expect(await read()).toEqual(noted)
+  })
+
   test('a usual order is one statement, and so is that of a funding', async () => {
     const planned = await insertTestIntent(database.db, wallet, 'planning')
     const fundingId = await insertTestFunding(database.db, wallet)
@@ -107,7 +144,7 @@ describe('submitOperation', () => {
     const payment = await submitOperation(pool, { ...order(fundingId), kind: 'fund' })
     await pool.destroy()
     expect([step, payment]).toMatchObject([{ state: 'queued' }, { state: 'queued', kind: 'fund' }])
-    expect(sent).toEqual(['order operation', 'order operation'])
+    expect(sent).toEqual(['order operations', 'order operations'])
   })
 
   test('is told in order: its intent executes, then its step starts', async () => {
