@@ -135,7 +135,11 @@ const orderersOf = perPool((db) =>
       orders.map(({ input }) => JSON.stringify(input)),
     ])
     const found = new Map(rows.map(({ at, ...row }) => [Number(at), toOrdered(row)]))
-    return orders.map((_, at) => found.get(at + 1) ?? { row: undefined, isNew: false })
+    return orders.map((_, i) => {
+      const ordered = found.get(i + 1)
+      if (!ordered) throw new Error('The operation was not ordered.')
+      return ordered
+    })
   }),
 )
 
