@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Wakes whoever waits for it. Rung while nobody waits, it wakes the next one at once. */
+/** Wakes whoever waits for it, one at a time. Rung while nobody waits, it wakes the next one at once. */
 export type Bell = {
   ring(): void
   /** Resolves when it is rung, after `ms`, or when the signal aborts. */
@@ -8,16 +6,29 @@ export type Bell = {
 }
 
 export function createBell(): Bell {
-  let rung = new AbortController()
+  let isRung = false
+  let wake: (() => void) | undefined
   return {
     ring() {
-      rung.abort()
+      isRung = true
+      wake?.()
     },
     async wait(ms, stopping) {
-      await sleep(ms, undefined, { signal: AbortSignal.any([rung.signal, stopping]) }).catch(
-        () => undefined,
-      )
-      rung = new AbortController()
+      if (!isRung && !stopping.aborted) {
+        // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
+        await new Promise<void>((resolve) => {
+          const end = () => {
+            clearTimeout(timer)
+            stopping.removeEventListener('abort', end)
+            resolve()
+          }
+          const timer = setTimeout(end, ms)
+          stopping.addEventListener('abort', end)
+          wake = end
+        })
+      }
+      wake = undefined
+      isRung = false
     },
   }
 }

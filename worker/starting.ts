@@ -182,15 +182,16 @@ class LateError extends Error {
 
 /** A worker's connection lets a call wait for as long as the server is silent. */
 async function inTime(start: Promise<void>): Promise<void> {
-  const answered = new AbortController()
-  const late = sleep(ANSWER_MS, undefined, { signal: answered.signal }).then(
-    () => Promise.reject(new LateError(`Temporal has not answered for ${ANSWER_MS} ms.`)),
-    () => undefined,
-  )
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new LateError(`Temporal has not answered for ${ANSWER_MS} ms.`))
+    }, ANSWER_MS)
+  })
   try {
     await Promise.race([start, late])
   } finally {
-    answered.abort()
+    clearTimeout(timer)
   }
 }
 

@@ -27,19 +27,20 @@ export async function readChanged(
   { accountId, intentId, seconds, version, gone }: Waiting,
   read: () => Promise<State>,
 ): Promise<State> {
-  const end = AbortSignal.any([AbortSignal.timeout(1_000 * seconds), gone, streams.closing])
-  const bell = createBell(end)
   const leaveSeat = streams.takeSeat(accountId)
-  const leave = await hear()
+  const bell = createBell(1_000 * seconds, [gone, streams.closing])
+  let leave: (() => void) | undefined
   try {
+    leave = await hear()
     let state = await read()
-    while (state.version === version && !state.isOver && !end.aborted) {
+    while (state.version === version && !state.isOver && !bell.isOver()) {
       await bell.rings()
       state = await read()
     }
     return state
   } finally {
-    leave()
+    leave?.()
+    bell.remove()
     leaveSeat()
   }
 
@@ -52,25 +53,37 @@ export async function readChanged(
   }
 }
 
-/** `rings` resolves when it was rung since the last time, or the end has come. */
-function createBell(end: AbortSignal) {
+/**
+ * `rings` resolves when it was rung since the last time, or the end has come: after so long, or when one of the signals
+ * aborts. To be removed: by AbortSignal.any each would leave a trace at signals that live as long as the process.
+ */
+function createBell(ms: number, signals: AbortSignal[]) {
   let wasRung = false
+  let isOver = signals.some(({ aborted }) => aborted)
   let wake = () => undefined as void
-  end.addEventListener('abort', () => {
+  const end = () => {
+    isOver = true
     wake()
-  })
+  }
+  const timer = setTimeout(end, ms)
+  for (const signal of signals) signal.addEventListener('abort', end)
   return {
+    isOver: () => isOver,
     ring(): void {
       wasRung = true
       wake()
     },
     async rings(): Promise<void> {
-      if (!wasRung && !end.aborted) {
+      if (!wasRung && !isOver) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
       wasRung = false
+    },
+    remove(): void {
+      clearTimeout(timer)
+      for (const signal of signals) signal.removeEventListener('abort', end)
     },
   }
 }

@@ -1,0 +1,39 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from '@jest/globals'
+import { createBell } from '../../worker/bell.js'
+
+/** Longer than any test. */
+const HOUR_MS = 3_600_000
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
+
+describe('createBell', () => {
+  test('wakes who waits for it, and leaves nothing at the signal', async () => {
+    const bell = createBell()
+    const { signal } = new AbortController()
+    const waiting = bell.wait(HOUR_MS, signal)
+    expect(listeners(signal)).toBe(1)
+    bell.ring()
+    await waiting
+    expect(listeners(signal)).toBe(0)
+  })
+
+  test('rung while nobody waits, it wakes the next one, and only that one', async () => {
+    const bell = createBell()
+    const stopping = new AbortController()
+    bell.ring()
+    await bell.wait(HOUR_MS, stopping.signal)
+    let isAwake = false
+    const waiting = bell.wait(HOUR_MS, stopping.signal).then(() => (isAwake = true))
+    await new Promise(setImmediate)
+    expect(isAwake).toBe(false)
+    stopping.abort()
+    await waiting
+    expect(isAwake).toBe(true)
+  })
+
+  test('wakes by itself after its time, and at once where all is stopping', async () => {
+    const bell = createBell()
+    await bell.wait(1, new AbortController().signal)
+    await bell.wait(HOUR_MS, AbortSignal.abort())
+  })
+})
