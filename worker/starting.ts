@@ -22,6 +22,9 @@ import type { Presence } from './presence.js'
  * workflows that go on from it: with sixteen their next tasks waited for seconds under load.
  */
 export const MOST_STARTS = 6
+/** Taken beside, so that what ends makes place for the next one at once, and looked for anew when so few are left. */
+const MOST_AHEAD = 6
+const FEW_AHEAD = 2
 /** So many of an account are started of which no step is ordered yet: while others are about, and while it is alone. */
 const usualRoom = { shared: MOST_UNORDERED, alone: 32 }
 /** An account of which something was stored within this time is about. */
@@ -92,6 +95,7 @@ type Running = Tools & {
 
 async function runKind(kind: Kind, running: Running): Promise<void> {
   const { db, temporal, log, stopping, bell, readRoom, see } = running
+  const places = createPlaces(MOST_STARTS)
   const [starting, marking] = [new Set<Promise<unknown>>(), new Set<Promise<unknown>>()]
   let after = ''
   let leastAt = -HELD_UP_MS
@@ -102,13 +106,14 @@ async function runKind(kind: Kind, running: Running): Promise<void> {
   async function startSome(): Promise<boolean> {
     const isHeldUp = performance.now() >= leastAt + HELD_UP_MS
     if (isHeldUp) leastAt = performance.now()
-    const limit = MOST_STARTS - starting.size
+    const limit = MOST_STARTS + MOST_AHEAD - starting.size
     const turn = { after, limit, room: readRoom(), least: isHeldUp ? 1 : 0 }
     const taken = await takeToStart(db, kind, turn)
     after = taken.after
     for (const start of taken.starts) {
       see(workOf(start).accountId)
-      const started = begin(start, running)
+      const until = Date.now() + PATIENCE_MS
+      const started = places.run(() => begin(start, running, until))
       keep(starting, started)
       // Written down when its place is free: whoever comes next need not wait for that.
       const written = started.then((isStarted) => {
@@ -129,8 +134,9 @@ async function runKind(kind: Kind, running: Running): Promise<void> {
       return false
     })
     await sleep(GATHER_MS)
-    if (starting.size >= MOST_STARTS) await Promise.race(starting)
-    else await bell.wait(isWaiting ? LOOK_MS : POLL_MS, stopping)
+    if (starting.size >= MOST_STARTS + FEW_AHEAD) {
+      while (starting.size >= MOST_STARTS + FEW_AHEAD) await Promise.race(starting)
+    } else await bell.wait(isWaiting ? LOOK_MS : POLL_MS, stopping)
   }
   await Promise.all(marking)
 }
@@ -140,9 +146,32 @@ function keep(open: Set<Promise<unknown>>, work: Promise<unknown>): void {
   open.add(kept)
 }
 
-/** Whether it is started. */
-async function begin(start: Start, { client, log, options = onceHere }: Tools): Promise<boolean> {
-  const until = Date.now() + PATIENCE_MS
+/** Runs so much at once; what comes beside waits for its place, in its order. */
+function createPlaces(count: number) {
+  const waiting: (() => void)[] = []
+  let taken = 0
+  return {
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      if (taken < count) taken += 1
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next) next()
+        else taken -= 1
+      }
+    },
+  }
+}
+
+/** Whether it is started. Unix time in ms: after `until` it is not begun any more. */
+async function begin(
+  start: Start,
+  { client, log, options = onceHere }: Tools,
+  until: number,
+): Promise<boolean> {
+  if (Date.now() > until) return false
   crashPoint('worker: before the start')
   try {
     await untilReached(() => inTime(startWorkflow(client, start, options)), until)
