@@ -21,7 +21,7 @@ import type { Presence } from './presence.js'
  * Of each kind under way at once. More would only wait in Temporal, where nobody is asked whose turn it is, and keep
  * workflows that go on from it: with sixteen their next tasks waited for seconds under load.
  */
-export const MOST_STARTS = 6
+export const MOST_STARTS = 5
 /** Taken beside, so that what ends makes place for the next one at once, and looked for anew when so few are left. */
 const MOST_AHEAD = 6
 const FEW_AHEAD = 2
