@@ -130,6 +130,29 @@ describe('createStarter', () => {
     await untilMarked(many)
   })
 
+  test('takes some ahead, which begin as places are free, and not at all once others may take them', async () => {
+    const started: string[] = []
+    const ends: (() => void)[] = []
+    const start = (_type: string, { workflowId }: { workflowId: string }) => {
+      started.push(workflowId)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    }
+    const { log, lines } = createHeardLog('worker')
+    const ids = await insertIntents(ROOM)
+    startHere({ workflow: { start } } as unknown as Client, { log })
+    const findTaken = () => database.db('intent').whereIn('id', ids).whereNotNull('swept_at')
+    while ((await findTaken()).length < ids.length) await sleep(5)
+    expect(started).toHaveLength(MOST_STARTS)
+    ends[0]?.()
+    // Nothing that takes longer than this, such as a look at the database.
+    await new Promise(setImmediate)
+    const begun = new Set(started)
+    expect(begun.size).toBe(MOST_STARTS + 1)
+    const givenUp = () => lines.join('').split('workflow not started yet').length - 1
+    while (givenUp() < MOST_STARTS) await sleep(5)
+    expect(new Set(started)).toEqual(begun)
+  })
+
   test('asks again for what did not reach Temporal, before anybody takes it anew', async () => {
     const { log, lines } = createHeardLog('worker')
     const unreached = { code: 14, details: '14 UNAVAILABLE', metadata: {} }
