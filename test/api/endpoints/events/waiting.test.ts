@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { getEventListeners } from 'node:events'
+import { readChanged } from '../../../../api/endpoints/waiting.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
+import type { Services } from '../../../../api/http/services.js'
 
 let events: EventWorld
 let me: Customer
@@ -106,5 +109,27 @@ describe('GET /v1/intents/:intentId?wait', () => {
     await setExecuting(events.worker, intentId)
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)
     expect((await read('?wait=1')).status).toBe(200)
+  })
+})
+
+describe('readChanged', () => {
+  test('a wait that the database refuses gives its seat back, and leaves nothing at any signal', async () => {
+    const [gone, closing] = [new AbortController().signal, new AbortController().signal]
+    let seats = 0
+    const takeSeat = () => {
+      seats += 1
+      return () => {
+        seats -= 1
+      }
+    }
+    const services = {
+      db: { raw: () => Promise.reject(new Error('away')) },
+      streams: { takeSeat, closing },
+    } as unknown as Services
+    const waiting = { accountId: 'a', intentId: 'i', seconds: 60, version: '', gone }
+    const read = () => Promise.reject(new Error('not read'))
+    await expect(readChanged(services, waiting, read)).rejects.toThrow('away')
+    expect(seats).toBe(0)
+    for (const signal of [gone, closing]) expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
