@@ -124,7 +124,7 @@ describe('readChanged', () => {
     }
     const services = {
       db: { raw: () => Promise.reject(new Error('away')) },
-      streams: { takeSeat, closing },
+      streams: { takeSeat, closing, feed: { join: () => undefined } },
     } as unknown as Services
     const waiting = { accountId: 'a', intentId: 'i', seconds: 60, version: '', gone }
     const read = () => Promise.reject(new Error('not read'))
