@@ -22,7 +22,7 @@ import type { Presence } from './presence.js'
  * workflows that go on from it: with sixteen their next tasks waited for seconds under load.
  */
 export const MOST_STARTS = 5
-/** Taken beside, so that what ends makes place for the next one at once, and looked for anew when so few are left. */
+/** Taken beside, so that what ends makes place for the next one at once; looked for anew when fewer than a few are left. */
 const MOST_AHEAD = 6
 const FEW_AHEAD = 2
 /** So many of an account are started of which no step is ordered yet: while others are about, and while it is alone. */
