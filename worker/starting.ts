@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isGrpcServiceError, type Client } from '@temporalio/client'
 import { crashPoint } from '../crashPoints.js'
+import { createTurns } from '../db/connection/turns.js'
 import { setDispatched } from '../db/intents/status.js'
 import { MOST_UNORDERED, takeToStart, type Kind } from '../db/intents/starting.js'
 import {
@@ -95,8 +96,10 @@ type Running = Tools & {
 
 async function runKind(kind: Kind, running: Running): Promise<void> {
   const { db, temporal, log, stopping, bell, readRoom, see } = running
-  const places = createPlaces(MOST_STARTS)
+  // What is not begun by then, whoever takes it next begins.
+  const places = createTurns({ share: MOST_STARTS, patienceMs: PATIENCE_MS })
   const [starting, marking] = [new Set<Promise<unknown>>(), new Set<Promise<unknown>>()]
+  const areEnough = () => starting.size >= MOST_STARTS + FEW_AHEAD
   let after = ''
   let leastAt = -HELD_UP_MS
   /** Asked only then: a ping is a call of the server as a start is. */
@@ -113,7 +116,7 @@ async function runKind(kind: Kind, running: Running): Promise<void> {
     for (const start of taken.starts) {
       see(workOf(start).accountId)
       const until = Date.now() + PATIENCE_MS
-      const started = places.run(() => begin(start, running, until))
+      const started = places.run(kind, () => begin(start, running, until)).catch(() => false)
       keep(starting, started)
       // Written down when its place is free: whoever comes next need not wait for that.
       const written = started.then((isStarted) => {
@@ -134,9 +137,8 @@ async function runKind(kind: Kind, running: Running): Promise<void> {
       return false
     })
     await sleep(GATHER_MS)
-    if (starting.size >= MOST_STARTS + FEW_AHEAD) {
-      while (starting.size >= MOST_STARTS + FEW_AHEAD) await Promise.race(starting)
-    } else await bell.wait(isWaiting ? LOOK_MS : POLL_MS, stopping)
+    if (!areEnough()) await bell.wait(isWaiting ? LOOK_MS : POLL_MS, stopping)
+    while (areEnough()) await Promise.race(starting)
   }
   await Promise.all(marking)
 }
@@ -146,32 +148,12 @@ function keep(open: Set<Promise<unknown>>, work: Promise<unknown>): void {
   open.add(kept)
 }
 
-/** Runs so much at once; what comes beside waits for its place, in its order. */
-function createPlaces(count: number) {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  return {
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      if (taken < count) taken += 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        if (next) next()
-        else taken -= 1
-      }
-    },
-  }
-}
-
-/** Whether it is started. Unix time in ms: after `until` it is not begun any more. */
+/** Whether it is started. Tried until then, Unix time in ms. */
 async function begin(
   start: Start,
   { client, log, options = onceHere }: Tools,
   until: number,
 ): Promise<boolean> {
-  if (Date.now() > until) return false
   crashPoint('worker: before the start')
   try {
     await untilReached(() => inTime(startWorkflow(client, start, options)), until)
