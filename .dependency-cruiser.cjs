@@ -1,5 +1,7 @@
 /** Ask once, share the answer: for whoever asks chains or Temporal. It has a clock and imports nothing. */
 const share = 'share\\.ts$'
+/** Wakes who waits. It has a clock and imports nothing. */
+const bell = '^bell\\.ts$'
 
 /**
  * Which folder may import which, besides itself. Everything points towards `domain/`, and no call
@@ -14,7 +16,7 @@ const directions = {
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
   // What a deployment finds of what its registry says: every process asks, and keeps the answer.
   probe: ['protocols/', 'chains/', 'db/', 'domain/', share],
-  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
+  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/', bell],
   // Of the lanes only what an operation is called and whether it is over.
   signer: [
     ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
@@ -41,6 +43,7 @@ const directions = {
     'chains/',
     'db/',
     'domain/',
+    bell,
   ],
   devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
   dev: ['sdk/typescript/src/index\\.ts$', 'db/', 'devnet/', 'chains/', 'domain/'],
@@ -144,6 +147,7 @@ module.exports = {
     ),
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
+    forbid('bell-imports-nothing', { path: bell }, {}),
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
     // A benchmark measures what a test proves, on the same servers.

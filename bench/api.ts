@@ -167,7 +167,9 @@ async function countTrips(server: BenchServer, requests: Buffer[]): Promise<numb
   return (await server.ask('trips')) / count
 }
 
-const median = (numbers: number[]) => quantile(numbers, 0.5)
+function median(numbers: number[]): number {
+  return quantile(numbers, 0.5)
+}
 
 /** Throughput as a share of the bare handler's in the same round: the median of the rounds. */
 function ratioOf(rounds: Rounds, kind: Kind = 'steward'): number {

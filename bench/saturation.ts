@@ -16,15 +16,15 @@ import {
 } from './crowd.js'
 import { readHistories } from './histories.js'
 import { profiling } from './profiles.js'
-import { dumpChains, runTwin, type TwinResult } from './twin.js'
+import { dumpChains, openTwin, type Twin, type TwinResult } from './twin.js'
 import { countStatements, forgetStatements, reportStatements } from './statements.js'
 import { addUp, perItem, readCpu, readMemory, readThreads, spent, sum, type Cpu } from './usage.js'
 
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
- * bundles sent by a script. All begin with as many that are not measured. An intent and its twin take turns: a machine
- * that is slower for a while is slower for both.
+ * bundles sent by a script. Both do as much unmeasured before, until their code is compiled, and once more before each
+ * turn. An intent and its twin take turns: a machine that is slower for a while is slower for both.
  */
 const { values } = parseArgs({
   options: {
@@ -32,6 +32,8 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     kind: { type: 'string', default: 'lend' },
     rounds: { type: 'string', default: '3' },
+    /** What both do before the first turn, times the wallets. */
+    'warm-ups': { type: 'string', default: '4' },
     /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
     profile: { type: 'string' },
   },
@@ -40,8 +42,10 @@ const WALLETS = Number(values.wallets)
 const CONNECTIONS = Number(values.connections)
 const KIND = values.kind as Kind
 const ROUNDS = Number(values.rounds)
+const WARM_UPS = Number(values['warm-ups'])
 /** USDC of each intent: what a wallet was given, or has lent, is enough for all rounds, and for what comes before each. */
-const AMOUNT = Math.floor((KIND === 'withdraw' ? 250 : 500) / (ROUNDS * 2)) / 1_000
+const AMOUNT = Math.floor((KIND === 'withdraw' ? 250 : 500) / (WARM_UPS + ROUNDS * 2)) / 1_000
+const wish = { kind: KIND, amount: AMOUNT }
 const IDLE_MS = 3_000
 /** Until a process has written its profile. */
 const WRITING_MS = 2_000
@@ -93,7 +97,13 @@ async function measure(facts: Facts): Promise<void> {
   }
   const idle = await measureIdle(pids)
   const rounds: Round[] = []
-  for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound(crowd, wallets))
+  const twin = await openTwin(facts)
+  try {
+    await warmUp({ crowd, wallets, twin }, WARM_UPS)
+    for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound({ crowd, wallets, twin }))
+  } finally {
+    await twin.stop()
+  }
   report({ rounds, funding, idle })
   const ids = rounds.flatMap(({ run }) => run.posts.map(({ body }) => String(body.id)))
   console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
@@ -104,21 +114,38 @@ type Bundling = { operations: number; bundles: number }
 /** `memory`: MB by process when its last intent was over. */
 type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twin: TwinResult }
 
-/** An intent of each wallet, and the same of the twin. */
-async function runRound(crowd: Crowd, wallets: string[]): Promise<Round> {
-  const { db, facts, pids } = crowd
-  const wish = { kind: KIND, amount: AMOUNT }
-  tell(`${KIND}s to warm up`, await runIntents(crowd, wallets, wish))
-  const dumps = await dumpChains(facts.rpcUrls)
+type Sides = { crowd: Crowd; wallets: string[]; twin: Twin }
+
+/** An intent of each wallet, so many times, and then its workflows of the twin. */
+async function warmUp({ crowd, wallets, twin }: Sides, times: number): Promise<void> {
+  const runs: Run[] = []
+  for (let n = 0; n < times; n++) runs.push(await runUnmeasured(crowd, wallets))
+  await runBeside(crowd, async () => {
+    for (const { since } of runs) await twin.warmUp({ ...crowd, since })
+  })
+}
+
+async function runUnmeasured(crowd: Crowd, wallets: string[]): Promise<Run> {
+  const run = await runIntents(crowd, wallets, wish)
+  tell(`${KIND}s to warm up`, run)
+  return run
+}
+
+/** An intent of each wallet, and the same of the twin; once more before each, as the other one has held it up. */
+async function runRound({ crowd, wallets, twin }: Sides): Promise<Round> {
+  await runUnmeasured(crowd, wallets)
+  const dumps = await dumpChains(crowd.facts.rpcUrls)
   const run = await profiled(crowd, () => runIntents(crowd, wallets, wish))
-  const [memory, bundling] = [readMemory(pids), await readBundling(crowd, run.since)]
-  const twin = await runBeside(crowd, () => {
-    const ran = { db, facts, pids, since: run.since }
-    return runTwin(ran, dumps)
+  const memory = readMemory(crowd.pids)
+  const bundling = await readBundling(crowd, run.since)
+  const ran = { ...crowd, since: run.since }
+  const beside = await runBeside(crowd, async () => {
+    await twin.warmUp(ran)
+    return twin.run(ran, dumps)
   })
   tell(`${KIND}s`, run)
-  console.log(`  beside ${twin.perSecond.toFixed(1)} a second of the twin`)
-  return { run, bundling, memory, twin }
+  console.log(`  beside ${beside.perSecond.toFixed(1)} a second of the twin`)
+  return { run, bundling, memory, twin: beside }
 }
 
 /** What is ours takes nothing from the twin. */

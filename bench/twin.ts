@@ -21,8 +21,11 @@ type Copy = { name: ChainName; url: string; node: Anvil; front: Front | undefine
 
 export type TwinResult = { perSecond: number; seconds: number; bundles: number; cpu: Cpu }
 
+/** What runs beside the stack. */
+export type Twin = Awaited<ReturnType<typeof openTwin>>
+
 /** A run of the stack, with all its processes. */
-type Ran = { db: Db; facts: Facts; pids: Record<string, number>; since: number }
+type Ran = { db: Db; pids: Record<string, number>; since: number }
 
 /** What a chain was before anything of the run was sent. */
 export type Dump = { name: ChainName; state: string }
@@ -38,50 +41,51 @@ export async function dumpChains(rpcUrls: Record<string, string>): Promise<Dump[
 }
 
 /**
- * The same number of workflows that do nothing, on the same server, and the very bundles of the run, sent by a script to
- * copies of the chains as they were before it: what is left when nothing is ours.
+ * The same number of workflows that do nothing, on the same server, and the very bundles of a run, sent by a script to
+ * copies of the chains as they were before it: what is left when nothing is ours. Its worker serves until `stop`, so
+ * that its code is compiled as far as ours is.
  */
-export async function runTwin(
-  { db, facts, pids: known, since }: Ran,
-  dumps: Dump[],
-): Promise<TwinResult> {
-  const inputs = await readInputs(db, since)
-  const bundles = await readBundles(db, since)
-  const used = dumps.filter(({ name }) => bundlesOf(bundles, name))
-  const copies = await Promise.all(used.map(startCopy))
-  const taskQueue = `twin-${since}`
-  const worker = await startWorker(facts.temporalAddress, taskQueue)
-  try {
-    await runAll(worker, { prefix: `${taskQueue}-warm`, twins: inputs })
-    const pids = {
-      ...known,
-      'twin worker': worker.pid ?? 0,
-      ...Object.fromEntries(copies.map(({ name, node }) => [`copy ${name}`, node.pid])),
-    }
-    const [before, begun] = [readCpu(pids), performance.now()]
-    await Promise.all([
-      runAll(worker, { prefix: taskQueue, twins: inputs }),
-      ...copies.map(({ name, url }) => sendAll(url, bundlesOf(bundles, name)?.raws ?? [])),
-    ])
-    const seconds = (performance.now() - begun) / 1_000
-    const count = bundles.reduce((total, { raws }) => total + raws.length, 0)
-    const cpu = spent(before, readCpu(pids))
-    return { perSecond: inputs.length / seconds, seconds, bundles: count, cpu }
-  } finally {
-    worker.kill('SIGTERM')
-    await once(worker, 'exit')
-    for (const { node, front } of copies) {
-      await front?.stop()
-      await node.stop()
-    }
+export async function openTwin({ temporalAddress }: Facts) {
+  const taskQueue = `twin-${Date.now()}`
+  const worker = await startWorker(temporalAddress, taskQueue)
+  let runs = 0
+  const runAll = async (twins: TwinInput[]) => {
+    const ended = untilEnded(worker, twins.length)
+    worker.send({ prefix: `${taskQueue}-${++runs}`, twins } satisfies TwinRun)
+    await ended
   }
-}
-
-/** Has workflows started, under ids with a prefix, and waits until all have come to their end. */
-async function runAll(worker: ChildProcess, run: TwinRun): Promise<void> {
-  const ended = untilEnded(worker, run.twins.length)
-  worker.send(run)
-  await ended
+  return {
+    /** The workflows of a run, unmeasured. */
+    warmUp: async ({ db, since }: Ran) => runAll(await readInputs(db, since)),
+    run: async (ran: Ran, dumps: Dump[]): Promise<TwinResult> => {
+      const inputs = await readInputs(ran.db, ran.since)
+      const bundles = await readBundles(ran.db, ran.since)
+      const used = dumps.filter(({ name }) => bundlesOf(bundles, name))
+      const copies = await Promise.all(used.map(startCopy))
+      try {
+        const pids: Record<string, number> = { ...ran.pids, 'twin worker': worker.pid ?? 0 }
+        for (const { name, node } of copies) pids[`copy ${name}`] = node.pid
+        const [before, begun] = [readCpu(pids), performance.now()]
+        await Promise.all([
+          runAll(inputs),
+          ...copies.map(({ name, url }) => sendAll(url, bundlesOf(bundles, name)?.raws ?? [])),
+        ])
+        const seconds = (performance.now() - begun) / 1_000
+        const count = bundles.reduce((total, { raws }) => total + raws.length, 0)
+        const cpu = spent(before, readCpu(pids))
+        return { perSecond: inputs.length / seconds, seconds, bundles: count, cpu }
+      } finally {
+        for (const { node, front } of copies) {
+          await front?.stop()
+          await node.stop()
+        }
+      }
+    },
+    stop: async (): Promise<void> => {
+      worker.kill('SIGTERM')
+      await once(worker, 'exit')
+    },
+  }
 }
 
 const bundlesOf = (bundles: Bundles[], name: ChainName) =>

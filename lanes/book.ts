@@ -15,7 +15,7 @@ import {
   type BlockId,
   type MinedOperation,
 } from '../db/lanes/booking.js'
-import { bookEmpty, readConcern } from '../db/lanes/emptyBlocks.js'
+import { bookEmpty, bookUnlessConcerned } from '../db/lanes/emptyBlocks.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import {
   matchOutcomes,
@@ -51,16 +51,28 @@ export async function bookChain(tools: DriverTools): Promise<boolean> {
 }
 
 async function bookThrough(tools: BookingTools): Promise<boolean> {
-  const { db, through, seen } = tools
+  const { through, seen } = tools
   const head = await readBlock(through, 'latest')
   noteHead(tools, head)
   if (!head || head.hash === seen.head) return false
-  const state = await findChainState(db, through.chain.chainId)
-  const booked = state?.booked ?? (await startBooking(tools, head))
+  const known = seen.booked
+  const booked = known ?? (await findBooked(tools, head))
   if (head.hash === booked.hash) {
     seen.head = head.hash
     return false
   }
+  // What fails, or takes blocks back, has it read anew.
+  seen.booked = undefined
+  try {
+    return await bookOn(tools, booked, head)
+  } catch (error) {
+    // Another process may have booked since, or the database come from a backup: then it goes on from there.
+    if (known && (await findBooked(tools, head)).hash !== known.hash) return true
+    throw error
+  }
+}
+
+async function bookOn(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
   const near = booked.number + BigInt(LINKED_BLOCKS)
   if (head.number > near) {
     const { block: finalized } = await findFinality(tools, head)
@@ -69,6 +81,11 @@ async function bookThrough(tools: BookingTools): Promise<boolean> {
     }
   }
   return bookLinked(tools, booked, head)
+}
+
+async function findBooked(tools: BookingTools, head: Block): Promise<BlockId> {
+  const state = await findChainState(tools.db, tools.through.chain.chainId)
+  return state?.booked ?? startBooking(tools, head)
 }
 
 /**
@@ -163,14 +180,19 @@ async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
   const confirmed = last.number - BigInt(confirmations) + 1n
   const finalized = await findFinalizedNowAndThen(tools, head)
   // Asked after the blocks were read: what is inserted later cannot be in them.
-  const concern = await readConcern(db, chainId, { confirmed, finalized: finalized?.number })
-  const said = await readSaid(tools, { through, blocks }, concern)
-  if (!said) return false
-  const { logs, carried } = said
-  const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
-  const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
-  if (isEmpty) await bookEmpty(db, chainId, { from, blocks, finalized })
-  else await bookFull(tools, linked, { mined, carried, isDue: concern.isDue, confirmed, finalized })
+  const following = { from, blocks, finalized }
+  const concern = await bookUnlessConcerned(db, chainId, { ...following, confirmed })
+  if (concern) {
+    const said = await readSaid(tools, { through, blocks }, concern)
+    if (!said) return false
+    const { logs, carried } = said
+    const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
+    const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
+    if (isEmpty) await bookEmpty(db, chainId, following)
+    else
+      await bookFull(tools, linked, { mined, carried, isDue: concern.isDue, confirmed, finalized })
+  }
+  seen.booked = last
   seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * seen.roundBlocks)
   return true
 }

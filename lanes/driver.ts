@@ -1,3 +1,4 @@
+import { createBell } from '../bell.js'
 import { connectAsLeader, isLedElsewhere } from '../db/connection/connect.js'
 import { broadcastOpen } from './broadcast.js'
 import { bookSpentKeys } from './missed.js'
@@ -37,22 +38,9 @@ export async function driveChain(
   const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
   const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
   const signed = watchQueue(listener, stopping, ['signed'])
-  const pace = createHeadPace()
-  // What is sent meanwhile is waited for from then on.
-  const untilNextHead = async () => {
-    for (;;) {
-      const since = openSince(tools)
-      const pollMs = since === undefined ? Math.max(chain.pollMs, QUIET_POLL_MS) : chain.pollMs
-      // Below zero also where that clock was set back.
-      const ageMs = since === undefined ? -1 : Date.now() - since
-      const restMs = ageMs < 0 ? 0 : JUST_SENT_MS - ageMs
-      const leftMs = Math.max(pace.nextAt(pollMs) - performance.now(), restMs)
-      if (leftMs <= 0 || stopping.aborted) return
-      await pause(Math.min(leftMs, chain.pollMs), stopping)
-    }
-  }
+  const heads = watchHeads(tools, stopping)
   const explain = (failure: string) => (error: unknown) => {
-    tools.seen.head = ''
+    Object.assign(tools.seen, { head: '', booked: undefined })
     // What a former leader knew of its sends is old by the time it leads again.
     if (isLedElsewhere(error)) forgetSends(tools)
     else log.warn({ err: error, chain: chain.name }, failure)
@@ -63,6 +51,7 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     const wake = signed(RETRY_MS, chain.chainId)
     await broadcastOpen(tools)
+    heads.expect()
     await bookSpentKeysNowAndThen(tools)
     await wake
   }
@@ -70,8 +59,8 @@ export async function driveChain(
     if (isForeign()) return pause(RETRY_MS, stopping)
     const before = tools.following.head
     const more = await bookChain(tools)
-    pace.answered(performance.now(), tools.following.head !== before)
-    if (!more) await untilNextHead()
+    heads.answered(tools.following.head !== before)
+    if (!more) await heads.untilNext()
   }
   try {
     await Promise.all([
@@ -80,6 +69,34 @@ export async function driveChain(
     ])
   } finally {
     await db.destroy()
+  }
+}
+
+/** When to look for the next block: sooner while something that was sent is open. */
+function watchHeads(tools: DriverTools, stopping: AbortSignal) {
+  const { pollMs } = tools.client.chain
+  const pace = createHeadPace()
+  const sent = createBell()
+  const waitMs = () => {
+    const since = openSince(tools)
+    const now = performance.now()
+    if (since === undefined) return pace.nextAt(Math.max(pollMs, QUIET_POLL_MS)) - now
+    const ageMs = Date.now() - since
+    // Below zero where that clock was set back.
+    const restMs = ageMs < 0 ? 0 : JUST_SENT_MS - ageMs
+    return Math.max(pace.nextAt(pollMs) - now, restMs)
+  }
+  return {
+    /** What was sent may be waited for from now on. */
+    expect(): void {
+      if (openSince(tools) !== undefined) sent.ring()
+    },
+    answered: (isNew: boolean) => pace.answered(performance.now(), isNew),
+    async untilNext(): Promise<void> {
+      for (let ms = waitMs(); ms > 0 && !stopping.aborted; ms = waitMs()) {
+        await sent.wait(ms, stopping)
+      }
+    },
   }
 }
 

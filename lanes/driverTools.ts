@@ -1,5 +1,6 @@
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
+import type { BlockId } from '../db/lanes/booking.js'
 import type { PartLog } from '../log.js'
 
 /** Blocks booked in one go, linked by their parent hashes, while all goes well. */
@@ -49,6 +50,8 @@ export type DriverTools = {
   seen: {
     /** Hash of the head that the database was last seen to have booked: nothing to ask it about then. */
     head: string
+    /** What this process has booked last; undefined: the database is asked. */
+    booked: BlockId | undefined
     /** How often the logs of a block were empty though its bloom speaks of some, by its hash. */
     emptyReads: Map<string, number>
     /** Linked blocks read in a round: fewer after rounds that failed. */
@@ -75,6 +78,7 @@ export function createDriverTools(db: Db, client: ChainClient, log: PartLog): Dr
     searches: new Map(),
     seen: {
       head: '',
+      booked: undefined,
       emptyReads: new Map(),
       roundBlocks: LINKED_BLOCKS,
       isFinalityAssumed: false,

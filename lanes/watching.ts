@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { createBell, type Bell } from '../bell.js'
 import { readMarks, type Mark } from '../db/lanes/marks.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Listener } from '../db/connection/listen.js'
@@ -52,7 +52,6 @@ export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): O
     if (!change?.id) bell.ring()
     else if (!underWay.has(change.state)) watched.wake(change.id)
   })
-  stopping.addEventListener('abort', bell.ring)
   void keepLooking({ db, watched, bell }, stopping)
 
   return {
@@ -67,7 +66,7 @@ export function watchOutcomes({ db, listener, stopping, wakeStep }: Watching): O
 type Looking = { db: Db; watched: AllWatched; bell: Bell }
 
 async function keepLooking({ db, watched, bell }: Looking, stopping: AbortSignal): Promise<void> {
-  for (let isRung = true; !stopping.aborted; isRung = await bell.wait(LOOK_MS)) {
+  for (let isRung = true; !stopping.aborted; isRung = await bell.wait(LOOK_MS, stopping)) {
     const ids = isRung ? watched.list() : watched.listDue()
     if (ids.length === 0) continue
     try {
@@ -218,23 +217,5 @@ function createWaker(
     if (running >= WOKEN_AT_ONCE) return
     running += 1
     void run()
-  }
-}
-
-type Bell = ReturnType<typeof createBell>
-
-function createBell() {
-  let rung = new AbortController()
-  return {
-    ring: () => {
-      rung.abort()
-    },
-    /** @returns Whether it was rung, now or since it was waited for last. */
-    async wait(ms: number): Promise<boolean> {
-      await sleep(ms, undefined, { signal: rung.signal, ref: false }).catch(() => undefined)
-      const isRung = rung.signal.aborted
-      if (isRung) rung = new AbortController()
-      return isRung
-    },
   }
 }

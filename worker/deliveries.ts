@@ -13,7 +13,7 @@ import {
 } from '../db/webhooks/sending.js'
 import { DELIVERY_QUEUE, deliveryWorkflowId, startDelivery } from '../temporal/deliveries.js'
 import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
-import { createBell, type Bell } from './bell.js'
+import { createBell, type Bell } from '../bell.js'
 import { serveTasks } from './serve.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'

@@ -12,7 +12,7 @@ import {
   type Start,
   type StartOptions,
 } from '../temporal/start.js'
-import { createBell, type Bell } from './bell.js'
+import { createBell, type Bell } from '../bell.js'
 import type { Waiting } from '../db/connection/listen.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'

@@ -22,7 +22,7 @@ type Waiting<Call, Answer> = {
  */
 export function gather<Call, Answer>(
   send: (calls: Call[]) => Promise<(Answer | Promise<Answer>)[]>,
-  { pauseMs }: { pauseMs?: number } = {},
+  { pauseMs, restMs = 0, restsAlone = false }: { pauseMs?: number; restMs?: number; restsAlone?: boolean } = {},
 ): (call: Call) => Promise<Answer> {
   let waiting: Waiting<Call, Answer>[] = []
   let busy = false
@@ -43,7 +43,7 @@ export function gather<Call, Answer>(
     const batch = waiting.slice(0, size)
     waiting = waiting.slice(size)
     busy = batch.length > 0
-    if (busy) void sendAll(batch).finally(afterPause)
+    if (busy) void sendAll(batch).finally(() => (restMs > 0 && (restsAlone || batch.length > 1) ? setTimeout(next, restMs) : afterPause()))
   }
 
   function afterPause(): void {
@@ -62,19 +62,19 @@ export function gather<Call, Answer>(
 }
 
 /** As `gather`, in a line for each name: calls of one name wait for each other, and for nobody else's. */
-export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answer[]>) {
+export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answer[]>, options: { restMs?: number; restsAlone?: boolean } = {}) {
   const lines = new Map<string, { ask: (call: Call) => Promise<Answer>; open: number }>()
   return {
     has: (name: string) => lines.has(name),
     async add(name: string, call: Call): Promise<Answer> {
-      const line = lines.get(name) ?? { ask: gather(send), open: 0 }
+      const line = lines.get(name) ?? { ask: gather(send, options), open: 0 }
       lines.set(name, line)
       line.open += 1
       try {
         return await line.ask(call)
       } finally {
         line.open -= 1
-        if (line.open === 0) lines.delete(name)
+        if (line.open === 0) setTimeout(() => line.open === 0 && lines.delete(name), options.restMs ?? 0)
       }
     },
   }

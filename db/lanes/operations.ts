@@ -121,26 +121,29 @@ type Ordered = { row: Operation | undefined; isNew: boolean }
 
 /** Of one account together: its intents may be held, and the orders of others wait for none of them. */
 const orderersOf = perPool((db) =>
-  gatherByName(async (orders: Submission[]): Promise<Ordered[]> => {
-    type Row = Operation & { at: bigint; isNew: boolean }
-    const rows = await runPrepared<Row>(db, ordersStatement, [
-      orders.map(({ id }) => id),
-      orders.map(({ intentId }) => intentId),
-      orders.map(({ sequence }) => sequence),
-      orders.map(({ kind }) => kind),
-      orders.map(({ accountId }) => accountId),
-      orders.map(({ walletId }) => walletId),
-      orders.map(({ chainId }) => chainId),
-      orders.map(({ chainKey }) => chainKey),
-      orders.map(({ input }) => JSON.stringify(input)),
-    ])
-    const found = new Map(rows.map(({ at, ...row }) => [Number(at), toOrdered(row)]))
-    return orders.map((_, i) => {
-      const ordered = found.get(i + 1)
-      if (!ordered) throw new Error('The operation was not ordered.')
-      return ordered
-    })
-  }),
+  gatherByName(
+    async (orders: Submission[]): Promise<Ordered[]> => {
+      type Row = Operation & { at: bigint; isNew: boolean }
+      const rows = await runPrepared<Row>(db, ordersStatement, [
+        orders.map(({ id }) => id),
+        orders.map(({ intentId }) => intentId),
+        orders.map(({ sequence }) => sequence),
+        orders.map(({ kind }) => kind),
+        orders.map(({ accountId }) => accountId),
+        orders.map(({ walletId }) => walletId),
+        orders.map(({ chainId }) => chainId),
+        orders.map(({ chainKey }) => chainKey),
+        orders.map(({ input }) => JSON.stringify(input)),
+      ])
+      const found = new Map(rows.map(({ at, ...row }) => [Number(at), toOrdered(row)]))
+      return orders.map((_, i) => {
+        const ordered = found.get(i + 1)
+        if (!ordered) throw new Error('The operation was not ordered.')
+        return ordered
+      })
+    },
+    { restMs: 50, restsAlone: true },
+  ),
 )
 
 function toOrdered({ isNew, ...row }: Operation & { isNew: boolean }): Ordered {

@@ -14,6 +14,11 @@ import type { Decide } from '../support/faultProxy.js'
 const otherHash = `0x${'ab'.repeat(32)}`
 const emptyBloom = `0x${'00'.repeat(256)}`
 
+const [asSigned, asOpen] = [
+  { state: 'signed', block_hash: null, block_number: null, log_index: null, success: null },
+  { state: 'open', mined_send: null, block_number: null, block_hash: null },
+]
+
 type RpcBlock = { number: string; hash: string; parentHash: string }
 type RpcReceipt = { blockNumber: string; blockHash: string; logs: object[] }
 
@@ -87,6 +92,21 @@ describe('booked is only what one chain says', () => {
     await expectNothingBooked()
     await world.broadcast()
     await world.mine()
+    await expectDoneOnce()
+  })
+
+  test('where it was set back under a driver, as by a backup, that goes on from there', async () => {
+    await world.mine()
+    await world.book()
+    const earlier = await world.db('chain').first<{ booked_block: bigint }>()
+    await mineSent()
+    await world.book()
+    await world.mine()
+    await world.book()
+    await world.db('operation').where({ id: lend.operationId }).update(asSigned)
+    await world.db('chain_tx').where({ state: 'mined' }).update(asOpen)
+    await world.db('block_header').where('number', '>', earlier.booked_block.toString()).delete()
+    await world.db('chain').update(earlier)
     await expectDoneOnce()
   })
 

@@ -127,6 +127,8 @@ describe('a funding', () => {
     await world.db('block_header').delete()
     await world.db('block_header').insert(headers)
     await world.db('chain').update(chainRow)
+    // No session outlives a restore.
+    await world.restartDriver()
     await world.book()
     expect(await expectPaidOnce()).toMatchObject({ tx_hash: hash })
   })

@@ -6,7 +6,12 @@ import {
   readHeaders,
   type BlockId,
 } from '../../../db/lanes/booking.js'
-import { MANY_OPEN, bookEmpty, readConcern } from '../../../db/lanes/emptyBlocks.js'
+import {
+  MANY_OPEN,
+  bookEmpty,
+  bookUnlessConcerned,
+  type Concern,
+} from '../../../db/lanes/emptyBlocks.js'
 import { readBookedBlocks } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -72,9 +77,24 @@ const minedIn = (block: bigint) => ({
 })
 
 describe('what the next blocks have to do with rows', () => {
-  const concern = (chain = own) =>
-    readConcern(database.db, chain, { confirmed: 100n, finalized: 80n })
-  const nothing = { openKeys: [] as string[], isAwaited: false, isDue: false }
+  const nothing: Concern = { openKeys: [], isAwaited: false, isDue: false }
+  const bookedOf = async (chain: number) => {
+    const state = await findChainState(database.db, chain)
+    if (!state) throw new Error('The chain is not there.')
+    return state.booked
+  }
+
+  /** What it is of the next block, which is booked if that is nothing. */
+  async function concern(chain = own, isFinalTold = true): Promise<Concern> {
+    const from = await bookedOf(chain)
+    const next = blockOf(chain, from.number + 1n)
+    const finalized = isFinalTold ? blockOf(chain, 80n) : undefined
+    const following = { from, blocks: [next], finalized, confirmed: 100n }
+    const told = await bookUnlessConcerned(database.db, chain, following)
+    expect(await bookedOf(chain)).toEqual(told ? from : next)
+    expect(told).not.toEqual(nothing)
+    return told ?? nothing
+  }
 
   test('is nothing where there are none, or all of them are over', async () => {
     expect(await concern()).toEqual(nothing)
@@ -125,59 +145,68 @@ describe('what the next blocks have to do with rows', () => {
     expect(await concern()).toEqual(nothing)
     await insertTransaction(own, minedIn(80n))
     expect([await concern(), await concern(other)]).toEqual([{ ...nothing, isDue: true }, nothing])
-    const unknown = { confirmed: 100n, finalized: undefined }
-    expect(await readConcern(database.db, own, unknown)).toEqual(nothing)
+    expect(await concern(own, false)).toEqual(nothing)
   })
 })
 
-describe('blocks that concern no row', () => {
-  const from = () => blockOf(own, 100n)
-  const book = (blocks: BlockId[], finalized?: BlockId, at = from()) =>
-    bookEmpty(database.db, own, { from: at, blocks, finalized })
-  const numbers = async (chain = own) =>
-    (await readHeaders(database.db, chain)).map(({ number }) => number)
+describe.each(['found to be so', 'unless they do'] as const)(
+  'blocks that concern no row, %s',
+  (way) => {
+    const from = () => blockOf(own, 100n)
+    const ways = {
+      'found to be so': bookEmpty,
+      'unless they do': async (...[db, chain, following]: Parameters<typeof bookEmpty>) => {
+        const told = await bookUnlessConcerned(db, chain, { ...following, confirmed: 100n })
+        expect(told).toBeUndefined()
+      },
+    }
+    const book = (blocks: BlockId[], finalized?: BlockId, at = from()) =>
+      ways[way](database.db, own, { from: at, blocks, finalized })
+    const numbers = async (chain = own) =>
+      (await readHeaders(database.db, chain)).map(({ number }) => number)
 
-  test('move the booked block on and are kept, on their chain only', async () => {
-    await book(blocksOf(own, 101n, 102n))
-    const state = { booked: blockOf(own, 102n), finalizedBlock: 80n }
-    expect(await findChainState(database.db, own)).toEqual(state)
-    expect(await numbers()).toEqual([102n, 101n, 100n, 90n, 85n, 80n])
-    const untouched = { booked: blockOf(other, 100n), finalizedBlock: 80n }
-    expect(await findChainState(database.db, other)).toEqual(untouched)
-    expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
-  })
+    test('move the booked block on and are kept, on their chain only', async () => {
+      await book(blocksOf(own, 101n, 102n))
+      const state = { booked: blockOf(own, 102n), finalizedBlock: 80n }
+      expect(await findChainState(database.db, own)).toEqual(state)
+      expect(await numbers()).toEqual([102n, 101n, 100n, 90n, 85n, 80n])
+      const untouched = { booked: blockOf(other, 100n), finalizedBlock: 80n }
+      expect(await findChainState(database.db, other)).toEqual(untouched)
+      expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
+    })
 
-  test('tell what gas costs in the last one, where its header does', async () => {
-    const feeOf = async (chain: number) =>
-      (await readBookedBlocks(database.db)).find(({ chainId }) => chainId === BigInt(chain))
-        ?.baseFeeWei
-    const blocks = [101n, 102n].map((n) => ({ ...blockOf(own, n), baseFeeWei: 10n ** 20n + n }))
-    await book(blocks)
-    expect([await feeOf(own), await feeOf(other)]).toEqual([10n ** 20n + 102n, undefined])
-    await book(blocksOf(own, 103n), undefined, blockOf(own, 102n))
-    expect(await feeOf(own)).toBeUndefined()
-  })
+    test('tell what gas costs in the last one, where its header does', async () => {
+      const feeOf = async (chain: number) =>
+        (await readBookedBlocks(database.db)).find(({ chainId }) => chainId === BigInt(chain))
+          ?.baseFeeWei
+      const blocks = [101n, 102n].map((n) => ({ ...blockOf(own, n), baseFeeWei: 10n ** 20n + n }))
+      await book(blocks)
+      expect([await feeOf(own), await feeOf(other)]).toEqual([10n ** 20n + 102n, undefined])
+      await book(blocksOf(own, 103n), undefined, blockOf(own, 102n))
+      expect(await feeOf(own)).toBeUndefined()
+    })
 
-  test('end the watch below a final block that is kept, or one of them', async () => {
-    await book(blocksOf(own, 101n), blockOf(own, 90n))
-    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 90n })
-    expect(await numbers()).toEqual([101n, 100n, 90n])
-    expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
-    await book(blocksOf(own, 102n, 103n), blockOf(own, 103n), blockOf(own, 101n))
-    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 103n })
-    expect(await numbers()).toEqual([103n])
-  })
+    test('end the watch below a final block that is kept, or one of them', async () => {
+      await book(blocksOf(own, 101n), blockOf(own, 90n))
+      expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 90n })
+      expect(await numbers()).toEqual([101n, 100n, 90n])
+      expect(await numbers(other)).toEqual([100n, 90n, 85n, 80n])
+      await book(blocksOf(own, 102n, 103n), blockOf(own, 103n), blockOf(own, 101n))
+      expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 103n })
+      expect(await numbers()).toEqual([103n])
+    })
 
-  test('end none by a final block of another fork', async () => {
-    await book(blocksOf(own, 101n), blockOf(own, 90n, ' of a fork'))
-    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
-    expect(await numbers()).toEqual([101n, 100n, 90n, 85n, 80n])
-  })
+    test('end none by a final block of another fork', async () => {
+      await book(blocksOf(own, 101n), blockOf(own, 90n, ' of a fork'))
+      expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
+      expect(await numbers()).toEqual([101n, 100n, 90n, 85n, 80n])
+    })
 
-  test('are booked by nobody who has been overtaken', async () => {
-    const overtaken = book(blocksOf(own, 101n), blockOf(own, 90n), blockOf(own, 99n))
-    await expect(overtaken).rejects.toThrow('The booked block has moved.')
-    expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
-    expect(await numbers()).toEqual([100n, 90n, 85n, 80n])
-  })
-})
+    test('are booked by nobody who has been overtaken', async () => {
+      const overtaken = book(blocksOf(own, 101n), blockOf(own, 90n), blockOf(own, 99n))
+      await expect(overtaken).rejects.toThrow('The booked block has moved.')
+      expect(await findChainState(database.db, own)).toMatchObject({ finalizedBlock: 80n })
+      expect(await numbers()).toEqual([100n, 90n, 85n, 80n])
+    })
+  },
+)

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from '@jest/globals'
-import { createBell } from '../../worker/bell.js'
+import { createBell } from '../bell.js'
 
 /** Longer than any test. */
 const HOUR_MS = 3_600_000
