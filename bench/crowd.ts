@@ -4,7 +4,8 @@ import { createCallers, quantile, type Answered } from './callers.js'
 import { pidsOf, readCpu, spent, type Cpu } from './usage.js'
 import type { Facts, Stack } from '../test/e2e/stack.js'
 
-const POLL_MS = 250
+/** A look takes Postgres 2 ms when thousands are stored. */
+const POLL_MS = 500
 const ARBITRUM = 'arbitrum-sepolia'
 
 /** `lend` on the chain where test money comes to, `bridge`: lend on another one, `withdraw` what was lent. */

@@ -13,17 +13,22 @@ type Waiting<Call, Answer> = {
   reject(error: unknown): void
 }
 
+/** `pauseMs`: nobody is in a hurry, and each statement waits so long for more calls. */
+type Pausing = { pauseMs: number }
+/** `restMs`: who comes sooner after a statement than that waits for others who do. Whoever comes alone does not. */
+type Resting = { restMs: number }
+
 /**
  * Answers calls by as few statements as the load allows: a call alone is sent at once, those that come while
  * a statement is under way share the next one. No call waits longer than for those before it.
  *
  * @param send - Answers calls in their order. A promise among the answers holds up its own call only.
- * @param options - `pauseMs`: nobody is in a hurry, and each statement waits so long for more calls.
  */
 export function gather<Call, Answer>(
   send: (calls: Call[]) => Promise<(Answer | Promise<Answer>)[]>,
-  { pauseMs, restMs = 0, restsAlone = false }: { pauseMs?: number; restMs?: number; restsAlone?: boolean } = {},
+  options: Partial<Pausing & Resting> = {},
 ): (call: Call) => Promise<Answer> {
+  const { pauseMs, restMs = pauseMs } = options
   let waiting: Waiting<Call, Answer>[] = []
   let busy = false
 
@@ -43,12 +48,12 @@ export function gather<Call, Answer>(
     const batch = waiting.slice(0, size)
     waiting = waiting.slice(size)
     busy = batch.length > 0
-    if (busy) void sendAll(batch).finally(() => (restMs > 0 && (restsAlone || batch.length > 1) ? setTimeout(next, restMs) : afterPause()))
+    if (busy) void sendAll(batch).finally(() => after(restMs))
   }
 
-  function afterPause(): void {
-    if (pauseMs === undefined) next()
-    else setTimeout(next, pauseMs)
+  function after(ms: number | undefined): void {
+    if (ms === undefined) next()
+    else setTimeout(next, ms)
   }
 
   return (call) =>
@@ -57,13 +62,22 @@ export function gather<Call, Answer>(
       if (busy) return
       busy = true
       // After the other requests that the network has brought by now.
-      setImmediate(afterPause)
+      setImmediate(() => {
+        after(pauseMs)
+      })
     })
 }
 
 /** As `gather`, in a line for each name: calls of one name wait for each other, and for nobody else's. */
-export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answer[]>, options: { restMs?: number; restsAlone?: boolean } = {}) {
+export function gatherByName<Call, Answer>(
+  send: (calls: Call[]) => Promise<Answer[]>,
+  options: Partial<Resting> = {},
+) {
+  const { restMs } = options
   const lines = new Map<string, { ask: (call: Call) => Promise<Answer>; open: number }>()
+  const forgetIfEmpty = (name: string) => {
+    if (lines.get(name)?.open === 0) lines.delete(name)
+  }
   return {
     has: (name: string) => lines.has(name),
     async add(name: string, call: Call): Promise<Answer> {
@@ -74,7 +88,9 @@ export function gatherByName<Call, Answer>(send: (calls: Call[]) => Promise<Answ
         return await line.ask(call)
       } finally {
         line.open -= 1
-        if (line.open === 0) setTimeout(() => line.open === 0 && lines.delete(name), options.restMs ?? 0)
+        // While it rests it is waited for.
+        if (restMs === undefined) forgetIfEmpty(name)
+        else setTimeout(forgetIfEmpty, restMs, name)
       }
     },
   }

@@ -11,6 +11,7 @@ import { inTurn } from './0065_in_turn.js'
 import { laneOfWallet } from './0066_lane_of_wallet.js'
 import { toStart } from './0067_to_start.js'
 import { ordered } from './0068_ordered.js'
+import { byKey } from './0069_by_key.js'
 import { submitting } from './0060_submitting.js'
 import { daysOfRequests } from './0061_days_of_requests.js'
 import { bridgeFees } from './0016_bridge_fees.js'
@@ -119,4 +120,5 @@ export const migrations = [
   { name: '0066_lane_of_wallet', sql: laneOfWallet },
   { name: '0067_to_start', sql: toStart },
   { name: '0068_ordered', sql: ordered },
+  { name: '0069_by_key', sql: byKey },
 ]
