@@ -116,12 +116,12 @@ type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twi
 
 type Sides = { crowd: Crowd; wallets: string[]; twin: Twin }
 
-/** An intent of each wallet, so many times, and then its workflows of the twin. */
+/** An intent of each wallet, so many times, and then the workflows of the twin as often. */
 async function warmUp({ crowd, wallets, twin }: Sides, times: number): Promise<void> {
-  const runs: Run[] = []
-  for (let n = 0; n < times; n++) runs.push(await runUnmeasured(crowd, wallets))
+  let since = Date.now()
+  for (let n = 0; n < times; n++) ({ since } = await runUnmeasured(crowd, wallets))
   await runBeside(crowd, async () => {
-    for (const { since } of runs) await twin.warmUp({ ...crowd, since })
+    for (let n = 0; n < times; n++) await twin.warmUp({ ...crowd, since })
   })
 }
 
