@@ -13,7 +13,7 @@ export type Answered = {
 /**
  * Callers of the API with the demo account's key who keep their connections, one request at a time on each.
  *
- * @returns `post`, and `stop`, which closes the connections.
+ * @returns `postEach`, and `hangUp`, which closes the connections; whoever posts then opens new ones.
  */
 export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -42,7 +42,7 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
         if (answer.status === 201) return answer
         throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       }),
-    stop: () => agent.destroy(),
+    hangUp: () => agent.destroy(),
   }
 }
 

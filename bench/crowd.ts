@@ -39,7 +39,7 @@ export async function gatherCrowd(stack: Stack, connections: number): Promise<Cr
 }
 
 export async function dismiss({ db, callers }: Crowd): Promise<void> {
-  callers.stop()
+  callers.hangUp()
   await db.destroy()
 }
 

@@ -91,7 +91,7 @@ async function gatherAccount(stack: Stack): Promise<Crowd> {
   const { id } = await createAccount(crowd.db, { name: 'few', plan })
   await crowd.db('account').where({ id }).update({ rpm: 1_000_000_000, purchased: 1_000_000_000 })
   const apiKey = await createApiKey(crowd.db, id, { name: 'few' })
-  crowd.callers.stop()
+  crowd.callers.hangUp()
   const facts = { ...stack.facts, apiKey }
   return { ...crowd, facts, callers: createCallers(facts, FEW) }
 }
@@ -120,7 +120,7 @@ async function lendSome({ crowd, wallets }: Party): Promise<Times[]> {
       // On a connection of its own: one that was idle may just be closed by the API.
       const callers = createCallers(crowd.facts, 1)
       const [answer] = await callers.postEach([walletId], '/intents', wishOf)
-      callers.stop()
+      callers.hangUp()
       if (!answer) throw new Error('No answer.')
       return { ...answer, id: String(answer.body.id) }
     })

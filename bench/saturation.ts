@@ -1,7 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createHome, removeHome, startStack, type Facts } from '../test/e2e/stack.js'
+import { createHome, removeHome, startStack } from '../test/e2e/stack.js'
 import { quantile } from './callers.js'
 import {
   dismiss,
@@ -33,7 +33,7 @@ const { values } = parseArgs({
     kind: { type: 'string', default: 'lend' },
     rounds: { type: 'string', default: '3' },
     /** What both do before the first turn, times the wallets. */
-    'warm-ups': { type: 'string', default: '4' },
+    'warm-ups': { type: 'string', default: '10' },
     /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
     profile: { type: 'string' },
   },
@@ -70,7 +70,9 @@ const home = await createHome()
 // for 0.12 to 0.28 s every five seconds, measured at 58 to 83 MB.
 const stack = await startStack(home, { ...profiles.env, DEVNET_STATE_SECONDS: '86400' })
 try {
-  await measure(stack.facts)
+  if (values.profile) await countStatements(stack)
+  const crowd = await gatherCrowd(stack, CONNECTIONS)
+  await measure(crowd).finally(() => dismiss(crowd))
 } catch (error) {
   // A process of ours may have ended: it says which, and why.
   console.error(stack.output())
@@ -80,10 +82,8 @@ try {
   removeHome(home)
 }
 
-async function measure(facts: Facts): Promise<void> {
-  if (values.profile) await countStatements(stack)
-  const crowd = await gatherCrowd(stack, CONNECTIONS)
-  const { db, pids } = crowd
+async function measure(crowd: Crowd): Promise<void> {
+  const { db, pids, facts } = crowd
   const opened = await openWallets(crowd, WALLETS * 2)
   const [wallets, others] = [opened.slice(0, WALLETS), opened.slice(WALLETS)]
   tell('fundings to warm up', await fundAll(crowd, others))
@@ -107,7 +107,6 @@ async function measure(facts: Facts): Promise<void> {
   report({ rounds, funding, idle })
   const ids = rounds.flatMap(({ run }) => run.posts.map(({ body }) => String(body.id)))
   console.log('history of an intent:', await readHistories(facts.temporalAddress, ids))
-  await dismiss(crowd)
 }
 
 type Bundling = { operations: number; bundles: number }
@@ -148,8 +147,9 @@ async function runRound({ crowd, wallets, twin }: Sides): Promise<Round> {
   return { run, bundling, memory, twin: beside }
 }
 
-/** What is ours takes nothing from the twin. */
+/** What is ours takes nothing from the twin. An API that goes on ends connections that have rested for too long. */
 async function runBeside<T>(crowd: Crowd, work: () => Promise<T>): Promise<T> {
+  crowd.callers.hangUp()
   const ours = pidsIn(crowd, services)
   for (const pid of ours) process.kill(pid, 'SIGSTOP')
   return work().finally(() => {

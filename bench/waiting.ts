@@ -63,7 +63,7 @@ const callers = createCallers(stack.facts, CONNECTIONS)
 try {
   await measure({ stack, db, callers, nodeUrl: node.url })
 } finally {
-  callers.stop()
+  callers.hangUp()
   await db.destroy()
   await stack.stop()
   await node.stop()

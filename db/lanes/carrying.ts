@@ -1,3 +1,4 @@
+import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Taken } from './signing.js'
 
@@ -33,29 +34,24 @@ export async function returnUncarried(
     })
 }
 
-/** What was signed and travelled in these transactions has to travel in others. */
+/**
+ * What was signed and travelled in these transactions has to travel in others. A mint binds nobody: it is built anew
+ * from a message that may have been attested anew. Mostly there is nothing: one statement finds that out.
+ */
 export async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
-  // A mint binds nobody: it is built anew from a message that may have been attested anew.
-  await trx('operation')
-    .whereIn('tx_id', txIds)
-    .where({ state: 'signed', kind: 'mint' })
-    .update({
-      state: 'deferred',
-      code: 'BRIDGE_TIMEOUT',
-      message: 'The mint was reverted. It is tried again.',
-      carry_failures: trx.raw(oneMoreFailure.count),
-      retry_after: trx.raw(oneMoreFailure.nextTry),
-    })
-  await trx('operation')
-    .whereIn('tx_id', txIds)
-    .where({ state: 'signed' })
-    .update({
-      tx_id: null,
-      message: 'Its transaction was reverted. It is carried again.',
-      carry_failures: trx.raw(oneMoreFailure.count),
-      taken_until: trx.raw(oneMoreFailure.nextTry),
-    })
+  await runPrepared(trx, { name: 'drop carriers', text: DROP_CARRIERS }, [txIds])
 }
+
+const isCarried = `tx_id = any ((select $1)::bigint[]) and state = 'signed'`
+const DROP_CARRIERS = `
+with deferred as (
+  update operation set state = 'deferred', code = 'BRIDGE_TIMEOUT',
+    message = 'The mint was reverted. It is tried again.',
+    carry_failures = ${oneMoreFailure.count}, retry_after = ${oneMoreFailure.nextTry}
+  where ${isCarried} and kind = 'mint')
+update operation set tx_id = null, message = 'Its transaction was reverted. It is carried again.',
+  carry_failures = ${oneMoreFailure.count}, taken_until = ${oneMoreFailure.nextTry}
+where ${isCarried} and kind <> 'mint'`
 
 /**
  * A stranger's log may stand above the reverted transaction that should have carried the operation. When

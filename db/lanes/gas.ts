@@ -28,9 +28,9 @@ export async function sumCosts(
 
 const costsStatement: Statement = {
   name: 'costs of a sender',
-  // Of a nonce that the planner does not know, or it would plan anew for each call.
+  // Of a sender and a nonce that the planner does not know, or it would plan anew for each call.
   text: `select coalesce(sum(${costOf}), 0) as wei from chain_tx t
-    where t.chain_id = $1 and t.sender = $2 and t.nonce >= (select $3::bigint)`,
+    where t.chain_id = (select $1::bigint) and t.sender = (select $2) and t.nonce >= (select $3::bigint)`,
 }
 
 /**
