@@ -23,8 +23,8 @@ import { addUp, perItem, readCpu, readMemory, readThreads, spent, sum, type Cpu 
 /**
  * Many wallets are funded at once, then each of them wants something at the same moment: how many intents a second,
  * and where the CPU of an intent goes. Beside it its twin on the same machine: workflows that do nothing, and the same
- * bundles sent by a script. Both do as much unmeasured before, until their code is compiled, and once more before each
- * turn. An intent and its twin take turns: a machine that is slower for a while is slower for both.
+ * bundles sent by a script. They take turns: a machine that is slower for a while is slower for both. The first turns are
+ * not measured, until the code of both is compiled; nor is what each does once more before each turn that is.
  */
 const { values } = parseArgs({
   options: {
@@ -32,8 +32,8 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     kind: { type: 'string', default: 'lend' },
     rounds: { type: 'string', default: '3' },
-    /** What both do before the first turn, times the wallets. */
-    'warm-ups': { type: 'string', default: '10' },
+    /** Turns before the first one that is measured. */
+    'warm-ups': { type: 'string', default: '4' },
     /** A folder for profiles of what is ours, which are then printed. They cost time of their own. */
     profile: { type: 'string' },
   },
@@ -99,8 +99,9 @@ async function measure(crowd: Crowd): Promise<void> {
   const rounds: Round[] = []
   const twin = await openTwin(facts)
   try {
-    await warmUp({ crowd, wallets, twin }, WARM_UPS)
-    for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound({ crowd, wallets, twin }))
+    const sides = { crowd, wallets, twin }
+    for (let n = 0; n < WARM_UPS; n++) await warmUp(sides)
+    for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound(sides))
   } finally {
     await twin.stop()
   }
@@ -115,13 +116,10 @@ type Round = { run: Run; bundling: Bundling; memory: Record<string, number>; twi
 
 type Sides = { crowd: Crowd; wallets: string[]; twin: Twin }
 
-/** An intent of each wallet, so many times, and then the workflows of the twin as often. */
-async function warmUp({ crowd, wallets, twin }: Sides, times: number): Promise<void> {
-  let since = Date.now()
-  for (let n = 0; n < times; n++) ({ since } = await runUnmeasured(crowd, wallets))
-  await runBeside(crowd, async () => {
-    for (let n = 0; n < times; n++) await twin.warmUp({ ...crowd, since })
-  })
+/** An intent of each wallet, and the workflows of the twin. */
+async function warmUp({ crowd, wallets, twin }: Sides): Promise<void> {
+  const { since } = await runUnmeasured(crowd, wallets)
+  await runBeside(crowd, () => twin.warmUp({ ...crowd, since }))
 }
 
 async function runUnmeasured(crowd: Crowd, wallets: string[]): Promise<Run> {

@@ -33,7 +33,7 @@ const MANY = 5
  */
 const PASSING_MS = 500
 const PROMPT_PASSINGS = 2
-const PASSING_LOOK_MS = 200
+const PASSING_LOOK_MS = 100
 
 /**
  * One turn of a lane: how many operations it has taken, and whether these are as many as it may. `crowd`: the account
