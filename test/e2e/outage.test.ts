@@ -48,7 +48,7 @@ async function killAll(): Promise<void> {
   )
 }
 
-test('Temporal is away and every role is killed: what is signed is confirmed all the same, and completes by its rows, or after', async () => {
+test('Temporal is away and every role is killed: what is signed is confirmed, what is done completes by its rows, and the rest after', async () => {
   const [lender, crosser] = [
     await world.createWallet({ [arbitrum]: '1' }),
     await world.createWallet({ [arbitrum]: '1' }),
