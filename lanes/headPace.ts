@@ -1,17 +1,22 @@
 /** Gaps between heads that are remembered: the next one is taken to be no shorter than the shortest of them. */
 const GAPS = 8
+/** A chain that stands still is asked this often at most, where it is not asked more seldom anyway. */
+const STILL_POLL_MS = 250
+/** Until then a head that is late is asked for again after this part of how late it is. */
+const PART_OF_LATE = 1 / 8
 
 /** When to ask a chain for its next head. Times are milliseconds of one clock. */
 export type HeadPace = {
   /** A question was answered. `isNew`: it has found a head that was not known. */
   answered(at: number, isNew: boolean): void
-  /** When the next question is due, where one that finds nothing is repeated after `pollMs`. */
+  /** When the next question is due, where one that finds nothing is repeated after `pollMs` at the soonest. */
   nextAt(pollMs: number): number
 }
 
 /**
  * Asks for nothing that cannot be there yet. Blocks come at a pace of their own, which is learned from when heads
- * are found; where they come at no pace, or faster than is asked, nothing is left out.
+ * are found; where they come at no pace, or faster than is asked, nothing is left out. Where none has come for longer
+ * than ever, questions become fewer.
  */
 export function createHeadPace(): HeadPace {
   const gaps: number[] = []
@@ -30,8 +35,10 @@ export function createHeadPace(): HeadPace {
       isFirst = isNew
     },
     nextAt(pollMs) {
-      const shortest = gaps.length < GAPS ? 0 : Math.min(...gaps)
-      return Math.max(answeredAt + pollMs, (foundAt ?? 0) + shortest - pollMs)
+      if (foundAt === undefined || gaps.length < GAPS) return answeredAt + pollMs
+      const lateMs = answeredAt - (foundAt + Math.max(...gaps))
+      const againMs = Math.max(pollMs, Math.min(lateMs * PART_OF_LATE, STILL_POLL_MS))
+      return Math.max(answeredAt + againMs, foundAt + Math.min(...gaps) - pollMs)
     },
   }
 }

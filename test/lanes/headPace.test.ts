@@ -42,8 +42,19 @@ describe('createHeadPace', () => {
     expect(Math.max(...after)).toBeLessThanOrEqual(POLL_MS)
   })
 
-  test('a chain that stands still, and goes on, is found by the next question', () => {
-    const { late } = watch([...every(1_000, 20), 600_000, 601_000])
-    expect(Math.max(...late)).toBeLessThanOrEqual(POLL_MS)
+  test('a chain that is late, and goes on, is found after an eighth of how late it was at most', () => {
+    for (const lateMs of [100, 200, 400, 800, 1_600]) {
+      const { late } = watch([...every(1_000, 20), 21_000 + lateMs])
+      expect(late.at(-1)).toBeLessThanOrEqual(Math.max(POLL_MS, lateMs / 8))
+    }
+  })
+
+  test('a chain that stands still is asked four times a second, and found by the next question', () => {
+    const { questions, late } = watch([...every(1_000, 20), 600_000, 601_000])
+    expect(questions).toBeLessThanOrEqual(20 * 20 + 4 * 580 + 60)
+    expect(Math.max(...late)).toBeLessThanOrEqual(250)
+    // Whoever is not asked as often is asked as ever.
+    const seldom = watch([...every(1_000, 20), 600_000, 601_000], 1_000)
+    expect(seldom.questions).toBeGreaterThanOrEqual(590)
   })
 })
