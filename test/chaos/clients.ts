@@ -53,14 +53,14 @@ export function createPatientClient({ apiBaseUrl, apiKey }: Facts, notes: Notes)
   }
 }
 
-/** Orders one intent after the other for a wallet until the time is over, and follows each to its end. */
+/** Orders one intent after the other for a wallet until the storm is over, and follows each to its end. */
 export async function useWallet(
   call: Call,
   wallet: Wallet,
-  { seed, until, notes }: { seed: string; until: number; notes: Notes },
+  { seed, isRaging, notes }: { seed: string; isRaging(): boolean; notes: Notes },
 ): Promise<void> {
   const draws = drawsOf(seed, `client ${wallet.id}`)
-  for (let turn = 0; Date.now() < until; turn++) {
+  for (let turn = 0; isRaging(); turn++) {
     const shown = await readShown(call, wallet)
     const body = wishFor(shown, draws)
     if (!body) {
@@ -73,7 +73,7 @@ export async function useWallet(
     if (answer.status === 201) {
       const one = { id: String(answer.body.id), key, wallet, body, seen: [] }
       notes.ordered.push(one)
-      await follow(call, one, { until, notes })
+      await follow(call, one, { isRaging, notes })
     } else {
       await judgeRefusal(call, { wallet, body, answer }, notes)
     }
@@ -139,9 +139,9 @@ function wishFor({ held, lent }: Shown, draws: Draws): Wish | undefined {
 async function follow(
   call: Call,
   one: Ordered,
-  { until, notes }: { until: number; notes: Notes },
+  { isRaging, notes }: { isRaging(): boolean; notes: Notes },
 ): Promise<void> {
-  while (Date.now() < until) {
+  while (isRaging()) {
     await sleep(POLL_MS)
     const { status, body } = await call('GET', `/intents/${one.id}`)
     if (status !== 200) notes.faults.push(`${one.id}: a GET after the 201 was answered ${status}`)

@@ -15,17 +15,17 @@ const weights: [Part, number][] = [
   ['temporal', 8],
 ]
 
-/** Ends one process after the other without a word, until the time is over; the stack starts them again. */
+/** Ends one process after the other without a word, until the storm is over; the stack starts them again. */
 export async function killOn(
   stack: Stack,
   draws: Draws,
-  { until, everyMs }: { until: number; everyMs: number },
+  { isRaging, everyMs }: { isRaging(): boolean; everyMs: number },
 ): Promise<Kills> {
   const kills: Kills = { api: 0, worker: 0, lanes: 0, signer: 0, postgres: 0, temporal: 0 }
-  while (Date.now() < until) {
+  while (isRaging()) {
     await sleep(everyMs * (0.5 + draws.next()))
     const part = draws.pick(weights)
-    if (Date.now() < until && kill(stack, part)) kills[part]++
+    if (isRaging() && kill(stack, part)) kills[part]++
   }
   return kills
 }

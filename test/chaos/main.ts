@@ -27,6 +27,7 @@ async function main(): Promise<number> {
   const report = await runStorm({
     seed: values.seed,
     stormMs: minutes * 60_000,
+    leastIntents: 0,
     calmMs: 60_000,
     wallets: Math.floor(wallets),
     killEveryMs: 2_600,

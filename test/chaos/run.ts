@@ -29,11 +29,14 @@ const ENDOWMENT = 60_000_000n
  * would bear the loss.
  */
 const ATTESTED_AFTER = { fast: 10, standard: 16 }
+const LONGER = 4
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
 export type Storm = {
   seed: string
   stormMs: number
+  /** On a slow machine it rages on until so many intents were ordered, `LONGER` times as long at most. */
+  leastIntents: number
   /** How long everything that is open may take afterwards. */
   calmMs: number
   wallets: number
@@ -93,7 +96,7 @@ type Scene = {
 }
 
 async function rage(storm: Storm, scene: Scene): Promise<Report> {
-  const { seed, stormMs, calmMs, killEveryMs, say } = storm
+  const { seed, stormMs, leastIntents, calmMs, killEveryMs, say } = storm
   const { chains, attestations, stack, db } = scene
   const notes: Notes = { ordered: [], refused: [], faults: [], tries: 0 }
   const call = createPatientClient(stack.facts, notes)
@@ -103,15 +106,19 @@ async function rage(storm: Storm, scene: Scene): Promise<Report> {
   await chains.settle()
   say(`${wallets.length} wallets have money; the storm begins`)
 
-  const until = Date.now() + stormMs
+  const begun = performance.now()
+  const isRaging = () => {
+    const ms = performance.now() - begun
+    return ms < stormMs || (ms < LONGER * stormMs && notes.ordered.length < leastIntents)
+  }
   const over = new AbortController()
   chains.begin()
   attestations.set(drawsOf(seed, 'attestations'))
-  const clients = wallets.map((wallet) => useWallet(call, wallet, { seed, until, notes }))
-  const killing = killOn(stack, drawsOf(seed, 'kills'), { until, everyMs: killEveryMs })
+  const clients = wallets.map((wallet) => useWallet(call, wallet, { seed, isRaging, notes }))
+  const killing = killOn(stack, drawsOf(seed, 'kills'), { isRaging, everyMs: killEveryMs })
   const outages = cutOffAgainAndAgain(storm, chains, over.signal)
-  while (Date.now() < until) {
-    await sleep(Math.min(10_000, Math.max(until - Date.now(), 1)))
+  while (isRaging()) {
+    await sleep(Math.min(10_000, Math.max(stormMs - (performance.now() - begun), 1_000)))
     say(`${notes.ordered.length} intents, reorgs ${chains.shakes.reorgs.length}`)
   }
   over.abort()
