@@ -5,7 +5,7 @@ import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
 import { createDriverTools, forgetSends, openSince, type DriverTools } from './driverTools.js'
-import { createHeadPace } from './headPace.js'
+import { createHeadPace, QUIET_POLL_MS } from './headPace.js'
 import { pause, repeat, RETRY_MS } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
@@ -14,8 +14,6 @@ import type { Listener } from '../db/connection/listen.js'
 /** Namespace of the advisory locks by which one process leads each chain. */
 const DRIVER_LOCK = 7_702
 
-/** While nothing that was sent is open nobody waits for the next block: it is looked for this often at most. */
-const QUIET_POLL_MS = 250
 /** What was sent less than this ago is hardly in a block yet: it is no reason to ask. */
 const JUST_SENT_MS = 50
 /** Keys that others have spent are looked for this often at most, however much is signed meanwhile. */
@@ -72,7 +70,7 @@ export async function driveChain(
   }
 }
 
-/** When to look for the next block: sooner while something that was sent is open. */
+/** When to look for the next block: sooner while something that was sent is open, as then somebody waits for it. */
 function watchHeads(tools: DriverTools, stopping: AbortSignal) {
   const { pollMs } = tools.client.chain
   const pace = createHeadPace()

@@ -1,7 +1,7 @@
 /** Gaps between heads that are remembered: the next one is taken to be no shorter than the shortest of them. */
 const GAPS = 8
-/** A chain that stands still is asked this often at most, where it is not asked more seldom anyway. */
-const STILL_POLL_MS = 250
+/** A chain on which nobody waits for the next block, or which stands still, is asked this often at most. */
+export const QUIET_POLL_MS = 250
 /** Until then a head that is late is asked for again after this part of how late it is. */
 const PART_OF_LATE = 1 / 8
 
@@ -16,7 +16,7 @@ export type HeadPace = {
 /**
  * Asks for nothing that cannot be there yet. Blocks come at a pace of their own, which is learned from when heads
  * are found; where they come at no pace, or faster than is asked, nothing is left out. Where none has come for longer
- * than ever, questions become fewer.
+ * than lately, questions become fewer.
  */
 export function createHeadPace(): HeadPace {
   const gaps: number[] = []
@@ -37,7 +37,7 @@ export function createHeadPace(): HeadPace {
     nextAt(pollMs) {
       if (foundAt === undefined || gaps.length < GAPS) return answeredAt + pollMs
       const lateMs = answeredAt - (foundAt + Math.max(...gaps))
-      const againMs = Math.max(pollMs, Math.min(lateMs * PART_OF_LATE, STILL_POLL_MS))
+      const againMs = Math.max(pollMs, Math.min(lateMs * PART_OF_LATE, QUIET_POLL_MS))
       return Math.max(answeredAt + againMs, foundAt + Math.min(...gaps) - pollMs)
     },
   }

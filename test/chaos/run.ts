@@ -29,13 +29,14 @@ const ENDOWMENT = 60_000_000n
  * would bear the loss.
  */
 const ATTESTED_AFTER = { fast: 10, standard: 16 }
+/** A storm lasts so many times as long at most where the machine is slow. */
 const LONGER = 4
 const token = new Interface(['function mint(address to, uint256 amount) returns (bool)'])
 
 export type Storm = {
   seed: string
   stormMs: number
-  /** On a slow machine it rages on until so many intents were ordered, `LONGER` times as long at most. */
+  /** It rages on until so many intents were ordered, but not for ever. */
   leastIntents: number
   /** How long everything that is open may take afterwards. */
   calmMs: number
