@@ -7,11 +7,10 @@ import { assetUnits } from '../domain/money.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { isOutcomeOf, readMoved, readOutcome } from '../protocols/outcomes.js'
-import type { ChainClient } from '../chains/connect.js'
+import { onceInRound, type Round } from './round.js'
 import type { Held } from '../domain/waiting.js'
-import type { Round, SignerTools } from './round.js'
+import type { Db } from '../db/connection/connect.js'
 
-type Place = Pick<Round, 'client' | 'head'> & Pick<SignerTools, 'db'>
 type Fed = { operation: Operation; feeder: Step; wallet: string }
 
 /**
@@ -23,15 +22,17 @@ type Fed = { operation: Operation; feeder: Step; wallet: string }
  *   INTERNAL when the transaction that the row names holds no such effect.
  */
 export async function readBrought(
-  { db, client, head }: Place,
+  db: Db,
+  round: Round,
   { operation, feeder, wallet }: Fed,
 ): Promise<bigint> {
+  const { client, head } = round
   const kind = lastKind(feeder)
   const id = operationId(operation.intentId, feeder.sequence, kind)
   const row = await findOperation(db, id)
   const outcome = row && outcomeOf(row)
   if (!row || outcome?.kind !== 'done') throw notThere()
-  const receipt = await readCanonicalReceipt(client, outcome.txHash)
+  const receipt = await readCanonicalReceipt(round, outcome.txHash)
   const { confirmations } = client.chain
   if (!receipt || receipt.blockNumber + BigInt(confirmations) > head + 1n) throw notThere()
   const chainKey = kind === 'mint' ? row.chainKey : chainKeyOf(kind, id)
@@ -45,11 +46,11 @@ export async function readBrought(
   return feeder.type === 'bridge' && units > burned ? burned : units
 }
 
-/** From the first endpoint that has the receipt, if the block is its own at that height. */
-async function readCanonicalReceipt(
-  client: ChainClient,
-  hash: string,
-): Promise<Receipt | undefined> {
+/**
+ * From the first endpoint that has the receipt, if the block is its own at that height. What was brought together is
+ * often spent together.
+ */
+const readCanonicalReceipt = onceInRound(async ({ client }, hash): Promise<Receipt | undefined> => {
   for (const endpoint of client.endpoints) {
     const receipt = await readReceipt(endpoint, hash).catch(() => undefined)
     if (!receipt) continue
@@ -58,7 +59,7 @@ async function readCanonicalReceipt(
     if (receipt.success && block?.hash === blockHash) return receipt
   }
   return undefined
-}
+})
 
 function notThere() {
   const message = 'What the step before has brought is not on the chain yet.'

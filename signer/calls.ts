@@ -41,9 +41,10 @@ export type Rebuilt = { calls: Call[]; movedUnits: bigint }
  */
 export async function rebuildCalls(
   { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
-  { client, head }: Pick<Round, 'client' | 'head'>,
+  round: Round,
   { operation, order, wallet }: { operation: Operation; order: Order; wallet: string },
 ): Promise<Rebuilt> {
+  const { client, head } = round
   const { plan, step, asked } = getPlanned(operation, order)
   if (step.type !== operation.kind || spendingChain(step) !== client.chain.name) {
     throw refusal('the operation must be in the plan.')
@@ -53,7 +54,7 @@ export async function rebuildCalls(
   }
   const feeder = feederOf(plan, step)
   const most = feeder
-    ? await readBrought({ db, client, head }, { operation, feeder, wallet })
+    ? await readBrought(db, round, { operation, feeder, wallet })
     : assetUnits(step.amount)
   const units = BigInt(operation.input.units)
   const place = { client, head, registry, limits }

@@ -28,7 +28,7 @@ import type { Order } from '../db/lanes/orders.js'
 import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
-import type { Round, SignerTools } from './round.js'
+import { onceInRound, type Round, type SignerTools } from './round.js'
 import type { UserOperation } from '../protocols/userOperation.js'
 
 /**
@@ -187,16 +187,10 @@ function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<bool
   )
 }
 
-/** What was asked in a round about its wallets: each may have several operations there. */
-const delegationsOf = new WeakMap<Round, Map<string, Promise<boolean>>>()
-
-function needsAuthorizationIn(round: Round, wallet: string): Promise<boolean> {
-  const asked = delegationsOf.get(round) ?? new Map<string, Promise<boolean>>()
-  delegationsOf.set(round, asked)
-  const needs = asked.get(wallet) ?? needsAuthorizationOf(round.client, wallet)
-  asked.set(wallet, needs)
-  return needs
-}
+/** A wallet may have several operations in a round. */
+const needsAuthorizationIn = onceInRound(({ client }, wallet) =>
+  needsAuthorizationOf(client, wallet),
+)
 
 /** It never changes: the address of the delegate follows from its code. */
 const readDelegateCode = share(

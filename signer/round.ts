@@ -80,6 +80,20 @@ export async function readRound(client: ChainClient, lane: Lane): Promise<Round>
   return { client, lane, ...prices, readMeans: readOnce }
 }
 
+/** Asks about each key once a round, however many of its operations want to know. */
+export function onceInRound<Answer>(
+  ask: (round: Round, key: string) => Promise<Answer>,
+): (round: Round, key: string) => Promise<Answer> {
+  const askedIn = new WeakMap<Round, Map<string, Promise<Answer>>>()
+  return (round, key) => {
+    const asked = askedIn.get(round) ?? new Map<string, Promise<Answer>>()
+    askedIn.set(round, asked)
+    const answer = asked.get(key) ?? ask(round, key)
+    asked.set(key, answer)
+    return answer
+  }
+}
+
 async function readMeans(client: ChainClient, sender: string, block: BlockRef): Promise<Means> {
   const [purse, l1Price] = await Promise.all([
     readPurse(client, sender, block),

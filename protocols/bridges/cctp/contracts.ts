@@ -83,7 +83,7 @@ export const mintLogs = ({ cctp }: Chain, nonce?: string): LogFilter => ({
 export function readMint({ cctp }: Chain, log: Log): string | undefined {
   if (log.topics[0] !== MINT_TOPIC) return undefined
   if (!isSameAddress(log.address, cctp.messageTransmitter)) return undefined
-  return messageTransmitter.parseLog(log)?.args.nonce as string | undefined
+  return log.topics[2]?.toLowerCase()
 }
 
 export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {

@@ -1,4 +1,4 @@
-import { dataLength, dataSlice, getAddress } from 'ethers'
+import { dataLength, getAddress, isHexString } from 'ethers'
 import { isSameAddress } from '../../../chains/address.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { speedOf } from './speed.js'
@@ -64,25 +64,17 @@ const HOOK_DATA_AT = BODY_AT + 228
  * @throws {ServiceError} INTERNAL when they are too short for one.
  */
 export function decodeCctpMessage(message: string): CctpMessage {
-  if (dataLength(message) < HOOK_DATA_AT) {
-    throw new ServiceError('INTERNAL', 'These bytes are no burn message of CCTP v2.')
-  }
-  const field = (name: keyof typeof cctpFields) => {
-    const [start, size] = cctpFields[name]
-    return dataSlice(message, start, start + size)
-  }
-  const units = (name: keyof typeof cctpFields) => BigInt(field(name))
-  const account = (name: keyof typeof cctpFields) => getAddress(dataSlice(field(name), 12))
+  const { bytes, field, number, units, account } = openMessage(message)
   return {
-    sourceDomain: Number(field('sourceDomain')),
-    destinationDomain: Number(field('destinationDomain')),
+    sourceDomain: number('sourceDomain'),
+    destinationDomain: number('destinationDomain'),
     nonce: field('nonce'),
     sender: account('sender'),
     recipient: account('recipient'),
     destinationCaller: account('destinationCaller'),
-    minFinalityThreshold: Number(field('minFinalityThreshold')),
-    finalityThresholdExecuted: Number(field('finalityThresholdExecuted')),
-    messageBody: dataSlice(message, BODY_AT),
+    minFinalityThreshold: number('minFinalityThreshold'),
+    finalityThresholdExecuted: number('finalityThresholdExecuted'),
+    messageBody: bytes(BODY_AT),
     burnToken: account('burnToken'),
     mintRecipient: account('mintRecipient'),
     amount: units('amount'),
@@ -90,23 +82,56 @@ export function decodeCctpMessage(message: string): CctpMessage {
     maxFee: units('maxFee'),
     feeExecuted: units('feeExecuted'),
     expirationBlock: units('expirationBlock'),
-    hookData: dataSlice(message, HOOK_DATA_AT),
+    hookData: bytes(HOOK_DATA_AT),
   }
 }
 
-export function readMessage(message: string): BridgeMessage {
-  const decoded = decodeCctpMessage(message)
+type Field = keyof typeof cctpFields
+
+/** Reads fields one by one: most of those who look into a message want to know few of them, and there are many looks. */
+function openMessage(message: string) {
+  if (!isHexString(message, true) || message.length < digitsTo(HOOK_DATA_AT)) {
+    throw new ServiceError('INTERNAL', 'These bytes are no burn message of CCTP v2.')
+  }
+  const text = message.toLowerCase()
+  const bytes = (start: number, end?: number) =>
+    `0x${text.slice(digitsTo(start), end === undefined ? undefined : digitsTo(end))}`
+  const field = (name: Field) => {
+    const [start, size] = cctpFields[name]
+    return bytes(start, start + size)
+  }
   return {
-    nonce: decoded.nonce,
-    recipient: decoded.mintRecipient,
-    speed: speedOf(decoded.minFinalityThreshold),
-    expirationBlock: decoded.expirationBlock,
+    bytes,
+    field,
+    number: (name: Field) => Number(field(name)),
+    units: (name: Field) => BigInt(field(name)),
+    account(name: Field) {
+      const [start, size] = cctpFields[name]
+      return getAddress(bytes(start + PADDING, start + size))
+    },
+  }
+}
+
+/** Bytes of zeros before an address in a word. */
+const PADDING = 12
+
+/** Characters of hex text before the byte at a place. */
+const digitsTo = (place: number) => 2 + 2 * place
+
+export function readMessage(message: string): BridgeMessage {
+  const { field, number, units, account } = openMessage(message)
+  return {
+    nonce: field('nonce'),
+    recipient: account('mintRecipient'),
+    speed: speedOf(number('minFinalityThreshold')),
+    expirationBlock: units('expirationBlock'),
   }
 }
 
 export function leadsTo({ cctp }: Chain, message: string): boolean {
-  const { destinationDomain, recipient } = decodeCctpMessage(message)
-  return destinationDomain === cctp.domain && isSameAddress(recipient, cctp.tokenMessenger)
+  const { number, account } = openMessage(message)
+  const isThere = number('destinationDomain') === cctp.domain
+  return isThere && isSameAddress(account('recipient'), cctp.tokenMessenger)
 }
 
 /** What the attester fills in. */
@@ -120,6 +145,7 @@ export function isSameMessage(sent: string, attested: string): boolean {
 function blank(message: string): string {
   return filledIn.reduce((text, field) => {
     const [start, size] = cctpFields[field]
-    return text.slice(0, 2 + start * 2) + '0'.repeat(size * 2) + text.slice(2 + (start + size) * 2)
+    const [from, to] = [digitsTo(start), digitsTo(start + size)]
+    return text.slice(0, from) + '0'.repeat(to - from) + text.slice(to)
   }, message.toLowerCase())
 }
