@@ -10,12 +10,12 @@ export function topicOf(abi: Interface, event: string): string {
   return fragment.topicHash
 }
 
-/** Events of a market whose arguments are the given addresses. All of its arguments have a word each. */
+/** Events of a contract whose arguments are the given addresses. All of those that count have a word each. */
 type Wanted = { name: string; emitter: string; where: Record<string, string>; unitsIn: string }
 
 /**
  * Adds up one argument of the wanted events, base units. Other contracts may emit the same event,
- * and anybody may act for a wallet; only the market's own word about the wallet's own doing counts.
+ * and anybody may act for a wallet; only the contract's own word about the wallet's own doing counts.
  */
 export function sumEvents(abi: Interface, logs: Log[], wanted: Wanted): bigint {
   const { name, emitter, where, unitsIn } = wanted

@@ -75,7 +75,7 @@ function askInTurn(endpoints: Endpoint[], call: Call): Promise<Reply> {
     const left = [...endpoints]
     let asked = 0
     let unserved: Reply | undefined
-    let failure = new NoAnswer('no answer')
+    let failure: NoAnswer | undefined
     const askNext = () => {
       const endpoint = left.shift()
       if (endpoint && !call.isOver) void ask(endpoint)
@@ -91,7 +91,7 @@ function askInTurn(endpoints: Endpoint[], call: Call): Promise<Reply> {
       goOn()
       if (asked > 0) return
       if (unserved) resolve(unserved)
-      else reject(failure)
+      else reject(failure ?? new NoAnswer('no answer'))
     }
     askNext()
   })

@@ -1,8 +1,9 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../../../chains/address.js'
+import { bytes, callEncoder } from '../../../chains/abi.js'
 import { readContract, type Log, type LogFilter } from '../../../chains/read.js'
 import { encodeApprove } from '../../approve.js'
-import { topicOf } from '../../events.js'
+import { sumEvents, topicOf } from '../../events.js'
 import { finalityThreshold } from './speed.js'
 import type { ChainClient } from '../../../chains/connect.js'
 import type { Chain } from '../../../chains/registry.js'
@@ -28,6 +29,9 @@ const messageTransmitter = new Interface([
 ])
 
 const MINT_TOPIC = topicOf(messageTransmitter, 'MessageReceived')
+const SENT_TOPIC = topicOf(messageTransmitter, 'MessageSent')
+
+const receiveMessage = callEncoder(messageTransmitter, 'receiveMessage')
 
 /** Anybody may mint. */
 const ANY_CALLER = zeroPadValue('0x', 32)
@@ -64,7 +68,7 @@ export const encodeMint = (
   { message, attestation }: { message: string; attestation: string },
 ): Call => ({
   to: cctp.messageTransmitter,
-  data: messageTransmitter.encodeFunctionData('receiveMessage', [message, attestation]),
+  data: receiveMessage([bytes(message), bytes(attestation)]),
 })
 
 export async function isMinted(client: ChainClient, nonce: string): Promise<boolean> {
@@ -87,18 +91,16 @@ export function readMint({ cctp }: Chain, log: Log): string | undefined {
 }
 
 export function readBurn({ cctp }: Chain, wallet: string, logs: Log[]) {
-  const burns = logs
-    .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))
-    .map((log) => tokenMessenger.parseLog(log))
-    .filter((event) => event?.name === 'DepositForBurn' && event.args.depositor === wallet)
-  const sent = logs
-    .filter((log) => isSameAddress(log.address, cctp.messageTransmitter))
-    .map((log) => messageTransmitter.parseLog(log))
-    .find((event) => event?.name === 'MessageSent')
-  return {
-    units: burns.reduce((sum, event) => sum + (event?.args.amount as bigint), 0n),
-    message: sent?.args.message as string | undefined,
-  }
+  const units = sumEvents(tokenMessenger, logs, {
+    ...{ name: 'DepositForBurn', emitter: cctp.tokenMessenger },
+    ...{ where: { depositor: wallet }, unitsIn: 'amount' },
+  })
+  const sent = logs.find(
+    ({ topics, address }) =>
+      topics[0] === SENT_TOPIC && isSameAddress(address, cctp.messageTransmitter),
+  )
+  const message = sent && (messageTransmitter.parseLog(sent)?.args.message as string | undefined)
+  return { units, message }
 }
 
 /** The log of a received message follows what the message did. */
@@ -109,10 +111,9 @@ export function mintedUnits(
 ): bigint {
   const before = logs.filter(({ logIndex }) => logIndex < minted.logIndex)
   const previous = before.findLast((log) => log.topics[0] === MINT_TOPIC)
-  return before
-    .filter((log) => log.logIndex > (previous?.logIndex ?? -1))
-    .filter((log) => isSameAddress(log.address, cctp.tokenMessenger))
-    .map((log) => tokenMessenger.parseLog(log))
-    .filter((event) => event?.name === 'MintAndWithdraw' && event.args.mintRecipient === wallet)
-    .reduce((sum, event) => sum + (event?.args.amount as bigint), 0n)
+  const own = before.filter((log) => log.logIndex > (previous?.logIndex ?? -1))
+  return sumEvents(tokenMessenger, own, {
+    ...{ name: 'MintAndWithdraw', emitter: cctp.tokenMessenger },
+    ...{ where: { mintRecipient: wallet }, unitsIn: 'amount' },
+  })
 }
