@@ -105,15 +105,12 @@ function openMessage(message: string) {
     field,
     number: (name: Field) => Number(field(name)),
     units: (name: Field) => BigInt(field(name)),
-    account(name: Field) {
-      const [start, size] = cctpFields[name]
-      return getAddress(bytes(start + PADDING, start + size))
-    },
+    account: (name: Field) => getAddress(`0x${field(name).slice(-ADDRESS)}`),
   }
 }
 
-/** Bytes of zeros before an address in a word. */
-const PADDING = 12
+/** Digits of an address, which stands at the end of its word. */
+const ADDRESS = 40
 
 /** Characters of hex text before the byte at a place. */
 const digitsTo = (place: number) => 2 + 2 * place

@@ -15,7 +15,8 @@ const account = bytesOf(20).map(getAddress)
 const anyMessage = fc.record({
   ...{ sourceDomain: number, destinationDomain: number, nonce: bytesOf(32) },
   ...{ sender: account, recipient: account, destinationCaller: account },
-  ...{ minFinalityThreshold: number, finalityThresholdExecuted: number },
+  minFinalityThreshold: fc.constantFrom(500, 1_000, 1_001, 2_000),
+  finalityThresholdExecuted: number,
   ...{ burnToken: account, mintRecipient: account, amount: units, messageSender: account },
   ...{ maxFee: units, feeExecuted: units, expirationBlock: units },
   hookData: fc.uint8Array({ maxLength: 40 }).map((bytes) => hexlify(bytes)),
@@ -49,7 +50,8 @@ describe('the bytes of a burn message', () => {
       expect(decodeCctpMessage(spelled)).toEqual({ ...told, messageBody: body })
       expect(readMessage(spelled)).toEqual({
         ...{ nonce: told.nonce, recipient: told.mintRecipient },
-        ...{ speed: expect.any(String), expirationBlock: told.expirationBlock },
+        speed: told.minFinalityThreshold > 1_000 ? 'standard' : 'fast',
+        expirationBlock: told.expirationBlock,
       })
       expect(leadsTo(base, spelled)).toBe(false)
     })
