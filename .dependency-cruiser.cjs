@@ -61,6 +61,8 @@ const apiRooms = {
 
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */
 const wiring = '^(config|log|process|crashPoints)\\.ts$'
+/** What every folder may use. It imports nothing. */
+const runtime = '^(cache|limiter)\\.ts$'
 const settings = '^(config|process)\\.ts$'
 const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 
@@ -81,7 +83,7 @@ function directionRules([folder, targets]) {
     severity: 'error',
     from: { path: `^${folder}/` },
     to: {
-      pathNot: [packages, `^${folder}/`, ...allowed.map((target) => `^${target}`), wiring],
+      pathNot: [packages, `^${folder}/`, ...allowed.map((target) => `^${target}`), wiring, runtime],
       dependencyTypesNot: ['core'],
     },
   }
@@ -148,6 +150,7 @@ module.exports = {
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
     forbid('bell-imports-nothing', { path: bell }, {}),
+    forbid('runtime-imports-nothing', { path: runtime }, {}),
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
     // A benchmark measures what a test proves, on the same servers.
