@@ -1,4 +1,5 @@
-import { claimNetwork, connect, migrate } from '../db/connection/connect.js'
+import { claimNetwork, connect } from '../db/connection/connect.js'
+import { migrate } from '../db/connection/migrate.js'
 import { networks } from '../chains/registry.js'
 
 const {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
-import { connect, isMigrated, type Db } from '../db/connection/connect.js'
+import { connect, type Db } from '../db/connection/connect.js'
+import { isMigrated } from '../db/connection/migrate.js'
 import { ServiceError } from '../domain/errors.js'
 
 /** The owner's URL from the environment, else the one of the stack that `npm start` runs. */

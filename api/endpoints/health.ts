@@ -1,5 +1,5 @@
 import { findActiveKek } from '../../db/keys.js'
-import { isMigrated } from '../../db/connection/connect.js'
+import { isMigrated } from '../../db/connection/migrate.js'
 import { pingTemporal } from '../../temporal/connect.js'
 import type { RequestHandler } from 'express'
 import type { Services } from '../http/services.js'

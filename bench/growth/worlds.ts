@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { connect, migrate, type Db } from '../../db/connection/connect.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { migrate } from '../../db/connection/migrate.js'
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,

@@ -2,20 +2,9 @@ import { Socket } from 'node:net'
 import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
-import { migrations } from '../migrations/index.js'
 import { prepareWhatIsFrequent } from './frequent.js'
 
 export type Db = Knex
-
-/** Any number; all migrators of one database take the same one. */
-const MIGRATION_LOCK = 7_702_001
-/** Each service has a role of its own. */
-const services = ['api', 'worker', 'lanes', 'signer'] as const
-const roleOf = (service: (typeof services)[number]) => `steward_${service}`
-const roles = services.map(roleOf)
-
-/** Login passwords of the services' roles. */
-export type Passwords = Record<(typeof services)[number], string>
 
 /** bigint columns as JavaScript bigint: block numbers and ids never pass through a float. */
 const types = new pg.TypeOverrides()
@@ -184,61 +173,9 @@ class LedElsewhere extends Error {}
 /** True for the error of a query that needs the lead while another process has it. */
 export const isLedElsewhere = (error: unknown): boolean => error instanceof LedElsewhere
 
-/**
- * Brings the schema up to date; several processes may do so at once.
- *
- * @param url - A role that may create roles and tables: the owner of the database.
- * @param passwords - When given, the services' roles get them.
- */
-export async function migrate(url: string, passwords?: Passwords): Promise<void> {
-  // A migration, or the wait for another migrator, may be silent for long.
-  const db = open({ url, limits: [ABANDONED_LIMIT], pool: { min: 0, max: 1 } })
-  try {
-    await db.transaction(async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
-      await createRoles(trx)
-      await trx.raw(`create table if not exists migration (
-        name text primary key, applied_at timestamptz not null default clock_timestamp())`)
-      const known = new Set(await trx('migration').pluck<string[]>('name'))
-      for (const { name, sql } of migrations.filter((migration) => !known.has(migration.name))) {
-        await trx.raw(sql)
-        await trx('migration').insert({ name })
-      }
-      await trx.raw(`grant select on migration to ${roles.join(', ')}`)
-      if (passwords) await setPasswords(trx, passwords)
-    })
-  } finally {
-    await db.destroy()
-  }
-}
-
-/** Roles belong to the whole server: another database's migration may create them at the same moment. */
-async function createRoles(trx: Knex.Transaction): Promise<void> {
-  for (const role of roles) {
-    await trx.raw(`do $$ begin
-      if not exists (select from pg_roles where rolname = '${role}') then
-        create role ${role} login;
-      end if;
-    exception when duplicate_object or unique_violation then null;
-    end $$`)
-  }
-}
-
-async function setPasswords(trx: Knex.Transaction, passwords: Passwords): Promise<void> {
-  for (const service of services) {
-    const { rows } = await trx.raw<{ rows: { text: string }[] }>(
-      `select format('alter role %I password %L', ?::text, ?::text) as text`,
-      [roleOf(service), passwords[service]],
-    )
-    await trx.raw(rows[0]?.text ?? '')
-  }
-}
-
-/** True when every migration that this code knows is in the database. */
-export async function isMigrated(db: Db): Promise<boolean> {
-  const known = new Set(await db('migration').pluck<string[]>('name'))
-  return migrations.every(({ name }) => known.has(name))
-}
+/** A session of the owner: a migration, or the wait for another migrator, may be silent for long. */
+export const connectToMigrate = (url: string): Db =>
+  open({ url, limits: [ABANDONED_LIMIT], pool: { min: 0, max: 1 } })
 
 /** Binds the database to a network at its first use; throws when it belongs to another one. */
 export async function claimNetwork(db: Db, network: string): Promise<void> {

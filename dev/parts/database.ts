@@ -1,9 +1,12 @@
 import { createAccount, createApiKey, isLiveKey, keyDigest } from '../../db/tenants/accounts.js'
 import { inviteMember } from '../../db/tenants/invitations.js'
-import { claimNetwork, connect, migrate, type Db } from '../../db/connection/connect.js'
+import { claimNetwork, connect, type Db } from '../../db/connection/connect.js'
+import { migrate } from '../../db/connection/migrate.js'
 import { assertSameSet, type Home, type Secrets, type StateSet } from '../state/state.js'
 import { writeJson } from '../state/jsonFile.js'
 import { Explained } from '../terminal.js'
+
+const START_OVER = 'Start over with: npm start -- --fresh (it deletes all wallets and intents).'
 
 /**
  * Makes a database ready for the services: checks that it belongs to the set, migrates it, and makes the demo
@@ -26,7 +29,10 @@ export async function prepareDatabase(
       throw new Explained(`The database at ${host} cannot be used: ${reason}`, { cause })
     })
     assertSameSet('The database', mark, set)
-    await migrate(url, secrets)
+    await migrate(url, secrets).catch((cause: unknown) => {
+      const reason = (cause as Error).message
+      throw new Explained(`The database cannot be migrated: ${reason}. ${START_OVER}`, { cause })
+    })
     await claimNetwork(db, 'devnet')
     if (mark === undefined) await writeMark(db, set.id)
     const apiKey = await ensureDemoKey(db, home, secrets)

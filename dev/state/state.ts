@@ -8,7 +8,7 @@ import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
 import { Explained } from '../terminal.js'
-import type { Passwords } from '../../db/connection/connect.js'
+import type { Passwords } from '../../db/connection/migrate.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 

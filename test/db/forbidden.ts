@@ -78,7 +78,7 @@ const forbidden: Record<Role, string[]> = {
     ...answers,
     'update chain set booked_block = 0',
     'update deployment set network = null',
-    'insert into migration (name) values (null)',
+    'insert into schema_version (version) values (0)',
     'insert into yield_snapshot (chain) values (null)',
     'delete from yield_snapshot',
     ...fees,

@@ -96,9 +96,9 @@ export const requests = [
 
 /** What only grows. Whole months go, and what is old is summed, by functions that only the worker may call. */
 export const kept = [
-  'select * from intent_event_first',
+  'select * from intent_event_default',
   'delete from intent_event',
-  'drop table intent_event_first',
+  'drop table intent_event_default',
   'update event_floor set id = 0',
   'update account_lent set units = 0',
   'insert into account_lent (units) values (0)',

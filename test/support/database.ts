@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { connect, migrate, type Db } from '../../db/connection/connect.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { migrate } from '../../db/connection/migrate.js'
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
 import type { RunFolder } from './runFolder.js'
 

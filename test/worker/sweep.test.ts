@@ -248,7 +248,6 @@ describe('a run that is there', () => {
 
   test('drops events of months that ended long ago', async () => {
     const { db } = database
-    await db.raw('alter table intent_event detach partition intent_event_first')
     await db.raw(`create table intent_event_200001 partition of intent_event
       for values from ('2000-01-01 00:00Z') to ('2000-02-01 00:00Z')`)
     const isGone = async () => {

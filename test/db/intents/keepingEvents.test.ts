@@ -34,16 +34,11 @@ function monthFrom(months: number): Date {
 const nameOf = (months: number) =>
   `intent_event_${monthFrom(months).toISOString().slice(0, 7).replace('-', '')}`
 
-/** Part of the events that were told before there were partitions, as a month of its own. */
+/** A month before those that there are. */
 async function createPast(months: number): Promise<void> {
-  const { db } = database
   const [from, until] = [monthFrom(months).toISOString(), monthFrom(months + 1).toISOString()]
-  const [next] = [monthFrom(1).toISOString()]
-  await db.raw('alter table intent_event detach partition intent_event_first')
-  await db.raw(`create table if not exists ${nameOf(months)} partition of intent_event
+  await database.db.raw(`create table if not exists ${nameOf(months)} partition of intent_event
     for values from ('${from}') to ('${until}')`)
-  await db.raw(`alter table intent_event attach partition intent_event_first
-    for values from ('${until}') to ('${next}')`)
 }
 
 async function partitions(): Promise<string[]> {

@@ -1,5 +1,44 @@
-/** What operators see of the whole deployment in the dashboard. */
-export const system = `
+-- Operators' acts: the audit log, stops, and what doctor reads.
+
+create table audit_event (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  actor text not null check (actor <> ''),
+  action text not null,
+  subject text not null,
+  why text not null check (why <> '')
+);
+comment on table audit_event is 'What operators have done, who, and why. Append-only.';
+comment on column audit_event.subject is 'Id of an account or a wallet, number of a chain; empty for the deployment.';
+grant select on audit_event to steward_worker;
+
+create table stop (
+  id bigint generated always as identity primary key,
+  scope text not null check (scope in ('account', 'wallet', 'chain', 'deployment')),
+  subject text not null,
+  since timestamptz not null default clock_timestamp(),
+  until timestamptz,
+  begun_by bigint not null references audit_event,
+  ended_by bigint references audit_event,
+  constraint stop_check check ((subject = '') = (scope = 'deployment')),
+  constraint stop_check1 check (until >= since),
+  constraint stop_check2 check ((until is null) = (ended_by is null))
+);
+comment on table stop is
+  'While one is open nothing that it concerns is signed or carried again. What was sent goes on being watched.';
+comment on column stop.subject is 'Id of an account or a wallet, number of a chain; empty for the deployment.';
+create unique index stop_open on stop (scope, subject) where until is null;
+create index stop_past on stop (until);
+alter table stop enable row level security;
+create policy all_stops on stop for select to steward_worker, steward_signer using (true);
+create policy own_stops on stop for select to steward_api
+  using (scope in ('chain', 'deployment') or subject = current_account((select true)) or (select true from wallet w where (w.id = stop.subject)));
+grant select on stop to steward_worker, steward_signer;
+grant select (id, scope, subject, since, until) on stop to steward_api;
+
+create trigger audit_event_kept before delete or update or truncate on audit_event
+  for each statement execute function refuse_change();
+
 -- The state of everything, for a user who is an operator; null for anybody else. Definer: it looks across
 -- accounts, which no row policy of the API's role lets it do.
 create function read_system(p_user text) returns json
@@ -37,7 +76,6 @@ language sql stable security definer set search_path = public, pg_temp as $$
         order by delay ->> 'since' limit 20) i))
   where exists (select from app_user u where u.id = p_user and u.is_operator)
 $$;
+
 revoke execute on function read_system from public;
 grant execute on function read_system to steward_api;
-create index intent_late on intent ((delay ->> 'since')) where delay is not null and status = 'executing';
-`

@@ -1,0 +1,175 @@
+-- Accounts, their API keys and tokens, and the answers kept for repeated calls.
+
+create table account (
+  id text primary key,
+  name text not null,
+  plan text not null check (plan in ('free', 'pro', 'enterprise')),
+  created_at timestamptz not null default clock_timestamp(),
+  rpm int not null default 100 check (rpm > 0),
+  max_wallets int check (max_wallets >= 0),
+  monthly_credits bigint not null default 100 check (monthly_credits >= 0),
+  win bigint not null default 0,
+  win_used int not null default 0,
+  period int not null default 0,
+  granted bigint not null default 0 check (granted >= 0),
+  purchased bigint not null default 0 check (purchased >= 0),
+  total_purchased bigint not null default 0,
+  total_used bigint not null default 0,
+  suspended_at timestamptz,
+  credits_told smallint not null default 0 check (credits_told >= 0 and credits_told <= 2),
+  wallets int not null default 0 check (wallets >= 0)
+) with (fillfactor = 50);
+comment on column account.win is 'The clock minute (Unix time / 60) that win_used counts.';
+comment on column account.period is 'The month (YYYYMM, UTC) that granted belongs to.';
+comment on column account.granted is 'Left of the monthly credits. Lapses with its month.';
+comment on column account.purchased is 'Left of the purchased credits. Never lapses.';
+comment on column account.suspended_at is 'Since when no key of the account is admitted. What runs goes on.';
+comment on column account.credits_told is
+  'What was told of this fall of the credits: 1, that less than a tenth of a month is left, 2, that nothing is. New credits take back what does not hold any more.';
+comment on column account.wallets is 'How many wallets it has.';
+alter table account enable row level security;
+create policy own_account on account to steward_api using (id = current_account((select true)));
+create policy all_accounts on account to steward_worker, steward_signer using (true);
+grant select on account to steward_api, steward_worker, steward_signer;
+
+create table api_key (
+  id text primary key,
+  account_id text not null references account,
+  name text not null,
+  key_hash bytea not null check (octet_length(key_hash) = 32) unique,
+  last_four text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  prefix text not null default 'svc_sk_',
+  scopes text[] not null default '{read,write}' check ((scopes <@ '{read,write}') and cardinality(scopes) > 0),
+  last_used_at timestamptz
+);
+comment on column api_key.key_hash is 'SHA-256 of the key. The key itself is never stored.';
+alter table api_key enable row level security;
+create policy all_accounts on api_key to steward_worker, steward_signer using (true) with check (true);
+create policy own_account on api_key for select to steward_api using (account_id = current_account((select true)));
+create policy made on api_key for insert to steward_api with check (account_id = current_account((select true)));
+create policy alive on api_key for update to steward_api
+  using (account_id = current_account((select true)) and revoked_at is null and (expires_at is null or expires_at > clock_timestamp()))
+  with check (account_id = current_account((select true)));
+grant select on api_key to steward_api;
+grant insert (id, account_id, name, key_hash, last_four, expires_at, prefix, scopes) on api_key to steward_api;
+grant update (expires_at, revoked_at) on api_key to steward_api;
+
+create table read_token (
+  token_hash bytea primary key,
+  account_id text not null references account,
+  intent_id text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  win bigint not null default 0,
+  win_used int not null default 0,
+  constraint read_token_check check (expires_at <= (created_at + interval '00:16:00'))
+);
+comment on table read_token is
+  'Opens one intent to whoever holds it, to read, for some minutes. The token itself is never stored.';
+comment on column read_token.token_hash is 'SHA-256 of the token.';
+comment on column read_token.win is 'Clock minute in which it was used last, and in win_used how often.';
+create index read_token_expiry on read_token (expires_at);
+alter table read_token enable row level security;
+create policy own_account on read_token for insert to steward_api
+  with check (account_id = current_account((select true)));
+create policy all_accounts on read_token to steward_worker using (true);
+grant delete on read_token to steward_worker;
+grant insert (token_hash, account_id, intent_id, expires_at) on read_token to steward_api;
+grant select (token_hash, expires_at) on read_token to steward_worker;
+
+create table idempotency_key (
+  account_id text references account,
+  endpoint text,
+  key text,
+  fingerprint bytea not null,
+  status int not null,
+  body text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz,
+  primary key (account_id, endpoint, key)
+);
+comment on table idempotency_key is
+  'Written in the transaction whose effect it protects: request and answer are one.';
+comment on column idempotency_key.fingerprint is 'SHA-256 of the validated body.';
+comment on column idempotency_key.body is 'The answer as it was sent, not as the resource is today.';
+comment on column idempotency_key.expires_at is
+  'From then on the key is as good as new, deleted or not. Null: never.';
+create index idempotency_key_expiry on idempotency_key (expires_at) where expires_at is not null;
+alter table idempotency_key enable row level security;
+create policy own_account on idempotency_key to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+create policy all_accounts on idempotency_key to steward_worker, steward_signer using (true) with check (true);
+grant select, insert on idempotency_key to steward_api;
+grant select, delete on idempotency_key to steward_worker;
+grant update (fingerprint, status, body, created_at, expires_at) on idempotency_key to steward_api;
+
+-- Sets a plan with its limits. More credits a month than this month has brought are there at once, fewer from
+-- the next month on. False: there is no such account.
+create function change_plan(p_account text, p_request text, p_plan text, p_rpm int, p_max_wallets int,
+  p_monthly_credits bigint)
+returns boolean language plpgsql as $$
+declare
+  a account;
+  v_more bigint;
+begin
+  select * into a from account x where x.id = p_account for no key update;
+  if not found then return false; end if;
+  if a.period = current_period() then
+    select p_monthly_credits - coalesce(sum(delta), 0) into v_more
+    from ledger where account_id = a.id and reason = 'grant:' || a.period;
+    if v_more > 0 then
+      insert into ledger (account_id, request_id, reason, delta)
+      values (a.id, p_request, 'grant:' || a.period, v_more);
+      a.granted := a.granted + v_more;
+    end if;
+  end if;
+  update account set plan = p_plan, rpm = p_rpm, max_wallets = p_max_wallets,
+    monthly_credits = p_monthly_credits, granted = a.granted
+  where id = a.id;
+  return true;
+end $$;
+
+-- Finds a live token and counts its use. No row: unknown, expired, or of an account that is suspended.
+create function admit_token(p_token bytea)
+returns table (account_id text, intent_id text, plan text, used int, reset_at bigint, retry_after int)
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_now bigint := floor(extract(epoch from clock_timestamp()));
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  return query
+    update read_token t set win = v_now / 60,
+      win_used = case when t.win = v_now / 60 then t.win_used + 1 else 1 end
+    from account a
+    where t.token_hash = p_token and t.expires_at > clock_timestamp()
+      and a.id = t.account_id and a.suspended_at is null
+    returning t.account_id, t.intent_id, a.plan, t.win_used, (v_now / 60 + 1) * 60,
+      greatest(1, (v_now / 60 + 1) * 60 - v_now)::int;
+end $$;
+
+-- Of the given digests of keys and read tokens those that would be let in to read, unless their minute is full.
+create function live_callers(p_digests bytea[]) returns setof bytea
+language sql stable security definer set search_path = public, pg_temp as $$
+  select k.key_hash from api_key k join account a on a.id = k.account_id
+  where k.key_hash = any (p_digests) and k.revoked_at is null and 'read' = any (k.scopes)
+    and (k.expires_at is null or k.expires_at > clock_timestamp()) and a.suspended_at is null
+  union all
+  select t.token_hash from read_token t join account a on a.id = t.account_id
+  where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp() and a.suspended_at is null
+$$;
+
+-- True: until the end of the transaction nobody else charges the account, or gives it a wallet. Waits for nobody.
+create function hold_account(p_account text) returns boolean
+language sql security definer set search_path = public, pg_temp as
+  $$ select true from account a where a.id = p_account for no key update skip locked $$;
+
+-- Until the end of the transaction nobody else charges the account. Waits for whoever does.
+create function await_account(p_account text) returns void
+language sql security definer set search_path = public, pg_temp as
+  $$ select from account a where a.id = p_account for no key update $$;
+
+revoke execute on function change_plan, admit_token, live_callers, hold_account, await_account from public;
+grant execute on function admit_token, live_callers, hold_account, await_account to steward_api;

@@ -1,0 +1,110 @@
+-- Wallets, and keys sealed to the signer.
+
+create table kek (
+  id text primary key,
+  public_key bytea not null,
+  active boolean not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table kek is
+  'Public halves of the signer''s key encryption keys. The private half never leaves the signer.';
+create unique index kek_one_active on kek (active) where active;
+grant select on kek to steward_api, steward_worker;
+grant select, insert on kek to steward_signer;
+
+create table wallet (
+  id text primary key,
+  account_id text not null references account,
+  user_id text not null,
+  address text not null unique,
+  metadata json not null,
+  created_at timestamptz not null default clock_timestamp(),
+  planned int not null default 0,
+  unique (account_id, user_id),
+  unique (id, account_id)
+) with (fillfactor = 85);
+comment on column wallet.metadata is 'json, not jsonb: the caller gets the object back as it was sent.';
+comment on column wallet.planned is
+  'How often its money was reserved: a plan that was made without holding the wallet counts while this is as it was.';
+create index wallet_account on wallet (account_id, id);
+alter table wallet enable row level security;
+create policy own_account on wallet to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+create policy all_accounts on wallet to steward_worker, steward_lanes, steward_signer using (true) with check (true);
+grant select, insert on wallet to steward_api;
+grant select on wallet to steward_worker, steward_signer;
+grant select (id, address) on wallet to steward_lanes;
+grant update (metadata) on wallet to steward_api, steward_worker;
+
+create table wallet_secret (
+  wallet_id text primary key references wallet,
+  kek_id text not null references kek,
+  sealed bytea not null
+);
+comment on table wallet_secret is
+  'Private keys, HPKE-sealed to a kek. The API inserts and cannot read; only the signer reads.';
+alter table wallet_secret enable row level security;
+create policy own_account on wallet_secret to steward_api
+  with check ((select true from wallet w where (w.id = wallet_secret.wallet_id)));
+create policy all_accounts on wallet_secret to steward_signer using (true);
+grant insert on wallet_secret to steward_api;
+grant select on wallet_secret to steward_signer;
+
+create table treasury (
+  address text primary key,
+  kek_id text not null references kek,
+  sealed bytea not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table treasury is 'The account that POST /v1/demo/fund pays from.';
+create unique index treasury_one on treasury ((true));
+grant select, insert on treasury to steward_signer;
+grant select (address, created_at) on treasury to steward_worker, steward_api;
+grant select (address) on treasury to steward_lanes;
+
+create function count_wallets() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update account a set wallets = a.wallets + made.count
+  from (select account_id, count(*)::int from made group by account_id) made where a.id = made.account_id;
+  return null;
+end $$;
+create trigger wallet_counted after insert on wallet
+  referencing new table as made for each statement execute function count_wallets();
+
+-- Stores a wallet with its sealed key, as whoever calls: what his policies forbid stays forbidden. No row, and nothing
+-- is stored, when the user has a wallet. made_before: how many the account had.
+create function insert_wallet(p_id text, p_account text, p_user text, p_address text, p_metadata json, p_kek text,
+  p_sealed bytea)
+returns table (made_at timestamptz, made_before int, made_limit int) language plpgsql as $$
+begin
+  select a.wallets, a.max_wallets into made_before, made_limit from account a where a.id = p_account;
+  insert into wallet as w (id, account_id, user_id, address, metadata)
+  values (p_id, p_account, p_user, p_address, p_metadata)
+  on conflict (account_id, user_id) do nothing
+  returning w.created_at into made_at;
+  if not found then return; end if;
+  insert into wallet_secret (wallet_id, kek_id, sealed) values (p_id, p_kek, p_sealed);
+  return next;
+end $$;
+
+-- Charges the call that makes a wallet, and stores it, as whoever calls. No row, and nothing is charged or stored, where
+-- there is something to refuse, to find or to wait for: credits or wallets are used up, the user has one, or somebody
+-- holds the account.
+create function make_wallet(p_account text, p_request text, p_cost bigint, p_route text, p_id text, p_user text,
+  p_address text, p_metadata json, p_kek text, p_sealed bytea)
+returns setof timestamptz language plpgsql as $$
+begin
+  if hold_account(set_config('app.account', p_account, true)) is not true then return; end if;
+  -- By a statement of its own, which sees what was there when the account was taken hold of.
+  if exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
+    or exists (select from wallet w where w.account_id = p_account and w.user_id = p_user)
+  then return; end if;
+  if not (select c.paid from charge_call(p_account, p_request, p_cost, p_route) as c) then return; end if;
+  return query
+    select w.made_at from insert_wallet(p_id, p_account, p_user, p_address, p_metadata, p_kek, p_sealed) as w;
+  if not found then raise exception 'user % got a wallet while account % was held', p_user, p_account; end if;
+end $$;
+
+revoke execute on function count_wallets, insert_wallet, make_wallet from public;
+grant execute on function insert_wallet, make_wallet to steward_api;

@@ -1,0 +1,498 @@
+-- Intents, fundings, and the money they reserve.
+
+create table intent (
+  id text primary key,
+  account_id text not null,
+  wallet_id text not null,
+  action text not null check (action = any ('{lend,withdraw,bridge}')),
+  asset text not null,
+  units numeric(78, 0) not null check (units > 0),
+  chain text,
+  status text not null check (status = any ('{pending,planning,executing,completed,failed}')),
+  plan json,
+  error json,
+  request_id text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  dispatched_at timestamptz,
+  completed_at timestamptz,
+  cancelled_at timestamptz,
+  from_chain text,
+  everything boolean not null default false,
+  net_over_days int check (net_over_days > 0),
+  metadata json,
+  delay json,
+  retry_of text,
+  swept_at timestamptz,
+  recover_at timestamptz,
+  seen_blocks json,
+  updated_at timestamptz,
+  ended_at timestamptz,
+  constraint intent_check1 check ((status = 'completed') = (completed_at is not null)),
+  constraint intent_check2 check ((status = 'failed') = (error is not null)),
+  constraint intent_check3 check ((action = 'bridge') = (from_chain is not null)),
+  unique (id, wallet_id),
+  foreign key (wallet_id, account_id) references wallet (id, account_id),
+  foreign key (retry_of, wallet_id) references intent (id, wallet_id),
+  constraint intent_check check (status = any ('{pending,failed}') or plan is not null)
+);
+comment on column intent.units is 'Requested amount in base units of the asset.';
+comment on column intent.chain is 'The chain named by the caller: where a bridge leads to.';
+comment on column intent.dispatched_at is
+  'When its workflow was started. Null: the sweeper starts it, unless the intent is over.';
+comment on column intent.everything is
+  'A withdrawal of all there is. units is what it was worth when it was planned.';
+comment on column intent.net_over_days is
+  'Lend where most is left after costs over so many days. Null: at the best rate.';
+comment on column intent.delay is 'Why it is late and where the money is meanwhile. Null: it is not late.';
+comment on column intent.retry_of is
+  'The failed intent whose goal this one reaches. One at most: a retry of a retry names the retry.';
+comment on column intent.swept_at is
+  'When a sweeper took it to start its workflow: no other one does for a while. Null: never.';
+comment on column intent.recover_at is
+  'Since when its end, which was told, does not hold any more. The sweeper starts its workflow again. Null: nothing to do.';
+comment on column intent.seen_blocks is
+  'Heads of chains at which the money was seen that the booked blocks do not show yet. Null: none was needed.';
+comment on column intent.updated_at is
+  'When its status, plan, error or delay changed last. Null: never since it was created. Steps have times of their own.';
+comment on column intent.ended_at is 'When it was completed, failed or cancelled. Null: it is not over.';
+create index intent_account on intent (account_id, id);
+create index intent_wallet on intent (wallet_id, id);
+create index intent_recover on intent (swept_at nulls first, created_at) where recover_at is not null;
+create index intent_account_status on intent (account_id, status, id);
+create index intent_late on intent (((delay ->> 'since'::text))) where delay is not null and status = 'executing';
+create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
+create unique index intent_retry_of_key on intent (retry_of) where retry_of is not null;
+create index intent_live on intent (id, status) where status not in ('completed', 'failed');
+create index intent_undispatched on intent (account_id, swept_at nulls first, created_at)
+  where dispatched_at is null and status not in ('completed', 'failed');
+create index intent_unordered on intent (account_id, id) where status = 'planning' and dispatched_at is not null;
+create index intent_swept on intent (account_id, swept_at)
+  where status = 'planning' and dispatched_at is not null and swept_at is not null;
+alter table intent enable row level security;
+create policy own_account on intent to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+create policy all_accounts on intent to steward_worker, steward_signer using (true) with check (true);
+create policy as_new on intent as restrictive for insert to steward_api
+  with check (status in ('pending', 'planning') and cancelled_at is null);
+grant select, insert on intent to steward_api;
+grant select on intent to steward_worker, steward_signer;
+grant update (dispatched_at) on intent to steward_api;
+grant update (dispatched_at, swept_at) on intent to steward_worker;
+
+alter table read_token add foreign key (intent_id) references intent;
+
+create table funding (
+  id text primary key,
+  account_id text not null,
+  wallet_id text not null,
+  chain_id bigint not null,
+  units numeric(78, 0) not null check (units > 0),
+  created_at timestamptz not null default clock_timestamp(),
+  dispatched_at timestamptz,
+  completed_at timestamptz,
+  swept_at timestamptz,
+  unique (id, wallet_id),
+  foreign key (wallet_id, account_id) references wallet (id, account_id)
+);
+comment on column funding.swept_at is
+  'When a sweeper took it to start its workflow: no other one does for a while. Null: never.';
+create index funding_open on funding (id) where completed_at is null;
+create index funding_account on funding (account_id, created_at);
+create index funding_wallet on funding (wallet_id, created_at);
+create index funding_open_wallet on funding (wallet_id, created_at) where completed_at is null;
+create index funding_undispatched on funding (account_id, swept_at nulls first, created_at)
+  where dispatched_at is null;
+create index funding_swept on funding (account_id, swept_at) where completed_at is null and swept_at is not null;
+alter table funding enable row level security;
+create policy own_account on funding to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+create policy all_accounts on funding to steward_worker, steward_signer using (true) with check (true);
+grant select, insert on funding to steward_api;
+grant select, update on funding to steward_worker;
+grant select on funding to steward_signer;
+grant update (dispatched_at) on funding to steward_api;
+grant update (swept_at) on funding to steward_worker;
+
+create table reservation (
+  intent_id text,
+  sequence int,
+  wallet_id text not null,
+  chain_id bigint not null,
+  token text not null check (token = lower(token)),
+  units numeric(78, 0) not null check (units > 0),
+  from_block bigint default 0,
+  spent_block bigint,
+  released_at timestamptz,
+  fed_by int,
+  market text check (market = lower(market)),
+  everything boolean not null default false,
+  primary key (intent_id, sequence),
+  constraint reservation_check check (fed_by is not null or (not (from_block is DISTINCT from 0))),
+  foreign key (intent_id, wallet_id) references intent (id, wallet_id)
+);
+comment on table reservation is 'Money of a wallet that a step of an intent will spend.';
+comment on column reservation.token is
+  'What is spent. A withdrawal spends the market''s receipt token, counted in units of what it stands for.';
+comment on column reservation.from_block is
+  'Counts from this block on. 0: the money was there when the intent was planned. Null: it has not arrived yet.';
+comment on column reservation.spent_block is
+  'Block in which the step spent it with success: from there on the balance itself shows it.';
+comment on column reservation.released_at is 'Set when the money was not and will not be spent.';
+comment on column reservation.fed_by is
+  'Sequence of the step that brings the money. units is a forecast until it has.';
+comment on column reservation.market is 'The market that the step pays into or out of.';
+create index reservation_market on reservation (wallet_id, chain_id, market)
+  where market is not null and spent_block is null and released_at is null;
+create index reservation_room on reservation (chain_id, market, token)
+  where market is not null and spent_block is null and released_at is null;
+create index reservation_spent on reservation (chain_id, spent_block) where spent_block is not null;
+create index reservation_fed on reservation (chain_id, from_block) where fed_by is not null;
+create index reservation_wallet on reservation (wallet_id, chain_id, spent_block, released_at);
+alter table reservation enable row level security;
+create policy own_account on reservation to steward_api
+  using ((select true from wallet w where (w.id = reservation.wallet_id)))
+  with check ((select true from wallet w where (w.id = reservation.wallet_id)));
+create policy all_accounts on reservation to steward_worker, steward_lanes, steward_signer
+  using (true) with check (true);
+grant select, insert on reservation to steward_api;
+grant select on reservation to steward_worker, steward_lanes;
+grant insert (intent_id, sequence, wallet_id, chain_id, token, units, from_block, fed_by, market, everything) on reservation to steward_worker;
+grant update (units, from_block, spent_block, released_at) on reservation to steward_lanes;
+grant update (released_at) on reservation to steward_worker;
+
+create table intent_edge (
+  event text,
+  from_status text,
+  to_status text not null,
+  primary key (event, from_status)
+);
+comment on table intent_edge is
+  'Every change of an intent''s status that is allowed, by the event that tells it. One more is one more row.';
+
+-- The API starts workflows outside of the transaction that names the account.
+create function mark_dispatched(p_id text) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update intent set dispatched_at = clock_timestamp() where id = p_id;
+  update funding set dispatched_at = clock_timestamp() where id = p_id;
+$$;
+
+-- Cancels an intent of which nothing was ever signed, in the caller's transaction: its operations, its
+-- reservations and its charge with it. A row lock orders it against the signer, which signs under one too.
+create function cancel_intent(p_account text, p_intent text) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare i intent;
+begin
+  -- The account first, as every charge does: two orders would wait for each other.
+  perform from account a where a.id = p_account for no key update;
+  select * into i from intent x where x.id = p_intent and x.account_id = p_account for update;
+  if not found then return 'unknown'; end if;
+  if i.cancelled_at is not null then return 'cancelled'; end if;
+  if i.status in ('completed', 'failed') then return 'already_over'; end if;
+  perform from operation o where o.intent_id = i.id order by o.id for update;
+  if exists (select from operation o where o.intent_id = i.id
+    and (o.state in ('signed', 'mined', 'confirmed', 'final') or o.spent_since is not null
+      or exists (select from signature s where s.operation_id = o.id)))
+  then return 'already_signed'; end if;
+  update operation o set state = 'cancelled', code = 'CANCELLED', message = 'The intent was cancelled.',
+    taken_by = null, taken_until = null
+  where o.intent_id = i.id and o.state in ('queued', 'deferred');
+  update reservation r set released_at = clock_timestamp()
+  where r.intent_id = i.id and r.released_at is null;
+  perform move_intent(i.id, 'cancelled', json_build_object(
+    'code', 'CANCELLED', 'message', 'The intent was cancelled. Nothing was sent.'));
+  perform refund_call(i.request_id);
+  return 'cancelled';
+end $$;
+
+-- Changes the status of an intent, along an edge or not at all, and tells it. Who executes it is its workflow.
+create function move_intent(p_intent text, p_event text, p_value json default null) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_from text;
+  v_to text;
+begin
+  select x.status into v_from from intent x where x.id = p_intent for no key update;
+  select e.to_status into v_to from intent_edge e where e.event = p_event and e.from_status = v_from;
+  if not found then
+    raise exception 'Intent % is %: "%" is refused.', p_intent, coalesce(v_from, 'unknown'), p_event;
+  end if;
+  with i as (
+    update intent x set
+      status = v_to,
+      plan = case v_to when 'planning' then p_value else x.plan end,
+      error = case v_to when 'failed' then p_value end,
+      dispatched_at = case p_event when 'executing' then clock_timestamp() else x.dispatched_at end,
+      completed_at = case v_to when 'completed' then clock_timestamp() end,
+      cancelled_at = case p_event when 'cancelled' then clock_timestamp() end,
+      recover_at = case p_event when 'reopened' then clock_timestamp() else x.recover_at end
+    where x.id = p_intent returning *)
+  insert into intent_event (intent_id, account_id, wallet_id, type, data)
+  select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i;
+end $$;
+
+-- Says why a running intent is late, once: what was told first stays. Null: it is late no longer.
+create function delay_intent(p_intent text, p_delay json) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare i intent;
+begin
+  update intent x set delay = p_delay
+  where x.id = p_intent and x.status not in ('completed', 'failed')
+    and (x.delay is null) <> (p_delay is null)
+  returning * into i;
+  if not found then return; end if;
+  perform tell_intent(i, case when p_delay is null then 'delay_over' else 'delayed' end);
+end $$;
+
+-- Adds to the error of an intent that failed for the bridge's sake, once, that the money came out.
+create function recover_intent(p_intent text, p_recovered json) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare i intent;
+begin
+  update intent x set delay = null, error = (x.error::jsonb || p_recovered::jsonb)::json
+  where x.id = p_intent and x.status = 'failed'
+    and x.error ->> 'code' = 'BRIDGE_TIMEOUT' and x.error -> 'recovery' is null
+  returning * into i;
+  if found then perform tell_intent(i, 'recovered'); end if;
+end $$;
+
+-- True when every step of the plan has a confirmed success. A bridge has it when the money has come out.
+create function is_done(i intent) returns boolean language sql stable as $$
+  select coalesce(bool_and(exists (
+    select from operation o
+    where o.intent_id = i.id and o.sequence = (s.step ->> 'sequence')::int
+      and o.kind = case s.step ->> 'type' when 'bridge' then 'mint' else s.step ->> 'type' end
+      and o.state in ('confirmed', 'final') and o.success)), false)
+  from json_array_elements(i.plan -> 'steps') as s (step)
+$$;
+
+-- True when the money of a bridge step has come out: what becomes of its burn makes no difference any more.
+create function is_minted(p_intent text, p_sequence int) returns boolean language sql stable as $$
+  select exists (
+    select from operation m
+    where m.intent_id = p_intent and m.sequence = p_sequence and m.kind = 'mint'
+      and m.state in ('confirmed', 'final') and m.success)
+$$;
+
+-- True when the rows still bear the end that was told of an intent. A failure holds until something of it is
+-- open again, or the step that failed has succeeded. BRIDGE_TIMEOUT was told before the step was over, and what
+-- comes out later is told as its recovery: it holds as long as its money has left, and is out or in the bridge.
+create function end_holds(i intent) returns boolean language sql stable as $$
+  select case
+    when i.status = 'completed' then is_done(i)
+    when i.status <> 'failed' then true
+    when i.error ->> 'code' = 'BRIDGE_TIMEOUT' then not exists (
+      select from operation o
+      where o.intent_id = i.id and o.kind = 'bridge' and not is_minted(i.id, o.sequence)
+        and (o.state in ('signed', 'mined') or o.state in ('confirmed', 'final') and not o.success))
+    else not is_done(i) and not exists (
+      select from operation o
+      where o.intent_id = i.id and not (o.kind = 'bridge' and is_minted(i.id, o.sequence))
+        and (o.state in ('signed', 'mined')
+          or o.state in ('confirmed', 'final') and o.success and o.sequence = (i.error ->> 'step')::int))
+    end
+$$;
+
+-- Locks the intents of some operations before what is told of them changes, and names them. Intents come before
+-- operations wherever rows are locked.
+create function hold_intents(p_operations text[]) returns text[]
+language sql security definer set search_path = public, pg_temp as $$
+  select coalesce(array_agg(held.id), '{}') from (
+    select i.id from intent i
+    where i.id in (select o.intent_id from operation o where o.id = any (p_operations))
+    order by i.id for no key update) held
+$$;
+
+-- Holds those intents that are over of operations that are in a block, or confirmed with it.
+create function hold_ended(p_chain bigint, p_mined text[], p_block bigint) returns text[]
+language sql security definer set search_path = public, pg_temp as $$
+  select coalesce(array_agg(held.id), '{}') from (
+    select o.intent_id as id from unnest(p_mined) as m (id)
+      cross join lateral (select x.intent_id from operation x where x.id = m.id offset 0) o
+    union
+    select o.intent_id from operation o
+    where o.chain_id = p_chain and o.state = 'mined' and o.block_number <= p_block
+    order by 1) asked
+  cross join lateral (
+    select i.id from intent i where i.id = asked.id and i.status in ('completed', 'failed') for no key update) held
+$$;
+
+-- Reopens those of the given intents whose end does not hold: executing again, with what its open steps had
+-- reserved. One that has been retried stays as it is, because its retry has the goal now. Names the reopened ones.
+create function reconsider_intents(p_intents text[]) returns text[]
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_id text;
+  v_reopened text[] := '{}';
+begin
+  for v_id in
+    select i.id from intent i
+    where i.id = any (p_intents) and i.status in ('completed', 'failed')
+    order by i.id for no key update
+  loop
+    continue when exists (select from intent i where i.id = v_id and end_holds(i))
+      or exists (select from intent r where r.retry_of = v_id);
+    perform move_intent(v_id, 'reopened');
+    update reservation r set released_at = null
+    where r.intent_id = v_id and r.released_at is not null and not exists (
+      select from operation o
+      where o.intent_id = v_id and o.sequence = r.sequence
+        and (o.state in ('rejected', 'cancelled') or o.state = 'final' and not o.success));
+    v_reopened := v_reopened || v_id;
+  end loop;
+  return v_reopened;
+end $$;
+
+-- Says that the workflow of a reopened intent was started again for this very reason.
+create function mark_recovered(p_intent text, p_recover_at timestamptz) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update intent set recover_at = null, dispatched_at = clock_timestamp()
+  where id = p_intent and recover_at = p_recover_at
+$$;
+
+-- No role writes these: they follow from what is written.
+create function note_intent_times() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' then new.updated_at := clock_timestamp(); end if;
+  if new.status not in ('completed', 'failed') then
+    new.ended_at := null;
+  elsif tg_op = 'INSERT' or old.status is distinct from new.status then
+    new.ended_at := coalesce(new.completed_at, clock_timestamp());
+  end if;
+  return new;
+end $$;
+create trigger intent_times before insert or update of status, plan, error, delay on intent
+  for each row execute function note_intent_times();
+
+create function priority_of(p_plan text) returns smallint language sql immutable as $$
+  select case p_plan when 'enterprise' then 2 when 'pro' then 3 else 4 end
+$$;
+
+create function follow_plan() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update operation set priority = priority_of(new.plan)
+  where account_id = new.id and state in ('queued', 'deferred');
+  return null;
+end $$;
+create trigger account_replanned after update of plan on account
+  for each row when (new.plan is distinct from old.plan) execute function follow_plan();
+
+-- What was noted a moment ago, such as by its first order, stays as it is. Those that another transaction holds are
+-- left out: whoever waits with some rows in hand may wait for one who waits for these. A crash may lose the last
+-- moment's marks: those workflows are started once more, and found.
+create function mark_all_dispatched(p_ids text[]) returns setof text
+language sql security definer set search_path = public, pg_temp as $$
+  select set_config('synchronous_commit', 'off', true);
+  with asked as (
+      select i.id, coalesce(i.dispatched_at > clock_timestamp() - interval '10 seconds', false) as is_noted
+      from intent i where i.id = any (p_ids)),
+    free_intent as (
+      select i.id from intent i where i.id = any (array(select a.id from asked a where not a.is_noted))
+      for no key update skip locked),
+    free_funding as (select f.id from funding f where f.id = any (p_ids) for no key update skip locked),
+    intents as (update intent i set dispatched_at = clock_timestamp() from free_intent f where i.id = f.id
+      returning i.id),
+    fundings as (update funding x set dispatched_at = clock_timestamp() from free_funding f where x.id = f.id
+      returning x.id)
+  select id from intents union all select id from fundings union all select id from asked where is_noted
+$$;
+
+-- Completes an intent whose steps are all done, under its lock. True when it is completed, by this call or before.
+create function complete_intent(p_intent text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare i intent;
+begin
+  select * into i from intent x where x.id = p_intent for update;
+  if not found then raise exception 'There is no intent %.', p_intent; end if;
+  if i.status in ('completed', 'failed') or not is_done(i) then return i.status = 'completed'; end if;
+  perform move_intent(p_intent, 'completed');
+  return true;
+end $$;
+
+-- Whoever reserves, and however.
+create function count_plans() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update wallet w set planned = w.planned + 1 from (select distinct m.wallet_id from made m) r where w.id = r.wallet_id;
+  return null;
+end $$;
+create trigger reservation_counted after insert on reservation
+  referencing new table as made for each statement execute function count_plans();
+
+-- Stores planned intents of an account with what their steps reserve, and charges their calls, as whoever calls. Those
+-- are left out, uncharged, whose wallet somebody holds, or of which money was reserved since their plan was made, and all
+-- of them where credits do not suffice for all. Waits for the account only, before it holds anything.
+-- p_of: by its place among the intents, whose a reservation is.
+create function submit_intents(p_account text, p_cost bigint, p_route text, p_requests text[], p_ids text[],
+  p_wallets text[], p_planned int[], p_actions text[], p_assets text[], p_units numeric[], p_chains text[],
+  p_from_chains text[], p_everything boolean[], p_days int[], p_metadata json[], p_plans json[],
+  p_of int[], p_sequences int[], p_chain_ids bigint[], p_tokens text[], p_reserved numeric[], p_fed_by int[],
+  p_markets text[], p_emptied boolean[])
+returns table (at int, created_at timestamptz) language plpgsql as $$
+declare
+  v_held int[];
+begin
+  perform await_account(set_config('app.account', p_account, true));
+  with free as (
+    select w.id, c.at
+    from unnest((select p_wallets), (select p_planned)) with ordinality as c (id, planned, at)
+    join wallet w on w.id = c.id and w.planned = c.planned
+    for no key update of w skip locked
+  )
+  -- Of one wallet one: the next of its intents is planned anew.
+  select array_agg(f.at order by f.at) into v_held from (select min(x.at) as at from free x group by x.id) f;
+  if v_held is null then return; end if;
+  if not charge_calls(p_account, array(select p_requests[h] from unnest(v_held) as h), p_cost, p_route) then
+    raise exception 'account % has too few credits', p_account using errcode = 'ST402', detail = '0';
+  end if;
+  return query
+    with made as (
+      insert into intent as i (id, account_id, wallet_id, request_id, action, asset, units, chain, from_chain, everything,
+        net_over_days, metadata, plan, status)
+      select p_ids[h], p_account, p_wallets[h], p_requests[h], p_actions[h], p_assets[h], p_units[h], p_chains[h],
+        p_from_chains[h], p_everything[h], p_days[h], p_metadata[h], p_plans[h], 'planning'
+      from unnest((select v_held)) as h
+      returning i.id, i.created_at
+    ), reserved as (
+      insert into reservation
+        (intent_id, wallet_id, sequence, chain_id, token, units, from_block, fed_by, market, everything)
+      select p_ids[c.of], p_wallets[c.of], c.sequence, c.chain, c.token, c.units,
+        case when c.fed_by is null then 0 end, c.fed_by, c.market, c.everything
+      from unnest((select p_of), (select p_sequences), (select p_chain_ids), (select p_tokens), (select p_reserved),
+        (select p_fed_by), (select p_markets), (select p_emptied))
+        as c (of, sequence, chain, token, units, fed_by, market, everything)
+      where c.of = any ((select v_held)::int[])
+    )
+    select h, m.created_at from made m join unnest((select v_held)) as h on m.id = p_ids[h];
+end $$;
+
+create function notify_start() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('start', tg_table_name || ' ' || m.account_id) from (select distinct account_id from made) m;
+  return null;
+end $$;
+create trigger intent_to_start after insert on intent
+  referencing new table as made for each statement execute function notify_start();
+create trigger funding_to_start after insert on funding
+  referencing new table as made for each statement execute function notify_start();
+
+revoke execute on function mark_dispatched, cancel_intent, move_intent, delay_intent, recover_intent, is_done,
+  is_minted, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered, note_intent_times, priority_of,
+  follow_plan, mark_all_dispatched, complete_intent, count_plans, submit_intents from public;
+grant execute on function mark_dispatched, move_intent, delay_intent, recover_intent, mark_recovered,
+  mark_all_dispatched, complete_intent to steward_worker;
+grant execute on function cancel_intent, submit_intents to steward_api;
+grant execute on function hold_intents, hold_ended, reconsider_intents to steward_lanes;
+
+insert into intent_edge values
+  ('planned', 'pending', 'planning'),
+  ('executing', 'planning', 'executing'),
+  ('completed', 'executing', 'completed'),
+  ('failed', 'pending', 'failed'),
+  ('failed', 'planning', 'failed'),
+  ('failed', 'executing', 'failed'),
+  ('cancelled', 'pending', 'failed'),
+  ('cancelled', 'planning', 'failed'),
+  ('cancelled', 'executing', 'failed'),
+  ('reopened', 'completed', 'executing'),
+  ('reopened', 'failed', 'executing');

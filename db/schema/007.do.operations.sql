@@ -1,0 +1,483 @@
+-- Operations: the on-chain effects of steps.
+
+create table operation (
+  id text primary key,
+  intent_id text not null,
+  sequence int not null,
+  kind text not null check (kind = any ('{bridge,mint,swap,deposit,withdraw,fund}')),
+  account_id text not null,
+  wallet_id text not null,
+  chain_id bigint not null,
+  chain_key text not null,
+  input json not null,
+  min_block bigint not null,
+  state text not null default 'queued'
+    check (state = any ('{queued,deferred,signed,mined,confirmed,final,rejected,cancelled}')),
+  code text,
+  message text,
+  retry_after timestamptz,
+  refused_block bigint,
+  taken_by text,
+  taken_until timestamptz,
+  lost_leases int not null default 0,
+  tx_id bigint references chain_tx,
+  success boolean,
+  tx_hash text,
+  block_number bigint,
+  block_hash text,
+  log_index int,
+  gas_used numeric(78, 0),
+  gas_cost_usd numeric(20, 6),
+  units numeric(78, 0),
+  created_at timestamptz not null default clock_timestamp(),
+  for_intent text generated always as ( case when (kind <> 'fund') then intent_id else null::text end) stored,
+  for_funding text generated always as ( case when (kind = 'fund') then intent_id else null::text end) stored,
+  carry_failures int not null default 0 check (carry_failures >= 0),
+  spent_since bigint check (spent_since >= 0),
+  resource text,
+  waits_for text,
+  waits_since timestamptz,
+  signed_at timestamptz,
+  mined_at timestamptz,
+  ended_at timestamptz,
+  changed_at timestamptz,
+  block_time timestamptz,
+  priority smallint not null,
+  constraint operation_check1 check (state <> 'deferred' or (code is not null and retry_after is not null)),
+  unique (intent_id, sequence, kind),
+  unique (chain_id, chain_key),
+  foreign key (for_intent, wallet_id) references intent (id, wallet_id),
+  foreign key (for_funding, wallet_id) references funding (id, wallet_id),
+  foreign key (wallet_id, account_id) references wallet (id, account_id),
+  constraint operation_check check ((state = any ('{mined,confirmed,final}')) = (block_hash is not null))
+);
+comment on table operation is 'One on-chain effect of one step. The chain itself executes chain_key at most once.';
+comment on column operation.intent_id is 'An intent, or a funding for kind fund.';
+comment on column operation.chain_key is
+  'Key of the operation on the chain: the 2D nonce key of a user operation, the EIP-3009 nonce of a funding, the CCTP nonce of a mint.';
+comment on column operation.success is 'Verdict of the inner call. Kept when the block vanishes.';
+comment on column operation.units is 'Base units moved, read from the operation''s own logs.';
+comment on column operation.for_intent is 'The intent that it is part of; null for a funding.';
+comment on column operation.for_funding is 'The funding that it pays; null for a step of an intent.';
+comment on column operation.carry_failures is
+  'Carriers of it that were reverted and tries to carry it that were refused, since it was last in a block.';
+comment on column operation.spent_since is
+  'The lowest block that may hold its log, since the signer found its key used on the chain: the lanes look it up. Null: the key is not known to be used.';
+comment on column operation.resource is
+  'What it contends for with others of its chain: deposit: or withdraw: and a market, swap: and a pair of tokens, burn: and a wallet. Null: nothing.';
+comment on column operation.waits_for is
+  'What the signer was held up by when it tried last, by its published code. Null: not tried, or signed since.';
+comment on column operation.waits_since is 'Since when every try was held up by the same.';
+comment on column operation.mined_at is 'When its block was booked. Null: it is in none.';
+comment on column operation.ended_at is 'When it was confirmed, rejected or cancelled. Null: it is not over.';
+comment on column operation.changed_at is 'When its state changed last, as far as callers are told of it.';
+comment on column operation.block_time is 'What its block says of the time. Null: in no block, or nobody has told.';
+comment on column operation.priority is 'How soon it is served, by the plan of its account: a lower number first.';
+create index operation_watched on operation (chain_id, block_number) where state in ('mined', 'confirmed');
+create index operation_carried on operation (tx_id) where state in ('signed', 'mined');
+create index operation_spent on operation (chain_id)
+  where spent_since is not null and state in ('queued', 'deferred', 'signed');
+create index operation_hash on operation (tx_hash) where tx_hash is not null;
+create index operation_waiting on operation (chain_id, priority, account_id, created_at)
+  where state = 'queued' and lost_leases < 2 and (kind <> 'swap' or resource is null);
+create index operation_swaps on operation (((((chain_id)::text || ' '::text) || resource)) COLLATE "C", priority, created_at)
+  where state = 'queued' and lost_leases < 2 and kind = 'swap' and resource is not null;
+create index operation_alone on operation (chain_id, created_at)
+  where tx_id is null and (state = 'signed' or (state = 'queued' and lost_leases >= 2));
+create index operation_leased on operation (chain_id, wallet_id) where state = 'queued' and taken_by is not null;
+create index operation_contending on operation (chain_id, resource) where state = 'signed' and resource is not null;
+create index operation_turned_away on operation (chain_id, resource)
+  where state in ('queued', 'deferred') and code in ('DEPOSIT_FAILED', 'WITHDRAW_FAILED') and refused_block is null;
+create index operation_wallet_lent on operation (wallet_id, chain_id)
+  where kind in ('deposit', 'withdraw') and success;
+create index operation_lent_open on operation (account_id)
+  where kind in ('deposit', 'withdraw') and success and state in ('mined', 'confirmed');
+create index operation_funding on operation (chain_id, state, block_number)
+  where kind = 'fund' and state in ('signed', 'mined', 'confirmed');
+create index operation_open on operation (chain_id) where state in ('queued', 'deferred', 'signed');
+create index operation_limited on operation (wallet_id)
+  where code = 'DAILY_LIMIT' and state in ('queued', 'deferred');
+create index operation_under_way on operation (intent_id) where state in ('queued', 'deferred', 'signed', 'mined');
+create index operation_wallet on operation (wallet_id, chain_id, tx_id)
+  where state in ('signed', 'mined', 'confirmed');
+create index operation_mined on operation (chain_id, block_number) where state = 'mined';
+alter table operation enable row level security;
+create policy own_account on operation to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+create policy all_accounts on operation for select to steward_worker, steward_lanes, steward_signer using (true);
+create policy ordered on operation for insert to steward_worker with check (state = 'queued');
+create policy unsigned on operation for update to steward_worker
+  using (state in ('queued', 'deferred'))
+  with check (state = 'queued' or (state = 'cancelled' and spent_since is null));
+create policy taken on operation for update to steward_signer
+  using (state in ('queued', 'signed')) with check (state in ('queued', 'deferred', 'rejected', 'signed'));
+create policy booked on operation for update to steward_lanes
+  using (true) with check (state not in ('rejected', 'cancelled'));
+grant select on operation to steward_api, steward_worker, steward_signer, steward_lanes;
+grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block) on operation to steward_worker;
+grant update (chain_key, input, state, code, message, taken_by, taken_until) on operation to steward_worker;
+grant update (state, code, message, retry_after, taken_by, taken_until, tx_id, success, tx_hash, block_number,
+  block_hash, log_index, gas_used, gas_cost_usd, units, carry_failures, spent_since, block_time) on operation to steward_lanes;
+grant update (state, code, message, retry_after, refused_block, taken_by, taken_until, lost_leases, tx_id,
+  carry_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
+
+create table signature (
+  operation_id text primary key references operation on delete cascade,
+  payload json not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table signature is 'What was signed for an operation. It exists as long as anybody may execute it.';
+comment on column signature.payload is
+  'A user operation, or the call of a funding or a mint: enough to carry it in another transaction.';
+grant select, insert on signature to steward_signer;
+grant select (operation_id) on signature to steward_lanes;
+
+create table signed_amount (
+  operation_id text primary key references operation,
+  wallet_id text not null references wallet,
+  units numeric(78, 0) not null check (units > 0),
+  signed_at timestamptz not null default clock_timestamp()
+);
+comment on table signed_amount is
+  'Dollars that began to move when an operation was signed, in base units. Only the signer writes it, once. Kept for two days.';
+create index signed_amount_latest on signed_amount (signed_at);
+create index signed_amount_wallet on signed_amount (wallet_id, signed_at);
+grant select, insert on signed_amount to steward_signer;
+
+create table burn (
+  operation_id text primary key references operation,
+  source_domain int not null,
+  destination_block bigint not null,
+  sent text,
+  burned_at timestamptz,
+  event_nonce text,
+  message text,
+  attestation text,
+  minted boolean not null default false,
+  attested_at timestamptz,
+  constraint burn_check
+    check (((event_nonce is null) = (message is null)) and ((message is null) = (attestation is null))),
+  unique (source_domain, event_nonce)
+);
+comment on table burn is 'Money that left a chain over CCTP, and the message that brings it out on the other.';
+comment on column burn.destination_block is
+  'Lowest block of the destination that a reorg could have replaced at the time of the burn: no mint is before it.';
+comment on column burn.sent is 'The message as the burn emitted it, without what the attester fills in.';
+comment on column burn.message is 'The message as it is attested: what the mint needs.';
+comment on column burn.minted is 'What was burned has come out for good: nothing is left to do.';
+comment on column burn.attested_at is 'When its message was attested first. Null: it is not.';
+create index burn_unminted on burn (operation_id) where not minted;
+alter table burn enable row level security;
+create policy all_accounts on burn to steward_worker, steward_lanes, steward_signer using (true) with check (true);
+create policy own_account on burn for select to steward_api
+  using (exists (select from operation o where (o.id = burn.operation_id)));
+grant select on burn to steward_worker, steward_signer, steward_lanes;
+grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
+grant select (operation_id, burned_at, attested_at) on burn to steward_api;
+grant update (sent, burned_at, event_nonce, message, attestation, minted) on burn to steward_lanes;
+
+create table account_lent (
+  account_id text references account,
+  chain_id bigint,
+  resource text,
+  units numeric(78, 0) not null,
+  primary key (account_id, chain_id, resource)
+);
+comment on table account_lent is
+  'Sums of the final deposits and withdrawals of an account, by what they contended for.';
+comment on column account_lent.units is 'Base units of what the market takes.';
+alter table account_lent enable row level security;
+create policy own_account on account_lent for select to steward_api
+  using (account_id = current_account((select true)));
+grant select on account_lent to steward_api;
+
+create function notify_operation() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('operation', json_build_object(
+    'id', new.id, 'state', new.state, 'chainId', new.chain_id)::text);
+  return null;
+end $$;
+create trigger operation_changed after insert on operation
+  for each row execute function notify_operation();
+
+-- Whoever waits for a burn hears of its message as of an operation's state.
+create function notify_burn() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('operation', json_build_object('id', new.operation_id, 'state', 'attested')::text);
+  return null;
+end $$;
+create trigger burn_attested after update of message on burn
+  for each row when (old.message is distinct from new.message) execute function notify_burn();
+
+-- What is deferred has nothing signed, whoever defers it.
+create function forget_signature() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from signature s where s.operation_id = new.id;
+  new.tx_id := null;
+  return new;
+end $$;
+create trigger operation_unsigned before update of state on operation
+  for each row when (old.state = 'signed' and new.state = 'deferred') execute function forget_signature();
+
+-- From the plan, by the database: whoever orders an operation does not name what it contends for.
+create function resource_of(o operation) returns text language sql stable as $$
+  select case o.kind when 'bridge' then 'burn:' || o.wallet_id else (
+    select case o.kind
+      when 'swap' then 'swap:' || least(s ->> 'asset', s ->> 'toAsset')
+        || '/' || greatest(s ->> 'asset', s ->> 'toAsset')
+      else o.kind || ':' || lower(s ->> 'market') end
+    from intent i cross join json_array_elements(i.plan -> 'steps') s
+    where i.id = o.intent_id and s ->> 'sequence' = o.sequence::text and s ->> 'type' = o.kind
+    limit 1) end
+$$;
+
+create function name_resource() returns trigger language plpgsql as $$
+begin
+  new.resource := resource_of(new);
+  return new;
+end $$;
+create trigger operation_resource before insert on operation
+  for each row when (new.kind not in ('mint', 'fund')) execute function name_resource();
+
+-- One sum over all accounts, and nothing else of them.
+create function market_reserved(p_chain bigint, p_markets text[], p_token text) returns numeric
+language sql stable security definer set search_path = public, pg_temp as $$
+  select coalesce(sum(r.units), 0) from reservation r
+  where r.chain_id = p_chain and r.market = any(p_markets) and r.token = p_token
+    and r.spent_block is null and r.released_at is null
+$$;
+
+create trigger signed_amount_whole before truncate on signed_amount
+  for each statement execute function refuse_change();
+
+-- A row is kept for twice as long as it counts: no limit has room sooner because it is gone, whoever deletes it.
+create function refuse_change_of_late() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' and old.signed_at < clock_timestamp() - interval '48 hours' then return old; end if;
+  raise exception '% is kept as it was written for two days.', tg_table_name using errcode = 'restrict_violation';
+end $$;
+create trigger signed_amount_kept before delete or update on signed_amount
+  for each row execute function refuse_change_of_late();
+
+-- Deletes at most so many rows that count no more, the oldest first, and says how many they were.
+create function prune_signed_amounts(p_limit int) returns int
+language sql security definer set search_path = public, pg_temp as $$
+  with pruned as (
+    delete from signed_amount where operation_id = any (array(
+      select s.operation_id from signed_amount s
+      -- Stable within the statement, as an index asks of what it is searched by.
+      where s.signed_at < statement_timestamp() - interval '48 hours'
+      order by s.signed_at limit p_limit for update skip locked))
+    returning 1)
+  select count(*)::int from pruned
+$$;
+
+create function note_operation_times() returns trigger language plpgsql as $$
+declare v_now timestamptz := clock_timestamp();
+begin
+  if new.state = 'final' and tg_op = 'UPDATE' then return new; end if;
+  -- What is deferred is queued again and again: a reader hears of it when it waits for something else.
+  if tg_op = 'UPDATE' and not (old.state in ('queued', 'deferred') and new.state in ('queued', 'deferred')) then
+    new.changed_at := v_now;
+  end if;
+  if new.state in ('queued', 'deferred') then
+    new.signed_at := null;
+  elsif new.state = 'signed' then
+    new.signed_at := coalesce(new.signed_at, v_now);
+  end if;
+  if new.state in ('queued', 'deferred', 'signed') then
+    new.mined_at := null;
+    new.block_time := null;
+  elsif new.state = 'mined' or new.state = 'confirmed' and tg_op = 'UPDATE' and old.state <> 'mined' then
+    new.mined_at := v_now;
+  end if;
+  new.ended_at := case when new.state in ('confirmed', 'final', 'rejected', 'cancelled') then v_now end;
+  return new;
+end $$;
+create trigger operation_times before insert or update of state on operation
+  for each row execute function note_operation_times();
+
+create function note_attestation() returns trigger language plpgsql as $$
+begin
+  new.attested_at := clock_timestamp();
+  return new;
+end $$;
+create trigger burn_times before update of message on burn
+  for each row when (old.message is null and new.message is not null) execute function note_attestation();
+
+-- Security definer: whoever orders an operation need not know the plan of its account, and nobody writes this.
+create function set_priority() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  -- Of an account that is not there: its foreign key says so.
+  new.priority := coalesce(
+    (select priority_of(a.plan) from account a where a.id = new.account_id), priority_of(null));
+  return new;
+end $$;
+create trigger operation_priority before insert on operation
+  for each row execute function set_priority();
+
+create function add_lent() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare v_units numeric := 0;
+begin
+  if tg_op = 'UPDATE' and old.state = 'final' and old.success then v_units := -coalesce(old.units, 0); end if;
+  if new.state = 'final' and new.success then v_units := v_units + coalesce(new.units, 0); end if;
+  if v_units = 0 then return null; end if;
+  insert into account_lent as l (account_id, chain_id, resource, units)
+  values (new.account_id, new.chain_id, new.resource, v_units)
+  on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
+  return null;
+end $$;
+create trigger operation_lent_added after insert on operation
+  for each row when (new.state = 'final' and new.kind in ('deposit', 'withdraw') and new.resource is not null)
+  execute function add_lent();
+
+-- A step is over with its last operation: a bridge burns, then mints. What was told of a confirmed one is taken back
+-- when its block vanishes. An operation that ends with its intent, because the caller cancelled it, has not failed.
+create function is_step_news(p_kind text, p_was text, p_state text, p_code text) returns boolean
+language sql immutable as $$
+  select p_kind <> 'fund' and p_state <> p_was and (p_state in ('confirmed', 'rejected')
+    or p_state = 'cancelled' and p_code is distinct from 'CANCELLED'
+    or p_was = 'confirmed' and p_state <> 'final')
+$$;
+
+create function is_lent_news(p_kind text, p_resource text, p_was text, p_state text) returns boolean
+language sql immutable as $$
+  select (p_was = 'final') <> (p_state = 'final') and p_kind in ('deposit', 'withdraw') and p_resource is not null
+$$;
+
+-- What is told when rows of operations have changed, once for all rows of a statement: to those who wait for them, to
+-- readers of their intents, and to the sums of what accounts have lent. Definer: no role writes these by itself.
+create function follow_operations() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  g record;
+  v_steps boolean := false;
+  v_lent boolean := false;
+begin
+  -- A payload holds 8,000 bytes. What is carried again was signed before: its transaction is new.
+  for g in
+    select c.state, c.chain_id, array_agg(c.id) as ids, bool_or(c.is_step_news) as steps,
+      bool_or(c.is_lent_news) as lent
+    from (
+      select n.id, n.state, n.chain_id, row_number() over (partition by n.state, n.chain_id) / 90 as part,
+        is_step_news(n.kind, o.state, n.state, n.code), is_lent_news(n.kind, n.resource, o.state, n.state)
+      from changed n join former o using (id)
+      where (n.state, n.tx_id, n.block_hash) is distinct from (o.state, o.tx_id, o.block_hash)) c
+    group by c.state, c.chain_id, c.part
+  loop
+    perform pg_notify('operation',
+      json_build_object('ids', g.ids, 'state', g.state, 'chainId', g.chain_id)::text);
+    v_steps := v_steps or g.steps;
+    v_lent := v_lent or g.lent;
+  end loop;
+  -- In the order of the chain.
+  if v_steps then
+    insert into intent_event (intent_id, account_id, wallet_id, type, data)
+    select n.intent_id, n.account_id, n.wallet_id,
+      case
+        when n.state in ('rejected', 'cancelled') or n.state = 'confirmed' and not n.success then 'step_failed'
+        when n.state <> 'confirmed' then 'step_reverted'
+        when n.kind = 'bridge' then 'step_progressed'
+        else 'step_completed' end,
+      json_strip_nulls(json_build_object('step', n.sequence, 'kind', n.kind, 'chain', c.name,
+        'txHash', n.tx_hash, 'code', case when n.state in ('rejected', 'cancelled') then n.code end))
+    from changed n join former o using (id) left join chain c on c.id = n.chain_id
+    where is_step_news(n.kind, o.state, n.state, n.code)
+    order by n.block_number, n.log_index, n.intent_id, n.sequence;
+  end if;
+  -- Whoever writes several does so in one order.
+  if v_lent then
+    insert into account_lent as l (account_id, chain_id, resource, units)
+    select n.account_id, n.chain_id, n.resource, sum(
+      case when n.state = 'final' and n.success then coalesce(n.units, 0) else 0 end
+        - case when o.state = 'final' and o.success then coalesce(o.units, 0) else 0 end) as units
+    from changed n join former o using (id)
+    where is_lent_news(n.kind, n.resource, o.state, n.state)
+    group by n.account_id, n.chain_id, n.resource
+    order by n.account_id, n.chain_id, n.resource
+    on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
+  end if;
+  return null;
+end $$;
+create trigger operation_followed after update on operation
+  referencing old table as former new table as changed for each statement execute function follow_operations();
+
+-- Hands an operation to the lanes, under its intent's lock. o is its row as it is, or a new one; null when there is
+-- none, because the intent is over or its plan has no such step. A mint is stored whatever has become of its intent.
+-- With the rights of who calls it.
+create function order_operation(p_id text, p_intent text, p_sequence int, p_kind text, p_account text,
+  p_wallet text, p_chain bigint, p_key text, p_input json, out is_new boolean, out o operation)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  v_status text;
+  v_plan json;
+begin
+  if p_kind <> 'fund' then
+    select i.status, i.plan into v_status, v_plan from intent i where i.id = p_intent for update;
+    if not found then raise exception 'There is no intent %.', p_intent; end if;
+  end if;
+  select * into o from operation x where x.id = p_id;
+  is_new := not found;
+  if not is_new then return; end if;
+  -- The plan in the row counts: what a workflow takes for it may have been given to it by hand.
+  if p_kind not in ('mint', 'fund') and (v_status in ('completed', 'failed') or not exists (
+    select from json_array_elements(v_plan -> 'steps') as s (step)
+    where (s.step ->> 'sequence')::int = p_sequence and s.step ->> 'type' = p_kind))
+  then
+    is_new := false;
+    return;
+  end if;
+  if v_status = 'planning' then perform move_intent(p_intent, 'executing'); end if;
+  insert into operation (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block)
+  values (p_id, p_intent, p_sequence, p_kind, p_account, p_wallet, p_chain, p_key, p_input,
+    coalesce((select c.booked_block from chain c where c.id = p_chain), 0))
+  returning * into o;
+end $$;
+
+-- Writes the outcomes of a block. With the rights of who calls it.
+create function set_mined(p_mined json, p_confirmed bigint default null) returns void language plpgsql as $$
+declare v_done record;
+begin
+  update operation o set state = case when m.block <= p_confirmed then 'confirmed' else 'mined' end,
+    success = m.success, message = m.refusal, tx_hash = m."txHash",
+    block_number = m.block, block_hash = m.hash, block_time = m."minedAt", log_index = m."logIndex",
+    gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", units = m.units, carry_failures = 0,
+    spent_since = null, taken_by = null, taken_until = null
+  from (
+    -- Of one operation what comes last.
+    select distinct on (r.id) r.* from rows from (json_to_recordset(p_mined) as (id text, success boolean,
+      refusal text, "txHash" text, block bigint, hash text, "minedAt" timestamptz, "logIndex" int,
+      "gasUsed" numeric, "gasCostUsd" numeric, units numeric)) with ordinality as r
+    order by r.id, r.ordinality desc) m
+  where o.id = m.id;
+  for v_done in
+    select done.* from json_to_recordset(p_mined) as m (id text)
+    cross join lateral (
+      select x.kind, x.intent_id, x.sequence, x.block_number, x.units from operation x
+      where x.id = m.id and x.success offset 0) done
+  loop
+    -- A mint spends nothing: what its step spent was burned on another chain.
+    if v_done.kind <> 'mint' then
+      update reservation r set spent_block = v_done.block_number
+      where r.intent_id = v_done.intent_id and r.sequence = v_done.sequence;
+    end if;
+    -- What has arrived is what the next step spends. A burn has brought nothing yet.
+    if v_done.kind <> 'bridge' and v_done.units > 0 then
+      update reservation r set from_block = v_done.block_number, units = v_done.units
+      where r.intent_id = v_done.intent_id and r.fed_by = v_done.sequence;
+    end if;
+  end loop;
+  update burn b set sent = m."messageSent", burned_at = coalesce(b.burned_at, clock_timestamp())
+  from json_to_recordset(p_mined) as m (id text, success boolean, "messageSent" text)
+  where m.success and m."messageSent" is not null and b.operation_id = m.id;
+end $$;
+
+revoke execute on function forget_signature, market_reserved, refuse_change_of_late, prune_signed_amounts,
+  note_operation_times, note_attestation, set_priority, add_lent, is_step_news, is_lent_news, follow_operations,
+  order_operation, set_mined from public;
+grant execute on function market_reserved to steward_api, steward_worker;
+grant execute on function prune_signed_amounts, order_operation to steward_worker;
+grant execute on function set_mined to steward_lanes;

@@ -1,0 +1,381 @@
+-- People: users, memberships, sessions, invitations.
+
+create table app_user (
+  id text primary key,
+  email text not null check (email = lower(email) and email <> ''),
+  name text not null check (name <> ''),
+  password_hash text not null,
+  is_operator boolean not null default false,
+  created_at timestamptz not null default clock_timestamp(),
+  win bigint not null default 0,
+  win_used int not null default 0
+) with (fillfactor = 50);
+comment on table app_user is
+  'Somebody who signs in to the dashboard. An end user of an account is not one: he has a wallet.';
+comment on column app_user.password_hash is 'Argon2id with its parameters and salt, in PHC string format.';
+comment on column app_user.is_operator is 'Runs this deployment, besides being a member of accounts.';
+comment on column app_user.win is 'The clock minute (Unix time / 60) that win_used counts.';
+create unique index app_user_email on app_user (email);
+alter table app_user enable row level security;
+grant select (id, email, name, is_operator, created_at) on app_user to steward_api;
+
+create table membership (
+  account_id text references account,
+  user_id text references app_user,
+  role text not null check (role in ('owner', 'developer', 'viewer')),
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (account_id, user_id)
+);
+create index membership_user on membership (user_id);
+alter table membership enable row level security;
+create policy own_account on membership to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+grant select, delete on membership to steward_api;
+grant update (role) on membership to steward_api;
+
+create policy members on app_user for select to steward_api
+  using (id in (select membership.user_id from membership));
+
+create table user_session (
+  id text primary key,
+  token_hash bytea not null check (octet_length(token_hash) = 32) unique,
+  user_id text not null references app_user,
+  account_id text not null references account,
+  created_at timestamptz not null default clock_timestamp(),
+  last_seen_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null default clock_timestamp() + interval '30 days',
+  ended_at timestamptz,
+  user_agent text not null,
+  address text not null
+);
+comment on column user_session.token_hash is 'SHA-256 of the token. The token itself is never stored.';
+comment on column user_session.last_seen_at is 'To the minute. A session that is not used for seven days is over.';
+create index user_session_user on user_session (user_id, id);
+create index user_session_expiry on user_session (expires_at);
+alter table user_session enable row level security;
+create policy own_sessions on user_session to steward_api using (user_id = current_member());
+grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, ended_at, user_agent, address) on user_session to steward_api;
+grant update (ended_at) on user_session to steward_api;
+
+create table invitation (
+  id text primary key,
+  token_hash bytea not null check (octet_length(token_hash) = 32) unique,
+  account_id text not null references account,
+  email text check (email = lower(email) and email <> ''),
+  role text not null check (role in ('owner', 'developer', 'viewer')),
+  is_operator boolean not null default false,
+  invited_by text references app_user,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  ended_at timestamptz,
+  accepted_at timestamptz,
+  accepted_by text references app_user,
+  constraint invitation_check check ((accepted_at is null) = (accepted_by is null))
+);
+comment on column invitation.token_hash is 'SHA-256 of the token. The token itself is never stored.';
+comment on column invitation.email is 'Null: whoever has the link says his own.';
+comment on column invitation.is_operator is 'Only the owner of the database invites operators.';
+create unique index invitation_open on invitation (account_id, COALESCE(email, ''::text))
+  where accepted_at is null and ended_at is null;
+alter table invitation enable row level security;
+create policy own_account on invitation to steward_api
+  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
+grant select (id, account_id, email, role, invited_by, created_at, expires_at, ended_at, accepted_at, accepted_by) on invitation to steward_api;
+grant insert (id, token_hash, account_id, email, role, invited_by, expires_at) on invitation to steward_api;
+grant update (ended_at) on invitation to steward_api;
+
+create table member_act (
+  id bigint generated always as identity primary key,
+  account_id text not null references account,
+  user_id text not null references app_user,
+  at timestamptz not null default clock_timestamp(),
+  action text not null,
+  subject text not null,
+  detail text
+);
+comment on table member_act is 'What members have done to keys and members of their account. Append-only.';
+create index member_act_account on member_act (account_id, id);
+alter table member_act enable row level security;
+create policy own_account on member_act for select to steward_api
+  using (account_id = current_account((select true)));
+grant select on member_act to steward_api;
+
+create table sign_in_window (
+  subject bytea primary key,
+  ends_at timestamptz not null,
+  attempts int not null
+);
+comment on column sign_in_window.subject is 'SHA-256 of what is counted: an address, an e-mail, or both together.';
+create index sign_in_window_end on sign_in_window (ends_at);
+alter table sign_in_window enable row level security;
+
+create trigger member_act_kept before delete or update or truncate on member_act
+  for each statement execute function refuse_change();
+
+-- An account that has an owner keeps one, whoever changes its members. Definer: it locks the account, which
+-- decides between two owners who demote each other.
+create function keep_owner() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if old.role = 'owner' and (tg_op = 'DELETE' or new.role <> 'owner') then
+    perform from account x where x.id = old.account_id for no key update;
+    if not exists (select from membership m where m.account_id = old.account_id and m.role = 'owner'
+        and m.user_id <> old.user_id) then
+      raise exception 'An account needs an owner.' using errcode = 'restrict_violation';
+    end if;
+  end if;
+  if tg_op = 'UPDATE' then return new; end if;
+  update user_session set ended_at = clock_timestamp()
+  where user_id = old.user_id and account_id = old.account_id and ended_at is null;
+  return old;
+end $$;
+create trigger membership_owner before delete or update of role on membership
+  for each row execute function keep_owner();
+
+-- Definer: a member's acts can be written, and neither read back nor changed.
+create function note_act(p_action text, p_subject text, p_detail text) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into member_act (account_id, user_id, action, subject, detail)
+  values (current_account(), current_member(), p_action, p_subject, p_detail);
+end $$;
+
+-- Arguments: the act, the column of what it is done to, the column of its detail. Whatever the API changes is
+-- changed by a member: without one it is refused.
+create function note_member_act() returns trigger language plpgsql as $$
+declare v_row jsonb;
+begin
+  if current_user <> 'steward_api' then return null; end if;
+  v_row := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
+  perform note_act(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
+  return null;
+end $$;
+create trigger api_key_made after insert on api_key
+  for each row execute function note_member_act('key create', 'id', 'name');
+create trigger api_key_shortened after update of expires_at on api_key
+  for each row execute function note_member_act('key shorten', 'id', 'expires_at');
+create trigger api_key_revoked after update of revoked_at on api_key
+  for each row execute function note_member_act('key revoke', 'id', 'name');
+create trigger invitation_made after insert on invitation
+  for each row execute function note_member_act('member invite', 'id', 'email');
+create trigger invitation_withdrawn after update of ended_at on invitation
+  for each row execute function note_member_act('member uninvite', 'id', 'email');
+create trigger membership_changed after update of role on membership
+  for each row execute function note_member_act('member role', 'user_id', 'role');
+create trigger membership_ended after delete on membership
+  for each row execute function note_member_act('member remove', 'user_id', 'role');
+
+-- Counts an attempt. Returns the seconds until the window ends when it has had more than its limit, else null.
+create function count_attempt(p_subject text, p_limit int) returns int language plpgsql as $$
+declare w sign_in_window;
+begin
+  insert into sign_in_window as x (subject, ends_at, attempts)
+  values (sha256(convert_to(p_subject, 'UTF8')), clock_timestamp() + interval '15 minutes', 1)
+  on conflict (subject) do update set
+    attempts = case when x.ends_at <= clock_timestamp() then 1 else x.attempts + 1 end,
+    ends_at = case when x.ends_at <= clock_timestamp() then excluded.ends_at else x.ends_at end
+  returning * into w;
+  if w.attempts <= p_limit then return null; end if;
+  return greatest(1, ceil(extract(epoch from w.ends_at - clock_timestamp())));
+end $$;
+
+-- Counts an attempt to sign in before its password is looked at, so that attempts at once are counted too, and
+-- finds whose password it would have to be. Many wrong passwords for an e-mail from everywhere do not keep out
+-- whoever comes from an address at which this e-mail has signed in.
+create function begin_sign_in(p_email text, p_address text)
+returns table (user_id text, password_hash text, retry_after int)
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_pair int;
+  v_address int;
+  v_email int;
+begin
+  delete from sign_in_window where subject in (select w.subject from sign_in_window w
+    where w.ends_at < clock_timestamp() - interval '1 hour' order by w.ends_at limit 10 for update skip locked);
+  v_pair := count_attempt('pair ' || p_email || ' ' || p_address, 10);
+  v_address := count_attempt('address ' || p_address, 50);
+  v_email := count_attempt('email ' || p_email, 100);
+  select u.id, u.password_hash into user_id, password_hash from app_user u where u.email = p_email;
+  if exists (select from user_session s where s.user_id = begin_sign_in.user_id and s.address = p_address) then
+    v_email := null;
+  end if;
+  retry_after := greatest(v_pair, v_address, v_email);
+  if retry_after is not null then
+    user_id := null;
+    password_hash := null;
+  end if;
+  return next;
+end $$;
+
+-- Takes back what a sign-in counted that went well.
+create function end_sign_in(p_email text, p_address text) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  delete from sign_in_window where subject = sha256(convert_to('pair ' || p_email || ' ' || p_address, 'UTF8'));
+  update sign_in_window set attempts = greatest(0, attempts - 1)
+  where subject = sha256(convert_to('address ' || p_address, 'UTF8'));
+  update sign_in_window set attempts = greatest(0, attempts - 1)
+  where subject = sha256(convert_to('email ' || p_email, 'UTF8'));
+$$;
+
+-- Opens a session in the account that is named, else in the one that the user was in last. False: the user is a
+-- member of no such account.
+create function open_session(p_id text, p_user text, p_account text, p_token_hash bytea, p_agent text,
+  p_address text)
+returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from user_session where id in (select s.id from user_session s
+    where s.expires_at < clock_timestamp() - interval '30 days' order by s.expires_at limit 10
+    for update skip locked);
+  insert into user_session (id, token_hash, user_id, account_id, user_agent, address)
+  select p_id, p_token_hash, m.user_id, m.account_id, p_agent, p_address from membership m
+  where m.user_id = p_user and (p_account is null or m.account_id = p_account)
+  order by (select max(s.last_seen_at) from user_session s
+    where s.user_id = m.user_id and s.account_id = m.account_id) desc nulls last, m.created_at
+  limit 1;
+  return found;
+end $$;
+
+-- Who has this session, in which account and as what; and may he ask now? No row: 401. Definer: the account is
+-- not known before, so that no row policy can name it. Locks in the order user, account, session.
+create function admit_session(p_token_hash bytea, p_request text, p_limit int)
+returns table (session_id text, user_id text, email text, name text, is_operator boolean, account_id text,
+  account_name text, plan text, role text, balance bigint, win_used int, reset_at bigint, retry_after int, code int)
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  s user_session;
+  u app_user;
+  a account;
+  v_now bigint;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  select * into s from user_session x where x.token_hash = p_token_hash and x.ended_at is null
+    and x.expires_at > clock_timestamp() and x.last_seen_at > clock_timestamp() - interval '7 days';
+  if not found then return; end if;
+  select m.role into role from membership m where m.user_id = s.user_id and m.account_id = s.account_id;
+  if not found then return; end if;
+  select * into u from app_user x where x.id = s.user_id for no key update;
+  v_now := floor(extract(epoch from clock_timestamp()));
+  if v_now / 60 > u.win or v_now / 60 < u.win - 1 then
+    u.win := v_now / 60;
+    u.win_used := 0;
+  end if;
+  if u.win_used >= p_limit then
+    code := 429;
+  else
+    code := 200;
+    u.win_used := u.win_used + 1;
+    update app_user x set win = u.win, win_used = u.win_used where x.id = u.id;
+  end if;
+  select * into a from account x where x.id = s.account_id;
+  if a.suspended_at is not null then
+    if code = 200 then code := 423; end if;
+  elsif a.period < current_period() then
+    select * into a from account x where x.id = s.account_id for no key update;
+    a := renew_credits(a, p_request);
+    perform save_account(a);
+  end if;
+  if s.last_seen_at < clock_timestamp() - interval '1 minute' then
+    update user_session x set last_seen_at = clock_timestamp()
+    where x.id = s.id and x.last_seen_at = s.last_seen_at;
+  end if;
+  session_id := s.id;
+  user_id := u.id;
+  email := u.email;
+  name := u.name;
+  is_operator := u.is_operator;
+  account_id := a.id;
+  account_name := a.name;
+  plan := a.plan;
+  balance := a.granted + a.purchased;
+  win_used := u.win_used;
+  reset_at := (u.win + 1) * 60;
+  retry_after := greatest(1, reset_at - v_now);
+  return next;
+end $$;
+
+-- Ends the session of a token.
+create function end_session(p_token_hash bytea) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update user_session set ended_at = clock_timestamp() where token_hash = p_token_hash and ended_at is null;
+$$;
+
+-- Sets a password and ends all sessions of the user but the one that asks.
+create function change_password(p_user text, p_session text, p_password_hash text) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  update app_user set password_hash = p_password_hash where id = p_user;
+  update user_session set ended_at = clock_timestamp()
+  where user_id = p_user and id <> p_session and ended_at is null;
+$$;
+
+-- What an open invitation is for; no row when it was used, replaced or has expired.
+create function find_invitation(p_token_hash bytea)
+returns table (account_id text, account_name text, email text, role text, expires_at timestamptz, is_known boolean)
+language sql stable security definer set search_path = public, pg_temp as $$
+  select i.account_id, a.name, i.email, i.role, i.expires_at,
+    exists (select from app_user u where u.email = i.email)
+  from invitation i join account a on a.id = i.account_id
+  where i.token_hash = p_token_hash and i.accepted_at is null and i.ended_at is null
+    and i.expires_at > clock_timestamp()
+$$;
+
+-- Uses an invitation, once: its row is locked. A user who is new comes with a password. Null: it was used,
+-- replaced, has expired, or is for another e-mail.
+create function accept_invitation(p_token_hash bytea, p_user text, p_email text, p_name text, p_password_hash text)
+returns text language plpgsql security definer set search_path = public, pg_temp as $$
+declare i invitation;
+begin
+  select * into i from invitation x where x.token_hash = p_token_hash and x.accepted_at is null
+    and x.ended_at is null and x.expires_at > clock_timestamp() and coalesce(x.email, p_email) = p_email
+  for update;
+  if not found then return null; end if;
+  if p_password_hash is not null then
+    insert into app_user (id, email, name, password_hash) values (p_user, p_email, p_name, p_password_hash);
+  end if;
+  update app_user set is_operator = true where id = p_user and i.is_operator;
+  insert into membership (account_id, user_id, role) values (i.account_id, p_user, i.role)
+  on conflict do nothing;
+  update invitation set accepted_at = clock_timestamp(), accepted_by = p_user where id = i.id;
+  insert into member_act (account_id, user_id, action, subject, detail)
+  values (i.account_id, p_user, 'member join', i.id, i.role);
+  return i.account_id;
+end $$;
+
+-- Of the given sessions those whose users would be let in still.
+create function live_sessions(p_sessions text[]) returns setof text
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s.id from user_session s
+  join membership m on m.user_id = s.user_id and m.account_id = s.account_id
+  join account a on a.id = s.account_id
+  where s.id = any (p_sessions) and s.ended_at is null and s.expires_at > clock_timestamp()
+    and s.last_seen_at > clock_timestamp() - interval '7 days' and a.suspended_at is null
+$$;
+
+-- The accounts that a user is a member of. Definer: row policies let the API see one account at a time.
+create function list_memberships(p_user text)
+returns table (account_id text, account_name text, role text)
+language sql stable security definer set search_path = public, pg_temp as $$
+  select m.account_id, a.name, m.role from membership m join account a on a.id = m.account_id
+  where m.user_id = p_user order by a.name, a.id
+$$;
+
+-- Ends a session and opens another one of its user in its place, in another of his accounts. It lasts no longer than
+-- the first one would have. False: that one is over, or the user is no member there.
+create function switch_session(p_token_hash bytea, p_account text, p_id text, p_new_hash bytea)
+returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+declare s user_session;
+begin
+  update user_session x set ended_at = clock_timestamp()
+  where x.token_hash = p_token_hash and x.ended_at is null and x.expires_at > clock_timestamp()
+    and exists (select from membership m where m.user_id = x.user_id and m.account_id = p_account)
+  returning * into s;
+  if not found then return false; end if;
+  insert into user_session (id, token_hash, user_id, account_id, expires_at, user_agent, address)
+  values (p_id, p_new_hash, s.user_id, p_account, s.expires_at, s.user_agent, s.address);
+  return true;
+end $$;
+
+revoke execute on function keep_owner, note_act, note_member_act, count_attempt, begin_sign_in, end_sign_in,
+  open_session, admit_session, end_session, change_password, find_invitation, accept_invitation, live_sessions,
+  list_memberships, switch_session from public;
+grant execute on function note_act, begin_sign_in, end_sign_in, open_session, admit_session, end_session,
+  change_password, find_invitation, accept_invitation, live_sessions, list_memberships, switch_session to steward_api;
