@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createRoom } from '../api/http/room.js'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import express, { type RequestHandler } from 'express'
@@ -53,7 +52,6 @@ function serveApi(own: Pick<Services, 'log' | 'requestLog'>): Server {
     temporal: {} as Client,
     ...nodes,
     prober,
-    room: createRoom(db),
     shield: createShield(),
     dashboard: { passwords: createPasswords() },
   }

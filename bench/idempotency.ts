@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRoom } from '../api/http/room.js'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '@temporalio/client'
 import { createPasswords } from '../api/http/passwords.js'
@@ -90,8 +89,7 @@ async function startServer() {
   const readProgress = () => Promise.resolve(undefined)
   const log = createLog('api', 'silent')
   const streams = createStreams(db, log)
-  const room = createRoom(db)
-  const server = createApiServer({ ...parts, readProgress, streams, room, log })
+  const server = createApiServer({ ...parts, readProgress, streams, log })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
