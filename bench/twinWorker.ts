@@ -3,17 +3,14 @@ import { Client } from '@temporalio/client'
 import { TypedSearchAttributes } from '@temporalio/common'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { inTurns } from './callers.js'
-import { createLog } from '../log.js'
-import { BUILD_ID } from '../temporal/build.js'
 import { onceHere } from '../temporal/start.js'
-import { builtBy, searchAttributes } from '../temporal/searchAttributes.js'
+import { searchAttributes } from '../temporal/searchAttributes.js'
 import { MOST_STARTS } from '../worker/starting.js'
-import { lightenWorkflowThreads } from '../worker/workflowThreads.js'
 import type { ExecuteIntentInput } from '../workflows/executeIntent.js'
 import type { TwinInput } from './twinWorkflow.js'
 
 /**
- * A worker of workflows that do nothing, on the settings and threads of `worker/main.ts`, which starts them as that one
+ * A worker of workflows that do nothing, on the settings of `worker/main.ts`, which starts them as that one
  * does. A process of its own, begun with the server's address and the queue. It is told by IPC what to start, and tells
  * when it serves and each time that a workflow comes to its end.
  */
@@ -41,11 +38,10 @@ const activities = Object.fromEntries(names.map((name) => [name, step]))
 
 const [address = '', taskQueue = ''] = process.argv.slice(2)
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: ['SIGTERM'] })
-lightenWorkflowThreads(createLog('twin', 'error'))
 const connection = await NativeConnection.connect({ address })
 const client = new Client({ connection })
 const worker = await Worker.create({
-  ...{ connection, taskQueue, buildId: BUILD_ID, ...SLOTS },
+  ...{ connection, taskQueue, ...SLOTS },
   activities,
   workflowsPath: fileURLToPath(new URL('twinWorkflow.ts', import.meta.url)),
 })
@@ -78,6 +74,5 @@ function attributesOf({ intentId, accountId, walletId, plan }: ExecuteIntentInpu
     { key: searchAttributes.intentAction, value: 'lend' },
     { key: searchAttributes.sourceChain, value: chain },
     { key: searchAttributes.targetChain, value: chain },
-    builtBy,
   ])
 }
