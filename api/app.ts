@@ -2,7 +2,9 @@ import express, {
   Router,
   type ErrorRequestHandler,
   type Express,
+  type Request,
   type RequestHandler,
+  type Response,
 } from 'express'
 import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
@@ -29,7 +31,6 @@ export function createApp(services: Services): Express {
   const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(helmet())
   app.use(openRequest(services, answerError))
   // Before the rest: most requests go there, and each route that is asked first costs them time.
   app.use('/v1', versionOne(services))
@@ -130,10 +131,12 @@ function openRequest(
   { log, requestLog }: Services,
   answerError: ErrorRequestHandler,
 ): RequestHandler {
+  const security = readSecurityHeaders()
   return (request, response, next) => {
     const requestId = newId('req_')
     const at = new Date()
     const started = performance.now()
+    for (const [name, value] of security) response.setHeader(name, value)
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
     // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
@@ -159,6 +162,17 @@ function openRequest(
     })
     next()
   }
+}
+
+/** What helmet sets is the same on every answer: it is asked once. */
+function readSecurityHeaders(): [string, string][] {
+  const headers = new Map<string, string>()
+  const response = {
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    removeHeader: () => undefined,
+  }
+  helmet()({} as Request, response as unknown as Response, () => undefined)
+  return [...headers]
 }
 
 /** For the log: Express has forgotten it when an error is answered. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Facts } from '../test/e2e/stack.js'
@@ -11,9 +12,10 @@ export type Answered = {
 }
 
 /**
- * Callers of the API with the demo account's key who keep their connections, one request at a time on each.
+ * Callers of the API with the demo account's key who keep their connections, one request at a time on each. Every POST
+ * has an `Idempotency-Key`, as those of our clients.
  *
- * @returns `postEach`, and `hangUp`, which closes the connections; whoever posts then opens new ones.
+ * @returns `post`, `postEach`, and `hangUp`, which closes the connections; the next POST opens a new one.
  */
 export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -21,7 +23,8 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
   const post = (path: string, body: unknown) =>
     new Promise<Answered>((resolve, reject) => {
       const [sentAt, begun] = [Date.now(), performance.now()]
-      const sent = request(`${hostUrl}/v1${path}`, { method: 'POST', agent, headers })
+      const named = { ...headers, 'idempotency-key': randomUUID() }
+      const sent = request(`${hostUrl}/v1${path}`, { method: 'POST', agent, headers: named })
       sent.on('error', reject)
       sent.on('response', (response) => {
         text(response)
@@ -35,6 +38,7 @@ export function createCallers({ hostUrl, apiKey }: Facts, connections: number) {
       sent.end(JSON.stringify(body))
     })
   return {
+    post,
     /** The 201s to one POST for each item, as many at once as there are connections. */
     postEach: async <T>(items: T[], path: string, bodyOf: (item: T) => unknown) =>
       inTurns(items, connections, async (item) => {

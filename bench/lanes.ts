@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -12,30 +11,25 @@ import { createWorld, type World } from '../test/lanes/world/fixture.js'
 import { startTemplate } from '../test/support/database.js'
 import { createRunFolder } from '../test/support/runFolder.js'
 import { inTurns } from './callers.js'
-import { profiling } from './profiles.js'
-import { addUp, perItem, readCpu, readMemory, readThreads, spent, sum, type Cpu } from './usage.js'
+import { sendSingly } from './singly.js'
+import { sum } from './usage.js'
+import { printVerdict, type Line } from './verdict.js'
 import type { Wallet } from '../db/tenants/wallets.js'
 
 /**
  * Operations handed straight to the lanes, all before signer and lanes start: how many a second are executed, counted
- * by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill. Blocks
- * hold 300 Mgas, some 1,300 deposits in bundles, so that the chain bounds none of the goals.
- *
- * Beside them what a transaction relay did on such a machine, one transaction each, with blocks of a second. What takes
- * no more than two blocks or three is run several times, and its mean counts.
- * @see https://github.com/joshstevens19/rrelayer
+ * by what the chain has moved; also when both are killed half-way. `wallets x operations`, `!` with the kill. Beside
+ * them a script that sends as many transfers, one transaction each, and stores nothing (`sendSingly`).
  */
 const { values } = parseArgs({
   options: {
-    scenarios: { type: 'string', default: '1x500,50x10,50x60,50x60!' },
+    scenarios: { type: 'string', default: '1x500,50x60,50x60!' },
     lanes: { type: 'string', default: '2' },
     block: { type: 'string', default: '1' },
-    /** A folder for profiles of signer and lanes, which are then printed. They cost time of their own. */
-    profile: { type: 'string' },
   },
 })
-const relayed: Record<string, number> = { '1x500': 59, '50x10': 207, '50x60': 114 }
-const BUNDLED_PER_SECOND = 300
+/** Of the script's operations a second. */
+const MIN_SHARE = 0.5
 const FULL_SPEED_SECONDS = 10
 
 const LANES = Number(values.lanes)
@@ -43,17 +37,11 @@ const BLOCK_SECONDS = Number(values.block)
 /** Base units of one deposit. */
 const UNITS = 10_000n
 const SAMPLE_MS = 250
-/** So few are over after two blocks or three, as it happens. */
-const FEW_OPERATIONS = 1_000
-const TURNS_OF_FEW = 3
 /** Over so long a rate is taken. */
 const WINDOW_SECONDS = 3
-/** Nothing happens for so long: what is not executed then is lost. */
-const PATIENCE_MS = 90_000
-/** Until a process has written its profile. */
-const WRITING_MS = 2_000
+/** Without progress for so long, what is not executed counts as lost. */
+const PATIENCE_MS = 30_000
 const root = fileURLToPath(new URL('..', import.meta.url))
-const profiles = profiling(values.profile)
 /** As a deployment runs them. */
 const compiled = await compileServices()
 
@@ -61,24 +49,11 @@ type Scenario = { name: string; wallets: number; each: number; isKilled: boolean
 type Service = { role: 'lanes' | 'signer'; child: ChildProcess }
 /** How many were executed at which time, seconds since the start. */
 type Sample = { at: number; executed: number }
-type Turn = { wallets: Wallet[]; ran: Ran }
-type Ran = {
-  samples: Sample[]
-  seconds: number
-  cpu: Cpu
-  memory: Cpu
-  killedAt: number | undefined
-}
+type Ran = { samples: Sample[]; seconds: number; killedAt: number | undefined }
+type Judged = { lines: Line[]; faults: string[] }
 
-const server = { pid: 0 }
 const folder = await createRunFolder()
-const template = await startTemplate({
-  ...folder,
-  guard(pid) {
-    server.pid = pid
-    folder.guard(pid)
-  },
-})
+const template = await startTemplate(folder)
 try {
   await measure()
 } finally {
@@ -89,14 +64,18 @@ try {
 async function measure(): Promise<void> {
   await keepDurable()
   const world = await createWorld({ lanes: LANES, blockTimeSeconds: BLOCK_SECONDS })
+  const judged: Judged[] = []
   try {
     await claimNetwork(world.db, 'devnet')
     await world.driver().db.destroy()
-    for (const scenario of readScenarios()) await run(world, scenario)
+    for (const scenario of readScenarios()) judged.push(await run(world, scenario))
   } finally {
     await world.stop()
   }
-  console.log(`Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`)
+  printVerdict(
+    judged.flatMap(({ lines }) => lines),
+    judged.flatMap(({ faults }) => faults),
+  )
 }
 
 /** Tests give up their data for speed; what is measured here writes as a deployment does. */
@@ -116,34 +95,22 @@ function readScenarios(): Scenario[] {
   })
 }
 
-async function run(world: World, scenario: Scenario): Promise<void> {
-  const isLittle = scenario.wallets * scenario.each < FEW_OPERATIONS
-  const turns: Turn[] = []
-  while (turns.length < (isLittle ? TURNS_OF_FEW : 1)) turns.push(await runOnce(world, scenario))
-  await report(world, scenario, turns)
-}
-
-async function runOnce(world: World, scenario: Scenario): Promise<Turn> {
+async function run(world: World, scenario: Scenario): Promise<Judged> {
   const { wallets: count, each } = scenario
-  // Twice what is needed: what is executed twice has money to move.
+  // Twice what is needed: an operation that is executed twice has money to move.
   const wallets = await world.createWallets(count, 2n * UNITS * BigInt(each))
   const orders = wallets.flatMap((wallet) => Array.from({ length: each }, () => wallet))
   await inTurns(orders, 8, (wallet) => world.lend(wallet, UNITS))
-  return { wallets, ran: await execute(world, scenario, await countEnded(world)) }
+  const ran = await execute(world, scenario, await countEnded(world))
+  const script = scenario.isKilled ? undefined : await sendSingly(world, orders.length)
+  return judge(world, { scenario, wallets, ran, script })
 }
 
 async function execute(world: World, scenario: Scenario, before: number): Promise<Ran> {
   const total = scenario.wallets * scenario.each
   let services = await startServices(world)
-  const pids = () => ({
-    ...Object.fromEntries(services.map(({ role, child }) => [role, child.pid ?? 0])),
-    postgres: server.pid,
-    node: world.node.pid,
-  })
   const samples: Sample[] = []
-  let [cpuBefore, cpu] = [readCpu(pids()), {}]
   let killedAt: number | undefined
-  const threads = profile(services)
   const begun = performance.now()
   const now = () => (performance.now() - begun) / 1_000
   for (let last = { executed: -1, at: 0 }; ;) {
@@ -153,33 +120,15 @@ async function execute(world: World, scenario: Scenario, before: number): Promis
     if (executed > last.executed) last = { executed, at: performance.now() }
     if (executed >= total || performance.now() - last.at > PATIENCE_MS) break
     if (scenario.isKilled && killedAt === undefined && executed > total / 2) {
-      cpu = spent(cpuBefore, readCpu(pids()))
       await end(services, 'SIGKILL')
       killedAt = now()
       services = await startServices(world)
-      cpuBefore = readCpu(pids())
     }
     await sleep(SAMPLE_MS)
   }
   const seconds = now()
-  const [rest, memory] = [spent(cpuBefore, readCpu(pids())), readMemory(pids())]
-  await threads(total)
   await end(services, 'SIGTERM')
-  return { samples, seconds, cpu: addUp([cpu, rest]), memory, killedAt }
-}
-
-/** Begins profiles, when that was asked for; the function prints them. Of those who are killed there are none. */
-function profile(services: Service[]): (operations: number) => Promise<void> {
-  if (!values.profile) return () => Promise.resolve()
-  const own = services.map(({ role, child }) => ({ name: role, pid: child.pid ?? 0 }))
-  const before = own.map(({ pid }) => readThreads(pid))
-  profiles.toggle(own.map(({ pid }) => pid))
-  return async (intents) => {
-    const used = own.map(({ pid }, i) => spent(before[i] ?? {}, readThreads(pid)))
-    profiles.toggle(own.map(({ pid }) => pid))
-    await sleep(WRITING_MS)
-    for (const [i, one] of own.entries()) profiles.report(one, { threads: used[i] ?? {}, intents })
-  }
+  return { samples, seconds, killedAt }
 }
 
 /** What a workflow's activity does for what was turned away: it hands it in once more. */
@@ -211,7 +160,6 @@ async function start(world: World, role: Service['role']): Promise<Service> {
       ...nodeEnv,
       ...{ NETWORK: 'devnet', DEVNET_FILE: join(world.folder, 'devnet.json'), LOG_LEVEL: 'error' },
       ...{ DATABASE_URL: url, LANES_PER_CHAIN: String(LANES), NODE_OPTIONS: '' },
-      ...profiles.env,
       ...{ RPC_URL_ETHEREUM_SEPOLIA: away, RPC_URL_BASE_SEPOLIA: away, ATTESTATION_URL: away },
       ...{ RPC_URL_ARBITRUM_SEPOLIA: world.node.url, KEK_FILE: join(world.folder, 'kek') },
     },
@@ -227,61 +175,34 @@ async function end(services: Service[], signal: 'SIGKILL' | 'SIGTERM'): Promise<
   await Promise.all(ended)
 }
 
-async function report(world: World, scenario: Scenario, turns: Turn[]): Promise<void> {
+type Result = { scenario: Scenario; wallets: Wallet[]; ran: Ran; script: number | undefined }
+
+/** `script`: operations a second of the script. */
+async function judge(world: World, { scenario, wallets, ran, script }: Result): Promise<Judged> {
   const { name, each } = scenario
-  const [wallets, runs] = [turns.flatMap((turn) => turn.wallets), turns.map(({ ran }) => ran)]
-  const total = wallets.length * each
   const left = await Promise.all(wallets.map(({ address }) => world.usdcOf(address)))
   const moved = left.map((units) => Number((2n * UNITS * BigInt(each) - units) / UNITS))
   const lost = sum(moved.map((count) => Math.max(0, each - count)))
   const double = sum(moved.map((count) => Math.max(0, count - each)))
-  const seconds = sum(runs.map((ran) => ran.seconds))
-  const perSecond = total / seconds
-  const best = Math.max(...runs.map(({ samples }) => bestOf(samples)))
-  const cpu = perItem(addUp(runs.map((ran) => ran.cpu)), total)
-  const ms = Object.entries(cpu).map(([process, used]) => `${process} ${used.toFixed(1)}`)
-  const mb = Object.entries(runs.at(-1)?.memory ?? {}).map(
-    ([process, size]) => `${process} ${Math.round(size)}`,
-  )
-  console.log(
-    `${name}: ${total} operations in ${seconds.toFixed(1)} s, ${perSecond.toFixed(0)} a second` +
-      `${turnsText(total, runs)} (best second ${best.toFixed(0)}), ` +
-      `${await operationsPerBundle(world, wallets)} a bundle, lost ${lost}, double ${double}\n` +
-      `  CPU ms each: ${ms.join(', ')}; MB: ${mb.join(', ')}`,
-  )
-  const recovered = Math.max(0, ...runs.map((ran) => secondsToFullSpeed(ran) ?? 0))
-  if (recovered > 0) console.log(`  full speed ${recovered.toFixed(1)} s after the kill`)
-  const goal = scenario.isKilled ? 0 : goalOf(name)
-  if (goal > 0) console.log(`  goal: ${goal} a second (a relay: ${relayed[name] ?? 'not known'})`)
-  const isSlow = perSecond < goal || recovered > FULL_SPEED_SECONDS
-  if (lost > 0 || double > 0 || isSlow) process.exitCode = 1
-}
-
-/** How many a second in each of several turns. */
-function turnsText(total: number, runs: Ran[]): string {
-  if (runs.length === 1) return ''
-  const rates = runs.map(({ seconds }) => (total / runs.length / seconds).toFixed(0))
-  return ` (in turns ${rates.join(', ')})`
-}
-
-/** Only many wallets with a backlog can fill bundles and blocks. */
-function goalOf(name: string): number {
-  return name === '50x60' ? BUNDLED_PER_SECOND : (relayed[name] ?? 0)
-}
-
-async function operationsPerBundle({ db }: World, wallets: Wallet[]): Promise<string> {
-  const [first] = wallets
-  const { rows } = await db.raw<{ rows: { each: string | null }[] }>(
-    `select (count(*)::numeric / nullif(count(distinct tx_id), 0))::numeric(6, 1)::text as each
-     from operation where wallet_id = any (?)`,
-    [wallets.map(({ id }) => id)],
-  )
-  return first ? (rows[0]?.each ?? '0') : '0'
-}
-
-/** The most that were executed within a second, as a rate over the three seconds around it. */
-function bestOf(samples: Sample[]): number {
-  return Math.max(0, ...samples.map((sample) => rateAt(samples, sample)))
+  const steward = (wallets.length * each) / ran.seconds
+  const speed = script === undefined ? {} : { baseline: script, atLeast: MIN_SHARE }
+  const recovered = secondsToFullSpeed(ran)
+  const killed =
+    recovered === undefined
+      ? []
+      : [
+          {
+            ...{ metric: `${name}: seconds to full speed`, steward: recovered },
+            atMost: FULL_SPEED_SECONDS,
+          },
+        ]
+  return {
+    lines: [{ metric: `${name}: operations a second`, steward, ...speed }, ...killed],
+    faults: [
+      ...(lost > 0 ? [`${name}: ${lost} lost`] : []),
+      ...(double > 0 ? [`${name}: ${double} twice`] : []),
+    ],
+  }
 }
 
 function rateAt(samples: Sample[], { at, executed }: Sample): number {

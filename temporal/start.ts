@@ -1,6 +1,7 @@
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common'
 import {
   WorkflowExecutionAlreadyStartedError,
+  isGrpcServiceError,
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
@@ -11,7 +12,7 @@ import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
-import { searchAttributes } from './searchAttributes.js'
+import { builtBy, searchAttributes } from './searchAttributes.js'
 import type { Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Funding } from '../db/intents/fundings.js'
@@ -24,9 +25,6 @@ import type { fundWallet } from '../workflows/fundWallet.js'
  * tells Temporal so before.
  */
 const TASK_MS = 5_000
-
-/** The row is stored before: a start without an answer is repeated. */
-const START_MS = 1_500
 
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
@@ -91,7 +89,7 @@ async function startExecution(
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await temporal.withDeadline(Date.now() + START_MS, () =>
+  await startListed(attributesOf(intent, userId), (typedSearchAttributes) =>
     temporal.workflow.start<typeof executeIntent>('executeIntent', {
       workflowIdConflictPolicy: 'USE_EXISTING',
       ...options,
@@ -102,17 +100,17 @@ async function startExecution(
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
-      typedSearchAttributes: attributesOf(intent, userId),
+      typedSearchAttributes,
     }),
   )
 }
 
-function attributesOf(intent: Intent, userId: string): TypedSearchAttributes {
+function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
   const { accountId, walletId, action, requestId, retryOf, plan } = intent
   const [first] = plan?.steps ?? []
   const source = first ? spendingChain(first) : intent.fromChain
   const target = plan?.targetChain ?? intent.chain
-  const pairs: SearchAttributePair[] = [
+  return [
     { key: searchAttributes.accountId, value: accountId },
     { key: searchAttributes.walletId, value: walletId },
     { key: searchAttributes.userId, value: userId },
@@ -122,7 +120,6 @@ function attributesOf(intent: Intent, userId: string): TypedSearchAttributes {
     ...(source ? [{ key: searchAttributes.sourceChain, value: source }] : []),
     ...(target ? [{ key: searchAttributes.targetChain, value: target }] : []),
   ]
-  return new TypedSearchAttributes(pairs)
 }
 
 function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {
@@ -141,13 +138,13 @@ export async function startFunding(
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
-  const typedSearchAttributes = new TypedSearchAttributes([
+  const listed = [
     { key: searchAttributes.accountId, value: accountId },
     { key: searchAttributes.walletId, value: walletId },
     { key: searchAttributes.intentAction, value: 'fund' },
-  ])
+  ]
   await startOrFind(() =>
-    temporal.withDeadline(Date.now() + START_MS, () =>
+    startListed(listed, (typedSearchAttributes) =>
       temporal.workflow.start<typeof fundWallet>('fundWallet', {
         workflowIdConflictPolicy: 'USE_EXISTING',
         ...options,
@@ -178,6 +175,35 @@ export const factsOf = (start: Start) =>
   'intent' in start
     ? { intent: start.intent.id, requestId: start.intent.requestId }
     : { funding: start.funding.id }
+
+/** Servers let a client say it; should one refuse, this process says it no more, and the server lists it by itself. */
+let tellsBuild = true
+const INVALID_ARGUMENT = 3
+
+/** Starts a workflow that is listed by `pairs` and by the build that works on it. */
+export async function startListed<Handle>(
+  pairs: SearchAttributePair[],
+  start: (attributes: TypedSearchAttributes) => Promise<Handle>,
+): Promise<Handle> {
+  if (tellsBuild) {
+    try {
+      return await start(new TypedSearchAttributes([...pairs, builtBy]))
+    } catch (error) {
+      if (!refusesBuild(error)) throw error
+      tellsBuild = false
+    }
+  }
+  return start(new TypedSearchAttributes(pairs))
+}
+
+function refusesBuild(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown }
+  return (
+    isGrpcServiceError(cause) &&
+    (cause.code as number) === INVALID_ARGUMENT &&
+    cause.details.includes(builtBy.key.name)
+  )
+}
 
 /** False when there was a run already. */
 async function startOrFind(start: () => Promise<unknown>): Promise<boolean> {

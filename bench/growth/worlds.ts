@@ -1,9 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { connect, type Db } from '../../db/connection/connect.js'
+import type { Readable } from 'node:stream'
+import { claimNetwork, connect, type Db } from '../../db/connection/connect.js'
 import { migrate } from '../../db/connection/migrate.js'
 import {
   removeEmbeddedPostgres,
@@ -25,6 +26,7 @@ export type World = {
   clean(): Promise<void>
 }
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const passwords = { api: 'api', worker: 'worker', lanes: 'lanes', signer: 'signer' }
 
 /**
@@ -88,6 +90,7 @@ async function createWorld({ url: server, size, watch, stops }: Making): Promise
   const owner = connect(url, 2)
   stops.push(() => owner.destroy())
   const started = performance.now()
+  await claimNetwork(owner, 'testnet')
   const filled = await fill({ owner, url }, size)
   const seconds = Math.round((performance.now() - started) / 1_000)
   console.log(`${size} intents stored in ${seconds} s, ${await readSize(watch, name)}`)
@@ -139,20 +142,46 @@ async function readPages(watch: Db, name: string): Promise<number> {
   return Number(rows[0].pages)
 }
 
+/** The process of a deployment, with nodes and Temporal away. */
 async function startApi(url: string): Promise<{ port: number; stop(): Promise<void> }> {
-  const file = fileURLToPath(new URL('../apiServer.ts', import.meta.url))
-  const child = fork(file, ['steward', url], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const [port] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The API did not start.'))),
-  ])) as [number]
-  return { port, stop: () => stopApi(child) }
+  const away = 'http://127.0.0.1:1'
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'api/main.ts')], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      ...{ NETWORK: 'testnet', DATABASE_URL: url, API_PORT: '0', TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      ...{ RPC_URL_ETHEREUM_SEPOLIA: away, RPC_URL_ARBITRUM_SEPOLIA: away },
+      RPC_URL_BASE_SEPOLIA: away,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const port = await Promise.race([
+    readPort(child.stdout),
+    exited.then(() => Promise.reject(new Error('The API did not start.'))),
+  ])
+  return {
+    port,
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
 }
 
-async function stopApi(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit')
-  child.disconnect()
-  await exited
+/** The port in the first log line that has one. What follows is discarded. */
+function readPort(output: Readable): Promise<number> {
+  return new Promise((resolve) => {
+    let text = ''
+    const read = (chunk: Buffer) => {
+      text += String(chunk)
+      const port = /"port":(\d+)/.exec(text)?.[1]
+      if (!port) return
+      output.off('data', read).resume()
+      resolve(Number(port))
+    }
+    output.on('data', read)
+  })
 }
 
 /** A sample no longer than the shortest one, so that all worlds are asked for as many different rows. */

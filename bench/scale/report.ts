@@ -1,18 +1,10 @@
 import { cpus, loadavg } from 'node:os'
 import { quantile } from '../callers.js'
+import { printVerdict } from '../verdict.js'
 import { costsOf, type Cost, type Counters } from './counters.js'
 import type { Verdict } from '../../test/chaos/verdict.js'
 import type { Round } from './lending.js'
 import type { Shares } from './shares.js'
-
-/** What a wallet or an intent lost, and what was done twice. */
-const lostKinds = [
-  'stuck',
-  'completedWithoutMoney',
-  'notConserved',
-  'failedWithMoneyMoved',
-] as const
-const doubledKinds = ['double', 'faults'] as const
 
 const tenth = (value: number) => Math.round(value * 10) / 10
 
@@ -31,20 +23,29 @@ export type Found = {
 
 /** Prints what came of it, who has done what, and what an intent cost. */
 export function report(found: Found): void {
-  const { rounds, verdict, processes } = found
+  const { rounds, processes } = found
   console.log('Lends on one chain, posted at once; times in ms.')
   console.table(Object.fromEntries(rounds.map((round) => [round.name, describe(round)])))
-  const count = (kinds: readonly (keyof Verdict)[]) =>
-    kinds.reduce((sum, kind) => sum + verdict[kind].length, 0)
-  console.log(`lost ${count(lostKinds)}, doubled ${count(doubledKinds)}`)
-  for (const [kind, all] of Object.entries(verdict)) {
-    for (const one of all.slice(0, 10)) console.log(`  ${kind}: ${one}`)
-  }
   for (const { name, shares } of rounds) {
     console.log(`Who has done what, ${name}: ${describeShares(shares)}`)
   }
   console.table(Object.fromEntries(processes.map((one) => [one.name, describeProcess(one)])))
   for (const line of describeCosts(found)) console.log(line)
+  judgeRounds(found)
+}
+
+/** Rounds with a kill beside the undisturbed one. Only what was lost or doubled is a fault. */
+function judgeRounds({ rounds, verdict }: Found): void {
+  const [undisturbed, ...disturbed] = rounds
+  const rate = (round?: Round) => (round ? round.completed / round.seconds : NaN)
+  const lines = disturbed.map((round) => ({
+    metric: `lends a second, ${round.name}`,
+    ...{ steward: rate(round), baseline: rate(undisturbed) },
+  }))
+  const faults = Object.entries(verdict).flatMap(([kind, all]) =>
+    all.map((one: string) => `${kind}: ${one}`),
+  )
+  printVerdict(lines, faults)
 }
 
 /**

@@ -42,6 +42,7 @@ afterEach(async () => {
 let asked: number
 /** Says that all is well. */
 const presence = {
+  isThere: () => Promise.resolve(true),
   untilThere() {
     asked += 1
     return Promise.resolve()

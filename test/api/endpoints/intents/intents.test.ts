@@ -131,6 +131,7 @@ describe('POST /v1/intents', () => {
       ...{ SourceChain: 'base-sepolia', TargetChain: 'base-sepolia' },
       RequestId: answer.headers.get('x-request-id'),
       UserId: expect.any(String),
+      BuildIds: ['unversioned', expect.stringMatching(/^unversioned:steward-[0-9a-f]{16}$/)],
     })
   })
 
