@@ -51,10 +51,7 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/docs ./docs
-# Bundles the workflows now, so that workers start quicker and write nothing.
-RUN node --input-type=module --eval "import { loadWorkflowBundle } from '/app/dist/worker/workflowBundle.js'; \
-  await loadWorkflowBundle()" \
-  && mkdir -p /var/lib/steward && chown node:node /var/lib/steward && chmod 700 /var/lib/steward
+RUN mkdir -p /var/lib/steward && chown node:node /var/lib/steward && chmod 700 /var/lib/steward
 USER node
 EXPOSE 3000
 CMD ["node", "dist/api/main.js"]

@@ -107,6 +107,7 @@ const schemas = {
     ...temporal,
     ...prices,
     BRIDGE_GIVE_UP_HOURS: wholeNumber(1, 8_760, 72),
+    WORKER_ROLLOUT: z.enum(['automatic', 'manual']).default('automatic'),
     EVENTS_KEPT_DAYS: wholeNumber(31, 3_650, 90),
     WEBHOOK_KEY_FILE: z.string().min(1).optional(),
   }),

@@ -1,28 +1,41 @@
-/** `atOnce`: calls of one key that run at the same time; `waiting`: calls of one key that wait behind them. */
-export type Limits = { atOnce: number; waiting: number }
+/** `atOnce`: calls of one key that run at the same time; `patienceMs`: how long a call waits for its turn. */
+export type Limits = { atOnce: number; patienceMs: number }
 
-type Line = { running: number; waiting: (() => void)[] }
+type Line = { running: number; waiting: Set<() => void> }
 
 /**
  * Limits how many calls of one key run at once. The others wait in their order, so that they take no resources that
  * calls of other keys need.
  *
- * @param refuse - Makes the error of a call that finds too many waiting.
+ * @param refuse - Makes the error of a call whose turn does not come in time.
  */
-export function createLimiter({ atOnce, waiting: mostWaiting }: Limits, refuse: () => Error) {
+export function createLimiter({ atOnce, patienceMs }: Limits, refuse: () => Error) {
   const lines = new Map<string, Line>()
+
+  function waitForTurn({ waiting }: Line): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer)
+        waiting.delete(begin)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        waiting.delete(begin)
+        reject(refuse())
+      }, patienceMs)
+      waiting.add(begin)
+    })
+  }
+
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { running: 0, waiting: [] }
+    const line = lines.get(key) ?? { running: 0, waiting: new Set() }
     lines.set(key, line)
     if (line.running < atOnce) line.running += 1
-    else {
-      if (line.waiting.length >= mostWaiting) throw refuse()
-      await new Promise<void>((resolve) => line.waiting.push(resolve))
-    }
+    else await waitForTurn(line)
     try {
       return await work()
     } finally {
-      const next = line.waiting.shift()
+      const [next] = line.waiting
       // The next call takes over the place, so that none comes in between.
       if (next) next()
       else line.running -= 1

@@ -2,9 +2,7 @@ import express, {
   Router,
   type ErrorRequestHandler,
   type Express,
-  type Request,
   type RequestHandler,
-  type Response,
 } from 'express'
 import helmet from 'helmet'
 import { newId } from '../db/connection/ids.js'
@@ -31,6 +29,7 @@ export function createApp(services: Services): Express {
   const answerError = handleErrors(services.log)
   app.disable('x-powered-by')
   app.disable('etag')
+  app.use(helmet())
   app.use(openRequest(services, answerError))
   // Before the rest: most requests go there, and each route that is asked first costs them time.
   app.use('/v1', versionOne(services))
@@ -131,12 +130,10 @@ function openRequest(
   { log, requestLog }: Services,
   answerError: ErrorRequestHandler,
 ): RequestHandler {
-  const security = readSecurityHeaders()
   return (request, response, next) => {
     const requestId = newId('req_')
     const at = new Date()
     const started = performance.now()
-    for (const [name, value] of security) response.setHeader(name, value)
     response.locals.requestId = requestId
     response.setHeader('X-Request-Id', requestId)
     // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
@@ -162,17 +159,6 @@ function openRequest(
     })
     next()
   }
-}
-
-/** What helmet sets is the same on every answer: it is asked once. */
-function readSecurityHeaders(): [string, string][] {
-  const headers = new Map<string, string>()
-  const response = {
-    setHeader: (name: string, value: string) => headers.set(name, value),
-    removeHeader: () => undefined,
-  }
-  helmet()({} as Request, response as unknown as Response, () => undefined)
-  return [...headers]
 }
 
 /** For the log: Express has forgotten it when an error is answered. */

@@ -3,7 +3,6 @@ import { connectChains } from '../chains/connect.js'
 import { hashQuickly } from '../chains/keccak.js'
 import { createPasswords } from './http/passwords.js'
 import { createRequestLog } from './http/requestLog.js'
-import { createRoom } from './http/room.js'
 import { createShield } from './http/shield.js'
 import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
@@ -33,7 +32,6 @@ const requestLog = createRequestLog(logDb, log)
 onStop(() => requestLog.stop())
 const temporal = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => temporal.connection.close())
-const room = createRoom(db)
 
 const shield = createShield()
 const readProgress = createProgressReader(temporal)
@@ -50,7 +48,7 @@ const dashboard = {
 const streams = createStreams(db, log)
 listenToEvents(config.directDatabaseUrl, stopping, streams.feed.wake)
 const guards = { fundingLimits, shield, streams, requestLog, log, dashboard }
-const parts = { ...planning, prober, temporal, room, readProgress, ...guards }
+const parts = { ...planning, prober, temporal, readProgress, ...guards }
 const server = createApiServer(parts)
 server.listen(config.API_PORT, config.API_HOST)
 await once(server, 'listening')

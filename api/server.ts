@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { newId } from '../db/connection/ids.js'
 import { invalidRequest } from '../domain/errors.js'
-import { withPrototypesOf } from './http/prototypes.js'
 import { networkAddress } from './http/browser.js'
 import { windowHeaders } from './http/window.js'
 import { createApp } from './app.js'
@@ -25,8 +24,7 @@ const DRAIN_MS = 50
 
 /** The API as an HTTP server that does not listen yet. */
 export function createApiServer(services: Services): Server {
-  const app = createApp(services)
-  const server = createServer({ ...timeouts, ...withPrototypesOf(app) }, app)
+  const server = createServer(timeouts, createApp(services))
   return server.on('clientError', answerUnreadable(services))
 }
 

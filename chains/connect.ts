@@ -2,7 +2,7 @@ import { whyNot, type Capability, type Finding } from '../domain/capability.js'
 import { rpcVariable, type Chain, type ChainName, type Registry } from './registry.js'
 import { createEndpoint } from './rpc/endpoint.js'
 import { toRpcError, toSilence } from './rpc/errors.js'
-import { createHeads, type HeadsListener } from './rpc/heads.js'
+import { createHeads, inStep, type HeadsListener } from './rpc/heads.js'
 import { type HealthListener } from './rpc/health.js'
 import { askPool, type Pool } from './rpc/pool.js'
 import type { PartLog } from '../log.js'
@@ -22,8 +22,8 @@ export type ChainClient = {
   endpoints: ChainClient[]
   /** What the latest probe has found here; nothing until there was one. */
   condition: { findings: readonly Finding[] }
-  /** Of one of several endpoints: whether it was seen to have other blocks than the rest, or the preferred one. */
-  isApart?: () => boolean
+  /** Of these, those that answer and are in step with the others, or where there is none, all that are on no fork. */
+  inStep(): ChainClient[]
   close(): void
 }
 
@@ -54,19 +54,17 @@ export function connectChain(
   const endpoints = [urls].flat().map((url, i) => {
     return createEndpoint(url, i + 1, healthListener(chain, i + 1, log))
   })
+  const pools = endpoints.map((endpoint) => ({ endpoints: [endpoint], siblings: endpoints, heads }))
+  if (pools.length === 1) return clientOf(chain, { endpoints, siblings: endpoints, heads })
+  const alone = new Map(pools.map((pool, i) => [endpoints[i], clientOf(chain, pool)]))
   const whole = clientOf(chain, { endpoints, siblings: endpoints, heads })
-  const alone = endpoints.map((endpoint) => {
-    const client = clientOf(chain, { endpoints: [endpoint], siblings: endpoints, heads })
-    client.isApart = () => heads.apart.has(endpoint)
-    client.endpoints.push(client)
-    return client
-  })
-  whole.endpoints.push(...(alone.length > 1 ? alone : [whole]))
+  whole.endpoints = [...alone.values()]
+  whole.inStep = () => inStep(heads, endpoints).flatMap((endpoint) => alone.get(endpoint) ?? [])
   return whole
 }
 
 function clientOf(chain: Chain, pool: Pool): ChainClient {
-  return {
+  const client: ChainClient = {
     chain,
     async send<T>(method: string, params: unknown[]) {
       const reply = await askPool(pool, method, params).catch((error: unknown) => {
@@ -76,11 +74,14 @@ function clientOf(chain: Chain, pool: Pool): ChainClient {
       return reply.result as T
     },
     endpoints: [],
+    inStep: () => client.endpoints,
     condition: { findings: [] },
     close() {
       for (const endpoint of pool.endpoints) endpoint.close()
     },
   }
+  client.endpoints = [client]
+  return client
 }
 
 /** Clients of all chains of a deployment. */

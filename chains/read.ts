@@ -8,8 +8,8 @@ import type { ChainClient } from './connect.js'
 export type BlockRef = 'latest' | 'finalized' | { blockNumber: bigint } | { blockHash: string }
 
 export type Header = { number: bigint; hash: string; parentHash: string; baseFeeWei: bigint }
-/** `logsBloom` tells what logs the block may hold, see `mayHold`; `minedAt` what the block says of the time. */
-export type Block = Header & { transactions: string[]; logsBloom: string; minedAt: Date }
+/** `minedAt` is what the block says of the time. */
+export type Block = Header & { transactions: string[]; minedAt: Date }
 
 export type Log = {
   address: string
@@ -139,7 +139,6 @@ type RawBlock = {
   parentHash: string
   baseFeePerGas?: string
   transactions: string[]
-  logsBloom?: string
   timestamp: string
 }
 
@@ -156,7 +155,6 @@ export async function readBlock(client: ChainClient, block: BlockRef): Promise<B
     parentHash: raw.parentHash,
     baseFeeWei: BigInt(raw.baseFeePerGas ?? 0),
     transactions: raw.transactions,
-    logsBloom: raw.logsBloom ?? '0x',
     minedAt: toDate(raw.timestamp),
   }
 }

@@ -88,7 +88,7 @@ export type Chain = {
   confirmations: number
   /** Blocks below the head that count as final at a node which does not tell. */
   finalityBlocks: number
-  /** How often the driver asks for a new head. */
+  /** How often the driver asks for a new head while it waits for something that was sent: a share of the block time. */
   pollMs: number
   /** A transaction that is not mined so long after it was sent, and so many blocks later, is replaced. */
   stuckAfter: { seconds: number; blocks: number }
@@ -269,7 +269,7 @@ function testnetChain(name: ChainName): Chain {
   return toChain(name, contracts, {
     confirmations: 2,
     finalityBlocks: finalityBlocks[name],
-    pollMs: isSlow ? 3_000 : 1_000,
+    pollMs: isSlow ? 1_500 : 500,
     stuckAfter: { seconds: isSlow ? 45 : 15, blocks: 3 },
     stepSeconds: isSlow ? [20, 60] : [5, 20],
     explorer: testnetExplorers[name],

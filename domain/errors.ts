@@ -82,7 +82,7 @@ export const errorCatalog = {
   RATE_LIMITED: {
     status: 429,
     meaning:
-      'The account has sent more requests in this minute than its plan allows, asked for more test money in a day than the deployment gives, or has as many streams open as it may. `details` has the `limit` and its `window`.',
+      'The account has sent more requests in this minute than its plan allows, asked for more test money in a day than the deployment gives, or has as many streams or intents open as it may. `details` has the `limit` and its `window`.',
     hint: 'Send the request again after `Retry-After` seconds.',
   },
   INTERNAL: {

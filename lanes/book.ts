@@ -5,7 +5,6 @@ import {
   confirmUpTo,
   finalizeUpTo,
   findChainState,
-  hasOperations,
   insertChain,
   insertHeaders,
   readHeaders,
@@ -13,23 +12,14 @@ import {
   setMined,
   setTransactionsMined,
   type BlockId,
-  type MinedOperation,
 } from '../db/lanes/booking.js'
-import { bookEmpty, bookUnlessConcerned } from '../db/lanes/emptyBlocks.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
-import {
-  matchOutcomes,
-  readCarriedUpTo,
-  readFinalizedLogs,
-  readSaid,
-  type Carried,
-} from './blockOutcomes.js'
-import { followEndpoint, leaveEndpoint, noteHead } from './endpoint.js'
+import { matchOutcomes, readFinalizedLogs, readMinedUpTo, readSaid } from './blockOutcomes.js'
+import { followEndpoint } from './endpoint.js'
 import { reorganise, tellReopened, type BookingTools } from './reorganise.js'
 import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
+import type { Said } from './blockOutcomes.js'
 
-/** The smallest round: after failures fewer questions are asked at once, so that one gets through. */
-const LEAST_BLOCKS = 4
 /** Finalized blocks booked in one go after a long absence: only their logs are read. */
 const FINALIZED_BLOCKS = 2_000n
 
@@ -40,70 +30,36 @@ const FINALIZED_BLOCKS = 2_000n
  * @returns True when there may be more to book at once.
  */
 export async function bookChain(tools: DriverTools): Promise<boolean> {
+  const through = followEndpoint(tools)
   try {
-    const through = await followEndpoint(tools)
-    return through !== undefined && (await bookThrough({ ...tools, through }))
+    return await bookThrough({ ...tools, through })
   } catch (error) {
-    leaveEndpoint(tools)
-    tools.seen.roundBlocks = Math.max(LEAST_BLOCKS, Math.floor(tools.seen.roundBlocks / 2))
+    tools.following.hasFailed = true
     throw error
   }
 }
 
 async function bookThrough(tools: BookingTools): Promise<boolean> {
-  const { through, seen } = tools
+  const { db, through, seen } = tools
   const head = await readBlock(through, 'latest')
-  noteHead(tools, head)
   if (!head || head.hash === seen.head) return false
-  const known = seen.booked
-  const booked = known ?? (await findBooked(tools, head))
-  if (head.hash === booked.hash) {
-    seen.head = head.hash
-    return false
-  }
-  // What fails, or takes blocks back, has it read anew.
-  seen.booked = undefined
-  try {
-    return await bookOn(tools, booked, head)
-  } catch (error) {
-    // Another process may have booked since, or the database come from a backup: then it goes on from there.
-    if (known && (await findBooked(tools, head)).hash !== known.hash) return true
-    throw error
-  }
-}
-
-async function bookOn(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
+  const state = await findChainState(db, through.chain.chainId)
+  const booked = state?.booked ?? (await startBooking(tools, head))
   const near = booked.number + BigInt(LINKED_BLOCKS)
   if (head.number > near) {
     const { block: finalized } = await findFinality(tools, head)
-    if (finalized && finalized.number > near) {
-      return bookFinalized(tools, booked, finalized.number)
-    }
+    if (finalized && finalized.number > near) return bookFinalized(tools, booked, finalized.number)
   }
   return bookLinked(tools, booked, head)
 }
 
-async function findBooked(tools: BookingTools, head: Block): Promise<BlockId> {
-  const state = await findChainState(tools.db, tools.through.chain.chainId)
-  return state?.booked ?? startBooking(tools, head)
-}
-
-/**
- * Starts at the finalized block: an orphan has no successor. Where nothing was ever ordered nothing of
- * ours can be in a block up to this head, so that booking goes on close to it; should that block vanish,
- * the finalized one is what booking goes back to.
- */
+/** Starts at the finalized block: an orphan has no successor. */
 async function startBooking({ db, through }: BookingTools, head: Block): Promise<BlockId> {
   const { chainId, name } = through.chain
   const told = await findFinalized(through, head)
-  const finalized = told.block ?? (await readSettled(through, head))
-  // Asked after the head was read: what is ordered later is mined above it.
-  const isNew = !(await hasOperations(db, chainId))
-  const near = head.number - BigInt(LINKED_BLOCKS)
-  const isFar = finalized !== undefined && finalized.number < near
-  const start = isNew && isFar ? await readBlock(through, { blockNumber: near }) : finalized
-  if (!start || !finalized) throw new Error('The block to start booking at is not there.')
-  await insertChain(db, { id: chainId, name, at: start, finalized })
+  const start = told.block ?? (await readSettled(through, head))
+  if (!start) throw new Error('The block to start booking at is not there.')
+  await insertChain(db, { id: chainId, name, at: start })
   return start
 }
 
@@ -130,15 +86,22 @@ async function findFinalizedNowAndThen(
   return block
 }
 
+/** Books the blocks that follow the booked one, or takes back what the chain does not have any more. */
 async function bookLinked(tools: BookingTools, booked: BlockId, head: Block): Promise<boolean> {
+  const { through, seen } = tools
   if (head.number <= booked.number && (await isKept(tools, head))) return false
   const blocks = await readBlocks(tools, booked.number, head)
-  const first = blocks[0]
-  if (first?.parentHash !== booked.hash) return reorganise(tools, booked)
+  const [first, last] = [blocks[0], blocks.at(-1)]
+  if (!last || first?.parentHash !== booked.hash) return reorganise(tools, booked)
   // The chain has changed between the answers, or they come from different nodes: next time again.
   if (blocks.some((block, i) => i > 0 && block.parentHash !== blocks[i - 1]?.hash)) return false
-  const isBooked = await book(tools, { booked, blocks, head })
-  return isBooked && (blocks.at(-1) ?? head).number < head.number
+  const finalized = await findFinalizedNowAndThen(tools, head)
+  const confirmed = last.number - BigInt(through.chain.confirmations) + 1n
+  // Asked after the blocks were read: what is ordered later cannot be in them.
+  const said = await readSaid(tools, blocks)
+  await book(tools, booked, { blocks, ...said, confirmed, finalized })
+  seen.head = last.hash
+  return last.number < head.number
 }
 
 /** True when a head at or below the booked block is one of ours: the node is behind, nothing is gone. */
@@ -147,12 +110,8 @@ async function isKept({ db, client }: DriverTools, head: Block): Promise<boolean
   return headers.some(({ hash }) => hash === head.hash)
 }
 
-async function readBlocks(
-  { through, seen }: BookingTools,
-  after: bigint,
-  head: Block,
-): Promise<Block[]> {
-  const farthest = after + BigInt(seen.roundBlocks)
+async function readBlocks({ through }: BookingTools, after: bigint, head: Block): Promise<Block[]> {
+  const farthest = after + BigInt(LINKED_BLOCKS)
   const last = head.number < farthest ? head.number : farthest
   const numbers: bigint[] = []
   for (let number = after + 1n; number <= last; number++) numbers.push(number)
@@ -164,88 +123,13 @@ async function readBlocks(
   return blocks.filter((block) => block !== undefined)
 }
 
-/** Blocks that follow each other on the booked one, and the head that they lead to. */
-type Linked = { booked: BlockId; blocks: Block[]; head: Block }
-
-/**
- * Books linked blocks with everything they say: in one transaction, or where they concern no row in one statement.
- * False when they are to be read again.
- */
-async function book(tools: BookingTools, linked: Linked): Promise<boolean> {
-  const { db, through, seen } = tools
-  const { booked: from, blocks, head } = linked
-  const { chainId, confirmations } = through.chain
-  const last = blocks.at(-1)
-  if (!last) return false
-  const confirmed = last.number - BigInt(confirmations) + 1n
-  const finalized = await findFinalizedNowAndThen(tools, head)
-  // Asked after the blocks were read: what is inserted later cannot be in them.
-  const following = { from, blocks, finalized }
-  const concern = await bookUnlessConcerned(db, chainId, { ...following, confirmed })
-  if (concern) {
-    const said = await readSaid(tools, { through, blocks }, concern)
-    if (!said) return false
-    const { logs, carried } = said
-    const mined = await matchOutcomes({ ...tools, client: through }, logs, carried)
-    const isEmpty = mined.length === 0 && carried.length === 0 && !concern.isDue
-    if (isEmpty) await bookEmpty(db, chainId, following)
-    else
-      await bookFull(tools, linked, { mined, carried, isDue: concern.isDue, confirmed, finalized })
-  }
-  seen.booked = last
-  seen.roundBlocks = Math.min(LINKED_BLOCKS, 2 * seen.roundBlocks)
-  return true
-}
-
-/**
- * What blocks say of our rows, and the last ones that are confirmed and final with them. `isDue`: something that was
- * booked before is.
- */
-type Said = {
-  mined: MinedOperation[]
-  carried: Carried[]
-  isDue: boolean
-  confirmed: bigint
-  finalized: Block | undefined
-}
-
-async function bookFull(
-  tools: BookingTools,
-  { booked: from, blocks }: Linked,
-  { mined, carried, isDue, confirmed, finalized }: Said,
-): Promise<void> {
-  const { chainId } = tools.through.chain
-  const to = blocks.at(-1) ?? from
-  const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
-  const reopened = await tools.db.transaction(async (trx) => {
-    const told = await holdEnded(trx, chainId, { mined, confirmed })
-    await insertHeaders(trx, chainId, blocks)
-    if (isDue) await confirmUpTo(trx, chainId, { block: confirmed, except: idsOf(mined) })
-    await setMined(
-      trx,
-      mined.map((one) => ({ ...one, minedAt: one.minedAt ?? times.get(one.block.hash) })),
-      confirmed,
-    )
-    await setTransactionsMined(trx, carried)
-    if (finalized) await finalizeUpTo(trx, chainId, finalized)
-    await setBooked(trx, chainId, { from, to })
-    if (mined.length > 0) crashPoint('driver: before the booking is committed')
-    return reconsiderIntents(trx, told)
-  })
-  for (const { send } of carried) tools.carried.add(send.hash)
-  tellReopened(tools, reopened)
-}
-
-const idsOf = (mined: MinedOperation[]) => mined.map(({ id }) => id)
-
 /** After a long absence: only logs are read of blocks that no reorg can touch any more. */
 async function bookFinalized(
   tools: BookingTools,
   booked: BlockId,
   finalized: bigint,
 ): Promise<boolean> {
-  const { db, through, log } = tools
-  const { chainId } = through.chain
+  const { db, through } = tools
   const farthest = booked.number + FINALIZED_BLOCKS
   const to = finalized < farthest ? finalized : farthest
   const [known, last] = await Promise.all([
@@ -255,19 +139,41 @@ async function bookFinalized(
   if (!known || !last) return false
   // What was booked last may have vanished meanwhile: it must not become final unseen.
   if (known.hash !== booked.hash) return reorganise(tools, booked)
-  const carried = await readCarriedUpTo(through, db, to)
+  const ours = await readMinedUpTo(through, db, to)
   const logs = await readFinalizedLogs(db, through, { from: booked.number + 1n, to })
-  const mined = await matchOutcomes({ db, client: through, log }, logs, carried)
+  const said = { logs, ours }
+  await book(tools, booked, { blocks: [last], ...said, confirmed: to, finalized: last })
+  return true
+}
+
+/** What blocks say, and the last ones that are confirmed and final with them. */
+type Booking = Said & { blocks: Block[]; confirmed: bigint; finalized: Block | undefined }
+
+/** Commits blocks together with everything they say. */
+async function book(
+  tools: BookingTools,
+  from: BlockId,
+  { blocks, logs, ours, confirmed, finalized }: Booking,
+): Promise<void> {
+  const { db, through, log } = tools
+  const { chainId } = through.chain
+  const to = blocks.at(-1) ?? from
+  const times = new Map(blocks.map(({ hash, minedAt }) => [hash, minedAt]))
+  const matched = await matchOutcomes({ db, client: through, log }, logs, ours)
+  const mined = matched.map((one) => ({
+    ...one,
+    minedAt: one.minedAt ?? times.get(one.block.hash),
+  }))
   const reopened = await db.transaction(async (trx) => {
-    const told = await holdEnded(trx, chainId, { mined, confirmed: to })
-    await insertHeaders(trx, chainId, [last])
-    await confirmUpTo(trx, chainId, { block: to, except: idsOf(mined) })
-    await setMined(trx, mined, to)
-    await setTransactionsMined(trx, carried)
-    await finalizeUpTo(trx, chainId, last)
-    await setBooked(trx, chainId, { from: booked, to: last })
+    const told = await holdEnded(trx, chainId, { mined, confirmed })
+    await insertHeaders(trx, chainId, blocks)
+    await confirmUpTo(trx, chainId, { block: confirmed, except: mined.map(({ id }) => id) })
+    await setMined(trx, mined, confirmed)
+    await setTransactionsMined(trx, ours)
+    if (finalized) await finalizeUpTo(trx, chainId, finalized)
+    await setBooked(trx, chainId, { from, to })
+    if (mined.length > 0) crashPoint('driver: before the booking is committed')
     return reconsiderIntents(trx, told)
   })
   tellReopened(tools, reopened)
-  return true
 }

@@ -18,11 +18,10 @@ type OpenTransaction = { sends: OpenSend[]; newest: OpenSend }
  * decides nothing: whether a transaction is mined is read from the blocks.
  */
 export async function broadcastOpen(tools: DriverTools): Promise<void> {
-  const { db, client, sentAt, carried } = tools
+  const { db, client, sentAt } = tools
   const open = await readOpenSends(db, client.chain.chainId)
   const hashes = new Set(open.map(({ hash }) => hash))
   for (const hash of sentAt.keys()) if (!hashes.has(hash)) sentAt.delete(hash)
-  for (const hash of carried) if (!sentAt.has(hash)) carried.delete(hash)
   const lanes = new Map<string, OpenTransaction[]>()
   // Sends of one transaction stand together, by n.
   for (const [i, newest] of open.entries()) {

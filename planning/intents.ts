@@ -7,7 +7,6 @@ import {
   type Owner,
 } from '../db/intents/intents.js'
 import { setPlan } from '../db/intents/status.js'
-import { submitPlanned } from '../db/intents/submitting.js'
 import { insertReservation, lockWallet, type Claim } from '../db/lanes/reservations.js'
 import { transactScoped } from '../db/connection/scope.js'
 import { getWalletById } from '../db/tenants/wallets.js'
@@ -18,16 +17,9 @@ import { isLack } from '../domain/plan/insufficientFunds.js'
 import { acceptFault, assertFaultPossible, faultIn } from '../domain/simulate.js'
 import { getMarket } from '../protocols/lending/markets.js'
 import { findUnbooked, listUnbooked } from './booking.js'
-import {
-  planThen,
-  planWithReservations,
-  readMarket,
-  type MarketTools,
-  type PlanInput,
-} from './market.js'
+import { planWithReservations, readMarket, type MarketTools, type PlanInput } from './market.js'
 import { findToken, type Registry } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
-import type { Charge } from '../db/tenants/metering.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../domain/intent.js'
 
 export type PlanningTools = MarketTools & { registry: Registry }
@@ -65,29 +57,6 @@ export async function storeIntent(
     plan,
     ...(plan ? { reserved: claimsOf(registry, plan) } : input.seen && { seen: input.seen }),
   })
-}
-
-/**
- * As `storeIntent`, together with the charge of the call that asks for it, and by statements that those share who come
- * together: the wallet is not held while it is planned.
- *
- * @returns Undefined where nothing was stored or charged: a transaction that holds the wallet finds the plan, or says why
- *   there is none.
- */
-export async function storeBeside(
-  { db: pool, registry }: StoringTools,
-  owner: Owner,
-  { input, call }: { input: PlanInput; call: Charge },
-): Promise<Intent | undefined> {
-  if (owner.retryOf !== undefined || acceptFault(owner.metadata, registry.network)) return undefined
-  const then = await planThen(pool, owner, input).catch((error: unknown) => {
-    if (!(error instanceof ServiceError)) throw error
-  })
-  if (!then) return undefined
-  const { request } = input
-  const units = unitsOf(request, then.plan)
-  const reserved = claimsOf(registry, then.plan)
-  return submitPlanned(pool, { ...then, owner, call, request, units, reserved })
 }
 
 /**

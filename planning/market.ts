@@ -17,8 +17,8 @@ import { tellHeld } from './held.js'
 import { readAsset, readMarketHoldings, type MarketHolding } from './holdings.js'
 import { readQuotes } from './quotes.js'
 import { readPaused, toPausedChain, withPauses, type PausedHolding } from './paused.js'
-import { readClaimed, readClaimedThen, type Claimed } from './reserved.js'
-import { planWhereRoomIs, planWithinRooms } from './rooms.js'
+import { readClaimed, type Claimed } from './reserved.js'
+import { planWithinRooms } from './rooms.js'
 import { mayNeedUnread, routesOver, type Routes } from './routes.js'
 import { disabledBecause, type ChainClient, type Chains } from '../chains/connect.js'
 import { findToken } from '../chains/registry.js'
@@ -217,47 +217,13 @@ export async function planFrom(
   return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
 }
 
-/** A plan that was made without holding its wallet; `planned`: how often money of the wallet was reserved before. */
-export type PlanThen = { plan: ExecutionPlan; planned: number }
-
-/**
- * As `planWithReservations`, without holding the wallet: the plan counts while nobody has reserved its money since.
- * Those who plan at the same moment ask together. Undefined where only who holds the wallet can plan, or a room.
- *
- * @param pool - No transaction.
- * @throws {ServiceError} As `planWithReservations`, without what is held; whoever holds the wallet may find otherwise.
- */
-export async function planThen(
-  pool: Db,
-  wallet: { accountId: string; walletId: string },
-  { request, market }: PlanInput,
-): Promise<PlanThen | undefined> {
-  assertEnabled(request, market.clients)
-  const then = await readClaimedThen(pool, wallet, countedBy(request, market))
-  if (!then) return undefined
-  const { claimed, planned } = then
-  const known = { ...market, ...dropReorganised(market, claimed) }
-  const { rooms, make } = toPlan(claimed, { request, market: known })
-  const plan = planWhereRoomIs(rooms, make)
-  if (!plan) return undefined
-  assertNotBusy(plan, known.snapshots, claimed)
-  return { plan, planned }
-}
-
 /** Plans with what others leave. */
 async function planBeside(
   trx: Db,
   claimed: Claimed,
   input: Omit<PlanInput, 'seen'>,
 ): Promise<ExecutionPlan> {
-  const { rooms, make } = toPlan(claimed, input)
-  const plan = await planWithinRooms(trx, rooms, make)
-  assertNotBusy(plan, input.market.snapshots, claimed)
-  return plan
-}
-
-/** What there is to plan with, and how. */
-function toPlan(claimed: Claimed, { request, market }: Omit<PlanInput, 'seen'>) {
+  const { request, market } = input
   const { snapshots, silent } = market
   const named = chainsNamedBy(request)
   const missing = silent.filter((name) => needs(request, name))
@@ -275,9 +241,11 @@ function toPlan(claimed: Claimed, { request, market }: Omit<PlanInput, 'seen'>) 
   const { routes, limits } = market
   const state = { chains, routes, swaps, positions, disabled, paused, limits }
   const rooms = { told: snapshots, promised: claimed.promised }
-  const make = (rates: Rate[]) =>
-    planOrExplain(request, { ...state, rates }, { missing, clients: market.clients })
-  return { rooms, make }
+  const plan = await planWithinRooms(trx, rooms, (rates) =>
+    planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
+  )
+  assertNotBusy(plan, snapshots, claimed)
+  return plan
 }
 
 function planOrExplain(
@@ -299,13 +267,9 @@ function readClaimedOf(
   walletId: string,
   { request, market }: Omit<PlanInput, 'seen'>,
 ): Promise<Claimed> {
-  return readClaimed(trx, walletId, countedBy(request, market))
+  const purses = pursesOf(market, request.asset)
+  return readClaimed(trx, walletId, { purses, told: market.snapshots })
 }
-
-const countedBy = ({ asset }: IntentRequest, market: MarketSnapshot) => ({
-  purses: pursesOf(market, asset),
-  told: market.snapshots,
-})
 
 /** Whatever money of the wallet was read. */
 function pursesOf(

@@ -1,6 +1,5 @@
 import {
   readClaims,
-  readClaimsTogether,
   readReservedAhead,
   type Claims,
   type Counted as Asked,
@@ -36,21 +35,6 @@ export async function readClaimed(trx: Db, walletId: string, counted: Counted): 
   const question = questionOf(counted)
   const claims = await readClaims(trx, walletId, question.asked)
   return toClaimed(question, claims, await readReservedAhead(trx, walletId, question.ahead))
-}
-
-/** What was held at one moment, which may be over. `planned`: how often money of the wallet was reserved by then. */
-export type ClaimedThen = { claimed: Claimed; planned: number }
-
-/** As `readClaimed`, without a transaction: the wallet is not held then. */
-export async function readClaimedThen(
-  pool: Db,
-  wallet: { accountId: string; walletId: string },
-  counted: Counted,
-): Promise<ClaimedThen | undefined> {
-  const question = questionOf(counted)
-  if (question.ahead.length > 0) return undefined
-  const then = await readClaimsTogether(pool, wallet, question.asked)
-  return then && { claimed: toClaimed(question, then.claims, []), planned: then.planned }
 }
 
 type Purse = PurseAt & { chain: Chain }

@@ -24,7 +24,9 @@ export async function planWithinRooms(
   { told, promised }: Rooms,
   make: (rates: Rate[]) => ExecutionPlan,
 ): Promise<ExecutionPlan> {
-  const { plan, room } = planIn({ told, promised }, make)
+  const rates = listRoomLeft(told, promised)
+  const plan = make(rates)
+  const room = narrowRoomOf(plan, rates, told)
   if (!room) return plan
   await lockRoom(trx, room)
   const rooms = roomsIn(told)
@@ -33,22 +35,6 @@ export async function planWithinRooms(
     rooms.map((one) => one.room),
   )
   return make(listRoomLeft(told, new Map(rooms.map(({ rate }, i) => [rate, units[i] ?? 0n]))))
-}
-
-/** The same where enough is left: undefined where the room would have to be held. */
-export function planWhereRoomIs(
-  rooms: Rooms,
-  make: (rates: Rate[]) => ExecutionPlan,
-): ExecutionPlan | undefined {
-  const { plan, room } = planIn(rooms, make)
-  return room ? undefined : plan
-}
-
-/** `room`: the one that the plan leaves little of. */
-function planIn({ told, promised }: Rooms, make: (rates: Rate[]) => ExecutionPlan) {
-  const rates = listRoomLeft(told, promised)
-  const plan = make(rates)
-  return { plan, room: narrowRoomOf(plan, rates, told) }
 }
 
 /** The room of each market that is bounded and takes anything in. */

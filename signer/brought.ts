@@ -7,7 +7,7 @@ import { assetUnits } from '../domain/money.js'
 import { chainKeyOf, operationId } from '../lanes/operationId.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { isOutcomeOf, readMoved, readOutcome } from '../protocols/outcomes.js'
-import { onceInRound, type Round } from './round.js'
+import type { Round } from './round.js'
 import type { Held } from '../domain/waiting.js'
 import type { Db } from '../db/connection/connect.js'
 
@@ -46,11 +46,8 @@ export async function readBrought(
   return feeder.type === 'bridge' && units > burned ? burned : units
 }
 
-/**
- * From the first endpoint that has the receipt, if the block is its own at that height. What was brought together is
- * often spent together.
- */
-const readCanonicalReceipt = onceInRound(async ({ client }, hash): Promise<Receipt | undefined> => {
+/** From the first endpoint that has the receipt, if the block is its own at that height. */
+async function readCanonicalReceipt({ client }: Round, hash: string): Promise<Receipt | undefined> {
   for (const endpoint of client.endpoints) {
     const receipt = await readReceipt(endpoint, hash).catch(() => undefined)
     if (!receipt) continue
@@ -59,7 +56,7 @@ const readCanonicalReceipt = onceInRound(async ({ client }, hash): Promise<Recei
     if (receipt.success && block?.hash === blockHash) return receipt
   }
   return undefined
-})
+}
 
 function notThere() {
   const message = 'What the step before has brought is not on the chain yet.'

@@ -1,19 +1,18 @@
 import { toQuantity } from 'ethers'
-import { isRevert } from '../chains/connect.js'
 import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { FAILURES_BEFORE_QUARANTINE, returnUncarried } from '../db/lanes/carrying.js'
 import { getWalletSecret } from '../db/keys.js'
 import { findSignature } from '../db/lanes/signatures.js'
 import { returnOperation } from '../db/lanes/signing.js'
 import { ServiceError } from '../domain/errors.js'
-import { explainRevert } from '../protocols/reverts.js'
 import { isKeySpent } from '../protocols/spentKeys.js'
 import { readSpentSince } from './spentSince.js'
 import { assertGenuine } from './genuine.js'
 import { signCancellation } from './signing.js'
 import type { Payload, Signed } from './payload.js'
 import { assertOwn } from './prepare.js'
-import { takenBy, type Round, type SignerTools } from './round.js'
+import { findFailure } from './simulate.js'
+import { readMeans, takenBy, type Round, type SignerTools } from './round.js'
 import { callOf, storeAgain } from './store.js'
 import type { Operation } from '../db/lanes/operations.js'
 
@@ -47,7 +46,7 @@ export async function carryAgain(
   // What would fail inside spends its key for nothing. But nothing waits for ever: at last it ends by its own log.
   const isPatient = operation.carryFailures < FAILURES_BEFORE_QUARANTINE
   const reason =
-    (await findRefusal(round, signed)) ?? (isPatient && (await findFailure(round, signed)))
+    (await findRevert(round, signed)) ?? (isPatient && (await findInnerFailure(round, signed)))
   // Told once: whatever comes of this try, there is one failure more, or none.
   if (operation.carryFailures === FAILURES_BEFORE_QUARANTINE) {
     log.error({ ...facts, reason: operation.message }, 'cannot be carried, in quarantine')
@@ -58,7 +57,7 @@ export async function carryAgain(
     await returnUncarried(tools.db, takenBy(tools, operation), { message })
     return
   }
-  const stored = await storeAgain(tools, round, signed)
+  const stored = await storeAgain(tools, { ...round, ...(await readMeans(round)) }, signed)
   if (stored) log.warn({ ...facts, ...stored }, 'carrier was lost, signed again')
 }
 
@@ -103,31 +102,22 @@ async function findGenuine(
 }
 
 /** Why the chain would revert the transaction; undefined when it would not. */
-function findRefusal(round: Round, { wallet, payload }: Signed): Promise<string | undefined> {
-  const { lane } = round
+function findRevert(
+  { client, lane, head }: Round,
+  { wallet, payload }: Signed,
+): Promise<string | undefined> {
   const call = { from: lane.sender, ...callOf(lane, [{ payload }]) }
-  return simulate(round, call, payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {})
+  const overrides = payload.authorization ? { [wallet]: { code: DELEGATED_CODE } } : {}
+  return findFailure(client, call, [toQuantity(head), overrides])
 }
 
 /** Why the call of the wallet inside would fail, which the EntryPoint does not tell; undefined when it would not. */
-async function findFailure(round: Round, { wallet, payload }: Signed): Promise<string | undefined> {
+async function findInnerFailure(
+  { client, head }: Round,
+  { wallet, payload }: Signed,
+): Promise<string | undefined> {
   const data = payload.userOperation?.callData
   if (!data) return undefined
   const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
-  return simulate(round, call, { [wallet]: { code: DELEGATED_CODE } })
-}
-
-async function simulate(
-  { client, head }: Round,
-  call: object,
-  overrides: Record<string, { code: string }>,
-): Promise<string | undefined> {
-  try {
-    await client.send('eth_call', [call, toQuantity(head), overrides])
-    return undefined
-  } catch (error) {
-    if (!isRevert(error)) throw error
-    const { data, reason } = error.details
-    return explainRevert(data) ?? String(reason)
-  }
+  return findFailure(client, call, [toQuantity(head), { [wallet]: { code: DELEGATED_CODE } }])
 }

@@ -44,23 +44,11 @@ export async function readClaim(place: Place, operation: Operation): Promise<Cla
   const { markets } = place.client.chain
   const market = markets.find(({ address }) => resource === `${kind}:${address.toLowerCase()}`)
   if (!market) return undefined
-  const limit = await limitOf(place, market, kind)
+  const limit = await readLimit(place, market, kind)
   if (limit >= BOUNDLESS) return undefined
   const sharing = marketsSharing(place.client.chain, market)
   const resources = sharing.map(({ address }) => `${kind}:${address.toLowerCase()}`)
   return { key: `${kind}:${poolOf(market)}`, resources, units, limit, market }
-}
-
-/** Limits that were asked for in a round: what holds for one of its operations holds for all. */
-const limitsOf = new WeakMap<Place, Map<string, Promise<bigint>>>()
-
-function limitOf(place: Place, market: Market, direction: Direction): Promise<bigint> {
-  const limits = limitsOf.get(place) ?? new Map<string, Promise<bigint>>()
-  limitsOf.set(place, limits)
-  const key = `${direction}:${market.address}`
-  const limit = limits.get(key) ?? readLimit(place, market, direction)
-  limits.set(key, limit)
-  return limit
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { connectChains } from '../chains/connect.js'
 import { hashQuickly } from '../chains/keccak.js'
@@ -5,9 +6,7 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations } from '../db/connection/listen.js'
-import { createPresentName, showPresence } from '../db/connection/presence.js'
 import { ensureLanes, ensureRefills, ensureTreasury, loadKek } from './keys.js'
-import { keepEndingLeases } from './leases.js'
 import { runRefills } from './refill.js'
 import { runSigner } from './sign.js'
 import { signerStates, watchQueue } from '../db/lanes/queue.js'
@@ -38,16 +37,7 @@ await ensureRefills(db, treasury, chainIds)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const queue = watchQueue(listener, stopping, signerStates)
-const taker = createPresentName(`${hostname()}/${process.pid}`)
-const end = new AbortController()
-const presence = showPresence(config.directDatabaseUrl, taker, end.signal)
-// Last of all: what is under way when the process stops is still its own.
-onStop(() => {
-  end.abort()
-  return presence.ended
-})
-await presence.held
-const keyring = { kek, treasury, taker }
+const keyring = { kek, treasury, taker: `${hostname()}/${randomUUID()}` }
 await watch.first
 const limits = {
   ...config.limits,
@@ -58,8 +48,6 @@ const operationGasWei = config.OPERATION_GAS_ETH
 const tools = { db, chains, registry, keyring, limits, operationGasWei, log }
 const running = runSigner(tools, queue, stopping)
 onStop(() => running)
-const freeing = keepEndingLeases(tools, stopping)
-onStop(() => freeing)
 const changes = watchQueue(listener, stopping, ['signed', 'deferred'])
 const refilling = { db, chains, keyring, log, limits: config.refills, told: new Set<string>() }
 const keptFilled = runRefills(refilling, changes, stopping)

@@ -1,26 +1,16 @@
-import { Interface, keccak256, toQuantity } from 'ethers'
-import { isRevert, type ChainClient } from '../chains/connect.js'
-import {
-  DELEGATED_CODE,
-  DELEGATE_ADDRESS,
-  DELEGATE_CODE_HASH,
-  ENTRY_POINT_ADDRESS,
-} from '../chains/registry.js'
+import { Interface } from 'ethers'
 import { readsDomain } from '../chains/tokenDomain.js'
 import { refusal } from '../custody/policy.js'
 import { findBurn } from '../db/lanes/burns.js'
 import { findFunding } from '../db/intents/fundings.js'
-import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
-import { explainRevert } from '../protocols/reverts.js'
 import { isKeySpent } from '../protocols/spentKeys.js'
-import { share } from '../share.js'
 import { getPlanned, rebuildCalls } from './calls.js'
 import { assertKey } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
-import { simulateTogether } from './simulate.js'
+import { estimateCall, estimateWalletCall, findFailure, needsAuthorization } from './simulate.js'
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
@@ -28,14 +18,8 @@ import type { Order } from '../db/lanes/orders.js'
 import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
-import { onceInRound, type Round, type SignerTools } from './round.js'
+import type { Round, SignerTools } from './round.js'
 import type { UserOperation } from '../protocols/userOperation.js'
-
-/**
- * Running out of gas inside the call would spend the operation's key for nothing. On Arbitrum an estimate holds
- * gas for the call's own data on L1 as well: of that the call needs nothing, it only makes the limit larger.
- */
-const CALL_GAS_PERCENT = 150n
 
 const usdc = new Interface(['function transfer(address to, uint256 value) returns (bool)'])
 
@@ -88,8 +72,6 @@ export async function prepare(
   ordered: Ordered,
 ): Promise<Prepared | NotPrepared> {
   assertKey(ordered.operation)
-  // It is needed to store; whoever asks then hears of a failure.
-  round.readMeans().catch(() => undefined)
   const { kind } = ordered.operation
   if (kind === 'fund') return prepareFunding(tools, round, ordered)
   if (kind === 'mint') return prepareMint(tools, round, ordered)
@@ -104,14 +86,9 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
-  const state = readState(round, operation, sender)
-  // Whoever fails first tells why.
-  state.catch(() => undefined)
-  const rebuilt = await rebuildCalls(tools, round, { operation, order, wallet: sender })
-  const { calls, movedUnits } = rebuilt
-  const [{ isSpent, needsAuthorization, claim }, gas] = await Promise.all([
-    state,
-    estimateCallGas(round, sender, calls),
+  const [[isSpent, isUndelegated, claim], { calls, movedUnits, gas }] = await Promise.all([
+    readState(round, operation, sender),
+    rebuildAndEstimate(tools, round, { operation, order, wallet: sender }),
   ])
   if (isSpent) return { kind: 'spent', operation }
   if (typeof gas !== 'bigint') {
@@ -123,23 +100,32 @@ async function prepareUserOperation(
     operation,
     secret,
     draft: buildUserOperation({ sender, key, calls, callGas: gas }),
-    needsAuthorization,
+    needsAuthorization: isUndelegated,
     gas: bundledGas(gas),
     claim,
     movedUnits,
   }
 }
 
-/** What the chain says of an operation whatever it calls: at the round's head, so that what contracts tell is one question. */
-async function readState(round: Round, operation: Operation, wallet: string) {
+/** What the chain says of an operation whatever it calls: at the round's head, so that contracts are read by one call. */
+function readState(round: Round, operation: Operation, wallet: string) {
   const { client, head } = round
-  const at = { blockNumber: head }
-  const [isSpent, needsAuthorization, claim] = await Promise.all([
-    isKeySpent(client, { ...operation, wallet, treasury: null }, at),
-    needsAuthorizationIn(round, wallet),
+  return Promise.all([
+    isKeySpent(client, { ...operation, wallet, treasury: null }, { blockNumber: head }),
+    needsAuthorization(client, wallet),
     readClaim(round, operation),
   ])
-  return { isSpent, needsAuthorization, claim }
+}
+
+async function rebuildAndEstimate(
+  tools: PrepareTools,
+  round: Round,
+  ordered: Ordered & { wallet: string },
+) {
+  const { calls, movedUnits } = await rebuildCalls(tools, round, ordered)
+  const { wallet } = ordered
+  const gas = await estimateWalletCall(round, { wallet, data: encodeBatch(calls) })
+  return { calls, movedUnits, gas }
 }
 
 /**
@@ -156,82 +142,6 @@ export function assertOwn(
   if (secret.accountId === accountId) return secret
   throw refusal('the wallet must be of the same account.')
 }
-
-const isDelegated = (code: string) => code.toLowerCase() === DELEGATED_CODE
-
-/** What is final stays so, and nobody else has the wallet's key; a node that was wrong is asked again some day. */
-const FINAL_TTL_MS = 600_000
-
-/** For each chain: resolves when the delegation of a wallet is final. That is asked once, anything else each time. */
-const finalDelegations = new WeakMap<ChainClient, (wallet: string) => Promise<void>>()
-
-function shareFinal(client: ChainClient): (wallet: string) => Promise<void> {
-  const ask = async (wallet: string) => {
-    const code = await client.send<string>('eth_getCode', [wallet, 'finalized'])
-    if (!isDelegated(code)) throw new Error('The delegation is not final yet.')
-  }
-  const shared = share(ask, { ttlMs: FINAL_TTL_MS })
-  finalDelegations.set(client, shared)
-  return shared
-}
-
-/**
- * False only when the delegation is final. An authorization too many does no harm, so that it is attached as
- * well when the node cannot tell: it may have pruned that state, or not know what is final.
- */
-function needsAuthorizationOf(client: ChainClient, wallet: string): Promise<boolean> {
-  const untilFinal = finalDelegations.get(client) ?? shareFinal(client)
-  return untilFinal(wallet).then(
-    () => false,
-    () => true,
-  )
-}
-
-/** A wallet may have several operations in a round. */
-const needsAuthorizationIn = onceInRound(({ client }, wallet) =>
-  needsAuthorizationOf(client, wallet),
-)
-
-/** It never changes: the address of the delegate follows from its code. */
-const readDelegateCode = share(
-  async ({ chain, send }: ChainClient) => {
-    const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
-    if (keccak256(code) === DELEGATE_CODE_HASH) return code
-    // A node that is not in sync, or another chain. Without code every call would seem to succeed.
-    const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
-    throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
-  },
-  { ttlMs: Infinity },
-)
-
-/**
- * Runs the batch as the EntryPoint would, with the delegate's code put in place of the wallet's, which may have none
- * yet; together with others a delegation to it is put there. A `handleOps` call would not show a failure inside, and
- * would give the signed operation to the node before it is stored.
- */
-async function estimateCallGas(
-  round: Round,
-  wallet: string,
-  calls: Call[],
-): Promise<bigint | { reason: string }> {
-  const { client, head } = round
-  const code = await readDelegateCode(client)
-  const data = encodeBatch(calls)
-  const limit = await simulateTogether(round, { wallet, data })
-  if (limit !== undefined) return limit
-  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
-  const at = toQuantity(head)
-  try {
-    const gas = await client.send<string>('eth_estimateGas', [call, at, { [wallet]: { code } }])
-    return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
-  } catch (error) {
-    if (isRevert(error)) return { reason: reasonOf(error) }
-    throw error
-  }
-}
-
-const reasonOf = ({ details: { data, reason } }: ServiceError) =>
-  explainRevert(data) ?? String(reason)
 
 async function prepareFunding(
   { db, keyring }: PrepareTools,
@@ -259,12 +169,9 @@ async function prepareFunding(
   if (isSpent) return { kind: 'spent', operation }
   if (!isReadable) return { kind: 'refused', operation, reason: FOREIGN_DOMAIN }
   const data = usdc.encodeFunctionData('transfer', [wallet.address, units])
-  try {
-    await client.send('eth_call', [{ from: treasury, to: chain.usdc.address, data }, 'latest'])
-  } catch (error) {
-    if (!isRevert(error)) throw error
-    return { kind: 'refused', operation, reason: `the treasury cannot pay: ${reasonOf(error)}` }
-  }
+  const call = { from: treasury, to: chain.usdc.address, data }
+  const failure = await findFailure(client, call, ['latest'])
+  if (failure) return { kind: 'refused', operation, reason: `the treasury cannot pay: ${failure}` }
   const shortage = await findShortage(db, chain.chainId, funds)
   if (shortage) return { kind: 'refused', operation, reason: shortage }
   return { kind: 'funding', operation, to: wallet.address, units, funds, gas: FUNDING_GAS }
@@ -296,16 +203,7 @@ async function prepareMint(
   }
   if (await bridge.isMinted(client, nonce)) return { kind: 'spent', operation }
   const call = bridge.encodeMint(chain, { message, attestation })
-  try {
-    const gas = await client.send<string>('eth_estimateGas', [
-      { from: lane.sender, ...call },
-      'latest',
-    ])
-    const { address } = wallet
-    const limit = (BigInt(gas) * CALL_GAS_PERCENT) / 100n
-    return { kind: 'mint', operation, wallet: address, call, gas: limit }
-  } catch (error) {
-    if (isRevert(error)) return { kind: 'refused', operation, reason: reasonOf(error) }
-    throw error
-  }
+  const gas = await estimateCall(client, { from: lane.sender, ...call }, ['latest'])
+  if (typeof gas !== 'bigint') return { kind: 'refused', operation, reason: gas.reason }
+  return { kind: 'mint', operation, wallet: wallet.address, call, gas }
 }

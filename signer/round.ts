@@ -58,45 +58,27 @@ export type Purse = { balanceWei: bigint; usedNonces: bigint }
 /** What must be known to store a transaction. Read before: nothing may ask the chain once rows are locked. */
 export type Means = Purse & { l1Price: L1Price }
 
-/**
- * One turn of one lane: what holds for everything that it signs, as the head of the chain was then. `readMeans`:
- * asked once, together with what is asked about the first operation.
- */
-export type Round = GasPrices & {
-  client: ChainClient
-  lane: Lane
-  readMeans: () => Promise<Means>
-}
+/** One turn of one lane: what holds for everything that it signs, as the head of the chain was then. */
+export type Round = GasPrices & { client: ChainClient; lane: Lane }
 
 /**
- * Asks the chain for what a lane must know before it signs.
+ * Asks the chain for what a lane must know before it prepares anything.
  *
  * @throws {ServiceError} RPC_ERROR when the node does not answer, or gas costs more than the cap.
  */
 export async function readRound(client: ChainClient, lane: Lane): Promise<Round> {
-  const prices = await readGasPrices(client)
-  let means: Promise<Means> | undefined
-  const readOnce = () => (means ??= readMeans(client, lane.sender, { blockNumber: prices.head }))
-  return { client, lane, ...prices, readMeans: readOnce }
+  return { client, lane, ...(await readGasPrices(client)) }
 }
 
-/** Asks about each key once a round, however many of its operations want to know. */
-export function onceInRound<Answer>(
-  ask: (round: Round, key: string) => Promise<Answer>,
-): (round: Round, key: string) => Promise<Answer> {
-  const askedIn = new WeakMap<Round, Map<string, Promise<Answer>>>()
-  return (round, key) => {
-    const asked = askedIn.get(round) ?? new Map<string, Promise<Answer>>()
-    askedIn.set(round, asked)
-    const answer = asked.get(key) ?? ask(round, key)
-    asked.set(key, answer)
-    return answer
-  }
-}
-
-async function readMeans(client: ChainClient, sender: string, block: BlockRef): Promise<Means> {
+/** @throws {ServiceError} RPC_ERROR when the node does not answer. */
+export async function readMeans({
+  client,
+  lane,
+  head,
+}: Pick<Round, 'client' | 'lane' | 'head'>): Promise<Means> {
+  const block = { blockNumber: head }
   const [purse, l1Price] = await Promise.all([
-    readPurse(client, sender, block),
+    readPurse(client, lane.sender, block),
     readL1PriceAt(client, { block }),
   ])
   return { ...purse, l1Price }

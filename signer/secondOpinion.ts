@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { atMost } from './patience.js'
 import { prepare, type Ordered } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'
 
-/** Together with the first opinion less than a lease. */
-const OPINION_MS = 10_000
+/** With what comes before it stays within a lease. */
+const OPINION_MS = 2_000
 /** One endpoint may be on a fork, or lie: it does not end an operation by itself. */
 const REFUSALS = 2
 
@@ -24,13 +24,12 @@ export async function isRefusedElsewhere(
     const isLater = round.head > (operation.refusedBlock ?? 0n) && round.head >= operation.minBlock
     return isLater && (await prepare(tools, round, ordered)).kind === 'refused'
   }
-  const timer = new AbortController()
-  const late = sleep(OPINION_MS, false, { signal: timer.signal }).catch(() => false)
   // One that is not reachable has no opinion, and may have another one later.
-  const opinions = client.endpoints.map((endpoint) => {
-    return Promise.race([refuses(endpoint).catch(() => false), late])
-  })
-  const refusals = (await Promise.all(opinions)).filter(Boolean)
-  timer.abort()
-  return refusals.length >= REFUSALS
+  const opinions = client.endpoints.map((endpoint) =>
+    atMost(
+      refuses(endpoint).catch(() => false),
+      OPINION_MS,
+    ),
+  )
+  return (await Promise.all(opinions)).filter(Boolean).length >= REFUSALS
 }

@@ -1,44 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../crashPoints.js'
-import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
+import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import { setDry } from '../db/lanes/gas.js'
 import { readOrders } from '../db/lanes/orders.js'
-import {
-  BUNDLE_SIZE,
-  LEASES_IN_COMPANY,
-  hasOthersToSign,
-  hasWorkToSign,
-  takeOperations,
-  type Rotation,
-} from '../db/lanes/taking.js'
+import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
+import { BUNDLE_SIZE, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
-import { MINTED, failureCodes } from '../domain/operation.js'
 import type { Held } from '../domain/waiting.js'
-import { prepare, type NotPrepared, type Ordered, type Prepared } from './prepare.js'
-import { readRound, takenBy, type Round, type SignerTools } from './round.js'
-import { carryAgain, lookUp } from './carry.js'
-import { readSpentSince } from './spentSince.js'
 import { groupByTransaction } from './bundles.js'
-import { RETRY_MS, deferral, giveAllBack, giveBack, refuse } from './giveBack.js'
-import { serveLanes, type Service, type Turn } from './loops.js'
+import { carryAgain } from './carry.js'
+import { atMost, prepareTogether } from './patience.js'
+import { prepareOrRelease, release, releaseAll } from './release.js'
 import { keepReplacing } from './replace.js'
+import { readMeans, readRound, takenBy, type Means, type Round, type SignerTools } from './round.js'
 import { signAndStore, unpaidGas } from './store.js'
-import { atMost, inWaves } from './waves.js'
-import { isRefusedElsewhere } from './secondOpinion.js'
-import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { NextWork } from '../db/lanes/queue.js'
 
+/** Without an announcement a lane looks this often. */
+const POLL_MS = 1_000
+/** What is ordered at the same moment travels together. */
+const DEBOUNCE_MS = 50
+/** Bundles of a lane that are not full begin no faster than this, so that under load operations travel together. */
+const INTERVAL_MS = 300
 /** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
 const LATE_STEPS = 2
-/** What is not ready by then goes back. */
-const PREPARE_MS = 15_000
-/** An operation whose leases keep ending without a verdict breaks its taker. */
-const LOST_LEASES = 5
-const QUARANTINE_MS = 3_600_000
+/** With what follows it stays within a lease. */
+const ROUND_MS = 2_000
 
 /**
- * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one: take,
- * check, simulate, sign, store. They broadcast nothing.
+ * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one. They broadcast
+ * nothing.
  *
  * @param nextWork - As `watchQueue` makes it.
  */
@@ -47,117 +40,118 @@ export async function runSigner(
   nextWork: NextWork,
   stopping: AbortSignal,
 ): Promise<void> {
-  const signChain = (client: ChainClient) => {
-    const turnTools = { ...tools, rotations: new Map<string, Rotation>() }
-    const service: Service = {
-      findLanes: () => findLanesToServe(tools, client),
-      begin: (lane, callOthers, crowd) =>
-        beginTurn({ ...turnTools, callOthers, crowd }, client, lane),
-      hasOthers: (crowd) => hasOthersToSign(tools.db, client.chain.chainId, crowd),
-      onFailure(error) {
-        tools.log.warn({ err: error, chain: client.chain.name }, 'signer round failed')
-      },
-    }
-    const { chainId } = client.chain
-    return serveLanes(service, (timeoutMs) => nextWork(timeoutMs, chainId), stopping)
-  }
-  await Promise.all(
-    tools.chains.list.flatMap((client) => [
-      signChain(client),
-      keepReplacing(tools, client, stopping),
-    ]),
+  const lanes = await readLanes(tools.db)
+  const { chains } = tools
+  const serving = chains.list.flatMap((client) =>
+    lanes
+      .filter(({ chainId }) => Number(chainId) === client.chain.chainId)
+      .map((lane) => serveLane(tools, { client, lane, nextWork }, stopping)),
   )
+  const replacing = chains.list.map((client) => keepReplacing(tools, client, stopping))
+  await Promise.all([...serving, ...replacing])
 }
 
-/** Serves every lane of a chain that has something to sign once. True when anything was taken. */
-export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
-  const turnTools = {
-    ...tools,
-    rotations: new Map<string, Rotation>(),
-    callOthers: () => undefined,
-  }
-  const lanes = await findLanesToServe(tools, client)
-  const turns = await Promise.all(lanes.map((lane) => beginTurn(turnTools, client, lane)))
-  await Promise.all(turns.map(({ over }) => over))
-  return turns.some(({ taken }) => taken > 0)
-}
+type Place = { client: ChainClient; lane: Lane }
 
-async function findLanesToServe({ db }: SignerTools, client: ChainClient): Promise<Lane[]> {
-  const { chainId } = client.chain
-  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
-  if (disabledBecause(client, 'chain')) return []
-  return (await hasWorkToSign(db, chainId)) ? readLanes(db, chainId) : []
-}
-
-/**
- * `rotations`: which account's turn it is, for each lane. `callOthers`: there is something that another lane may
- * take. `crowd`: nothing is taken if all is this account's.
- */
-type TurnTools = SignerTools & {
-  rotations: Map<string, Rotation>
-  callOthers: () => void
-  crowd?: string | undefined
-}
-
-async function beginTurn(tools: TurnTools, client: ChainClient, lane: Lane): Promise<Turn> {
-  const { stepSeconds } = client.chain
-  const rotation = tools.rotations.get(lane.sender) ?? { after: '' }
-  tools.rotations.set(lane.sender, rotation)
-  const patient = {
-    ...lane,
-    lateSeconds: LATE_STEPS * stepSeconds[1],
-    rotation,
-    crowd: tools.crowd,
-  }
-  const taken = await takeOperations(tools.db, patient, tools.keyring.taker)
-  const isAlone = taken.some(({ lostLeases }) => lostLeases >= LEASES_IN_COMPANY)
-  const isFull = taken.length >= BUNDLE_SIZE
-  const over = serveTaken(tools, { client, lane }, taken)
-  return { taken: taken.length, isFull, isAlone, crowd: findCrowd(taken), over }
-}
-
-/** The account to which more than half of them belong. */
-function findCrowd(taken: Operation[]): string | undefined {
-  const counts = new Map<string, number>()
-  for (const { accountId } of taken) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
-  return [...counts].find(([, count]) => 2 * count > taken.length)?.[0]
-}
-
-async function serveTaken(
-  tools: TurnTools,
-  { client, lane }: Pick<Round, 'client' | 'lane'>,
-  taken: Operation[],
+/** One bundle after the other. What is late of one is signed beside the next, what is late of that after it. */
+async function serveLane(
+  tools: SignerTools,
+  { client, lane, nextWork }: Place & { nextWork: NextWork },
+  stopping: AbortSignal,
 ): Promise<void> {
-  if (taken.length === 0) return
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+  let late = Promise.resolve()
+  while (!stopping.aborted) {
+    // Before it looks, so that nothing is missed that is announced meanwhile.
+    const work = nextWork(POLL_MS, client.chain.chainId)
+    const begunAt = performance.now()
+    const bundle = await signNext(tools, { client, lane }).catch((error: unknown) => {
+      tools.log.warn({ err: error, lane: lane.sender }, 'nothing was claimed')
+      return nothing
+    })
+    if (bundle.late) {
+      await late
+      late = bundle.late
+    }
+    if (bundle.size === 0) {
+      await work
+      await pause(DEBOUNCE_MS)
+    } else if (bundle.size < BUNDLE_SIZE) {
+      await pause(Math.max(begunAt + INTERVAL_MS - performance.now(), 0))
+    }
+  }
+  await late
+}
+
+/** Serves every lane of a chain that has something to sign once. True when anything was claimed. */
+export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
+  const lanes = await readLanes(tools.db, client.chain.chainId)
+  const bundles = await Promise.all(lanes.map((lane) => signNext(tools, { client, lane })))
+  await Promise.all(bundles.map(({ late }) => late))
+  return bundles.some(({ size }) => size > 0)
+}
+
+/** How many operations were claimed, and what of them was late, until it is signed or released; it never rejects. */
+type Bundle = { size: number; late?: Promise<void> | undefined }
+const nothing: Bundle = { size: 0 }
+
+/** Claims what a lane may sign next, prepares it, and stores what was signed. */
+async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bundle> {
+  const { db, keyring, log } = tools
+  // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
+  if (disabledBecause(client, 'chain')) return nothing
+  const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]
+  const claimed = await takeOperations(db, { ...lane, lateSeconds }, keyring.taker)
+  const size = claimed.length
+  if (size === 0) return nothing
   crashPoint('signer: taken, not signed')
   try {
-    await signTaken(tools, await readRound(client, lane), taken)
+    const round = await atMost(readRound(client, lane), ROUND_MS)
+    if (!round) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
+    const [only] = claimed
+    if (only?.state === 'signed') {
+      await signAgain(tools, round, only)
+      return { size }
+    }
+    const orders = await readOrders(db, claimed)
+    const [means, { ready, late }] = await Promise.all([
+      readMeans(round),
+      prepareTogether(claimed, (operation) => {
+        const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
+        return prepareOrRelease(tools, round, { operation, order })
+      }),
+    ])
+    const funded = { ...round, ...means }
+    await storeAll(tools, funded, ready)
+    return { size, late: late?.then((prepared) => storeAll(tools, funded, prepared)) }
   } catch (error) {
-    tools.log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
-    await giveAllBack(tools, taken, error)
+    log.warn({ err: error, lane: lane.sender }, 'nothing was signed')
+    await releaseAll(tools, claimed, error)
+    return { size }
   }
 }
 
-async function signTaken(tools: TurnTools, round: Round, taken: Operation[]): Promise<void> {
-  const carriedAgain = taken.filter(({ state }) => state === 'signed')
-  for (const operation of carriedAgain) await signAgain(tools, round, operation)
-  const fresh = taken.filter(({ state }) => state === 'queued')
-  const orders = await readOrders(tools.db, fresh)
-  await inWaves(
-    fresh,
-    (operation) => {
-      const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
-      return prepareOrGiveBack(tools, round, { operation, order })
-    },
-    async (ready) => {
-      for (const group of groupByTransaction(ready)) await signGroup(tools, round, group)
-    },
-  )
+/** Never throws: what cannot be stored is released, at the latest when its lease ends. */
+async function storeAll(
+  tools: SignerTools,
+  round: Round & Means,
+  prepared: Prepared[],
+): Promise<void> {
+  for (const group of groupByTransaction(prepared)) {
+    await storeGroup(tools, round, group).catch((error: unknown) => {
+      tools.log.warn({ err: error, lane: round.lane.sender }, 'not stored')
+    })
+  }
 }
 
-/** A member that cannot be signed is given back alone; what cannot be stored together is halved until it can. */
-async function signGroup(tools: TurnTools, round: Round, group: Prepared[]): Promise<void> {
+/** A member that cannot be signed is released alone; what cannot be stored together is halved until it can. */
+async function storeGroup(
+  tools: SignerTools,
+  round: Round & Means,
+  group: Prepared[],
+): Promise<void> {
   const { client, lane } = round
+  const operations = group.map(({ operation }) => operation)
   try {
     const { stored, broken } = await signAndStore(tools, round, group)
     if (stored) {
@@ -165,26 +159,33 @@ async function signGroup(tools: TurnTools, round: Round, group: Prepared[]): Pro
     }
     for (const { operation, error } of broken) {
       tools.log.warn({ err: error, operation: operation.id }, 'not signed')
-      await giveBack(tools, operation, error)
+      await release(tools, operation, error)
     }
   } catch (error) {
     const middle = Math.ceil(group.length / 2)
     if (group.length > 1) {
-      for (const half of [group.slice(0, middle), group.slice(middle)]) {
-        await signGroup(tools, round, half)
-      }
+      await storeGroup(tools, round, group.slice(0, middle))
+      await storeGroup(tools, round, group.slice(middle))
       return
     }
-    const operations = group.map(({ operation }) => operation)
     if (await isHandedOver(tools, round, { operations, error })) return
     tools.log.warn({ err: error, lane: lane.sender }, 'not signed')
-    await giveAllBack(tools, operations, error)
+    await releaseAll(tools, operations, error)
   }
 }
 
-/** What a lane cannot pay another one may: the rows are free at once, or tell why where no lane can pay. */
+async function signAgain(tools: SignerTools, round: Round, operation: Operation): Promise<void> {
+  try {
+    await carryAgain(tools, round, operation)
+  } catch (error) {
+    if (await isHandedOver(tools, round, { operations: [operation], error })) return
+    throw error
+  }
+}
+
+/** What a lane cannot pay another one may: the rows are free at once, or say why where no lane can pay. */
 async function isHandedOver(
-  tools: TurnTools,
+  tools: SignerTools,
   { client: { chain }, lane }: Round,
   { operations, error }: { operations: Operation[]; error: unknown },
 ): Promise<boolean> {
@@ -196,93 +197,9 @@ async function isHandedOver(
   if (!isReplaceable) {
     const message = `Every lane on ${chain.name} is out of gas.`
     const details = { waitsFor: 'LANE_GAS' } satisfies Held
-    await giveAllBack(tools, operations, new ServiceError('RPC_ERROR', message, details))
+    await releaseAll(tools, operations, new ServiceError('RPC_ERROR', message, details))
     return true
   }
   await Promise.all(operations.map((one) => returnOperation(tools.db, takenBy(tools, one), 0)))
-  tools.callOthers()
   return true
-}
-
-async function signAgain(tools: TurnTools, round: Round, operation: Operation): Promise<void> {
-  try {
-    await carryAgain(tools, round, operation)
-  } catch (error) {
-    if (await isHandedOver(tools, round, { operations: [operation], error })) return
-    throw error
-  }
-}
-
-/** Prepares an operation; writes its refusal, or returns what may be signed. */
-async function prepareOrGiveBack(
-  tools: SignerTools,
-  round: Round,
-  ordered: Ordered,
-): Promise<Prepared | undefined> {
-  const { operation } = ordered
-  try {
-    return await prepareOne(tools, round, ordered)
-  } catch (error) {
-    tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
-    await giveBack(tools, operation, error).catch((failure: unknown) => {
-      tools.log.warn({ err: failure, operation: operation.id }, 'operation not given back')
-    })
-    return undefined
-  }
-}
-
-async function prepareOne(
-  tools: SignerTools,
-  round: Round,
-  ordered: Ordered,
-): Promise<Prepared | undefined> {
-  const { operation } = ordered
-  if (operation.lostLeases >= LOST_LEASES) {
-    const message = 'It was taken five times without a verdict.'
-    const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
-    // After the hour it gets another chance, still alone.
-    await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_COMPANY })
-    tools.log.error({ operation: operation.id }, 'operation in quarantine')
-    return undefined
-  }
-  const { name } = round.client.chain
-  if (round.head < operation.minBlock) {
-    throw new ServiceError('RPC_ERROR', `The node of ${name} is behind.`)
-  }
-  const result = await atMost(prepare(tools, round, ordered), PREPARE_MS)
-  if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
-  if (result.kind !== 'spent' && result.kind !== 'refused') return result
-  await writeNotPrepared(tools, round, { ...result, order: ordered.order })
-  return undefined
-}
-
-async function writeNotPrepared(tools: SignerTools, round: Round, result: NotPrepared & Ordered) {
-  const { operation } = result
-  const { head } = round
-  if (result.kind === 'spent' && operation.kind === 'mint') {
-    const message = 'Somebody has minted it already, its log is looked up.'
-    const spentSince = await readSpentSince(tools.db, round.client, operation)
-    await refuse(tools, operation, { ...deferral(MINTED, message, RETRY_MS), spentSince })
-    return
-  }
-  if (result.kind === 'spent') {
-    await lookUp(tools, round, operation)
-    return
-  }
-  // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
-  const again = operation.refusedBlock !== null && operation.refusedBlock < head
-  // What was burned comes out: a mint is tried for ever, with a message that is attested anew.
-  const mayEnd = again && operation.kind !== 'mint'
-  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, result))
-  if (mayEnd && !isOver) {
-    const facts = { chain: round.client.chain.name, operation: operation.id }
-    tools.log.warn(facts, 'refused by one endpoint only, tried again')
-  }
-  await refuse(tools, operation, {
-    state: isOver ? 'rejected' : 'deferred',
-    code: failureCodes[operation.kind],
-    message: `The call would fail: ${result.reason}`,
-    retryAfterMs: RETRY_MS,
-    refusedBlock: operation.refusedBlock ?? head,
-  })
 }

@@ -1,84 +1,99 @@
-import { toQuantity } from 'ethers'
-import { word } from '../chains/abi.js'
-import { decodeAggregate } from '../chains/aggregate.js'
-import { encodeTogether } from '../chains/multicall.js'
-import { DELEGATED_CODE, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { atMost } from './waves.js'
+import { keccak256, toQuantity } from 'ethers'
+import { isRevert, type ChainClient } from '../chains/connect.js'
+import {
+  DELEGATED_CODE,
+  DELEGATE_ADDRESS,
+  DELEGATE_CODE_HASH,
+  ENTRY_POINT_ADDRESS,
+} from '../chains/registry.js'
+import { ServiceError } from '../domain/errors.js'
+import { explainRevert } from '../protocols/reverts.js'
+import { share } from '../share.js'
 import type { Round } from './round.js'
 
-/** Longer none waits for what is asked together: one of them may be what has no answer. */
-const PATIENCE_MS = 2_000
-
 /**
- * Stands in the EntryPoint's place while calls are simulated, so that wallets take them. It is given a wallet, as a
- * word, and the data of a call. It makes the call and measures its gas, undoes it, makes it again with the limit that
- * follows, and undoes that too, so that it reverts always: with a word that is the limit, or zero where the call has
- * failed. The limit is half as much again as what was used and 40,000, about what a transaction has to pay for itself
- * and its data, which an estimate holds as well.
+ * Running out of gas inside the call would spend the operation's key for nothing. On Arbitrum an estimate holds
+ * gas for the call's own data on L1 as well: of that the call needs nothing, it only makes the limit larger.
  */
-const MEASURE = `0x${[
-  // 00: copies the calldata to memory; to 3a when the caller is this very contract.
-  '365f5f37' + '303314603a57',
-  // 0a: calls itself with all of it, and takes the word that this reverts with, which is zero if there is none.
-  '602036365f5f305af150' + '3651',
-  // 16: to 33 with zero; else the limit is (word + 40,000) * 3 / 2.
-  '8015603357' + '619c4001' + '60030260011c',
-  // 25: calls the wallet with the limit; the word is the limit, or zero when that has failed.
-  '5f5f6020360360205f5f3586f1' + '02',
-  // 33: reverts with the word.
-  '5b5f5260205ffd',
-  // 3a: calls the wallet with all gas; the word is what it has used, or zero when that has failed; to 33.
-  '5b5a5f5f6020360360205f5f355af1' + '5a90910302' + '603356',
-].join('')}`
+const CALL_GAS_PERCENT = 150n
 
-/** Of 32 bytes with `0x`. */
-const WORD_LENGTH = 66
+type Simulated = { from: string; to: string; data: string }
 
-/** A call of a wallet by the EntryPoint, which the wallet takes as one that is delegated, though it may not be yet. */
-export type Simulated = { wallet: string; data: string }
+/** Code that accounts have while a call is simulated, by address. */
+type Overrides = Record<string, { code: string }>
 
-type Asked = Simulated & { tell(limit: bigint | undefined): void }
-
-const askedOf = new WeakMap<Round, Asked[]>()
+/** Why a call would fail. */
+export type Refused = { reason: string }
 
 /**
- * Runs calls at the round's head, each as if there were no other: what is asked in the same turn of the event loop
- * costs the node one question, and each call runs twice instead of as often as an estimate tries.
+ * Runs a wallet's call at the round's head as the EntryPoint would, with the wallet delegated, which it may not be yet.
+ * A `handleOps` call would not show a failure inside, and would give the signed operation to the node before it is
+ * stored.
  *
- * @returns A gas limit with which the call has succeeded. Undefined where nothing is known of it: it has failed, was
- *   asked alone, or the node did not answer all of them in time. Then it is to be estimated alone, which tells why.
+ * @returns A gas limit for the call, or why it would fail.
  */
-export function simulateTogether(round: Round, call: Simulated): Promise<bigint | undefined> {
-  const asked = askedOf.get(round) ?? []
-  askedOf.set(round, asked)
-  return new Promise((resolve) => {
-    asked.push({ ...call, tell: resolve })
-    if (asked.length === 1) setImmediate(() => void tellAll(round, asked.splice(0)))
-  })
-}
-
-async function tellAll(round: Round, asked: Asked[]): Promise<void> {
-  // Whatever a node has against it, each alone is asked the usual way.
-  const limits = asked.length > 1 ? measure(round, asked).catch(() => []) : Promise.resolve([])
-  const known = (await atMost<(bigint | undefined)[]>(limits, PATIENCE_MS)) ?? []
-  asked.forEach(({ tell }, i) => tell(known[i]))
-}
-
-async function measure(
+export async function estimateWalletCall(
   { client, head }: Round,
-  calls: Simulated[],
-): Promise<(bigint | undefined)[]> {
-  const together = encodeTogether(
-    calls.map(({ wallet, data }) => {
-      return { to: ENTRY_POINT_ADDRESS, data: `0x${word(wallet).hex}${data.slice(2)}` }
-    }),
-  )
-  // By its delegation rather than the delegate's own code, which would be most of what is sent.
-  const delegated = calls.map(({ wallet }) => [wallet, { code: DELEGATED_CODE }] as const)
-  const overrides = { [ENTRY_POINT_ADDRESS]: { code: MEASURE }, ...Object.fromEntries(delegated) }
-  const returned = await client.send<string>('eth_call', [together, toQuantity(head), overrides])
-  return decodeAggregate(returned).map(({ success, returnData }) => {
-    const isTold = !success && returnData.length === WORD_LENGTH
-    return isTold && BigInt(returnData) > 0n ? BigInt(returnData) : undefined
-  })
+  { wallet, data }: { wallet: string; data: string },
+): Promise<bigint | Refused> {
+  await assertDelegate(client)
+  const call = { from: ENTRY_POINT_ADDRESS, to: wallet, data }
+  return estimateCall(client, call, [toQuantity(head), { [wallet]: { code: DELEGATED_CODE } }])
 }
+
+/** @returns A gas limit for a call, or why it would fail. */
+export async function estimateCall(
+  client: ChainClient,
+  call: Simulated,
+  at: [block: string, overrides?: Overrides],
+): Promise<bigint | Refused> {
+  try {
+    const gas = await client.send<string>('eth_estimateGas', [call, ...at])
+    return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
+  } catch (error) {
+    return { reason: reasonOf(error) }
+  }
+}
+
+/** Why a call would fail, undefined when it would not. */
+export async function findFailure(
+  client: ChainClient,
+  call: Simulated,
+  at: [block: string, overrides?: Overrides],
+): Promise<string | undefined> {
+  try {
+    await client.send('eth_call', [call, ...at])
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** @throws The error itself when it is no revert. */
+function reasonOf(error: unknown): string {
+  if (!isRevert(error)) throw error
+  const { data, reason } = error.details
+  return explainRevert(data) ?? String(reason)
+}
+
+/** It never changes: the address of the delegate follows from its code. */
+const assertDelegate = share(
+  async ({ chain, send }: ChainClient) => {
+    const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
+    if (keccak256(code) === DELEGATE_CODE_HASH) return
+    // A node that is not in sync, or another chain. Without code every call would seem to succeed.
+    const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
+    throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
+  },
+  { ttlMs: Infinity },
+)
+
+/**
+ * False only when the wallet's delegation is final. An authorization too many does no harm, so that it is attached as
+ * well when the node cannot tell: it may have pruned that state, or not know what is final.
+ */
+export const needsAuthorization = async (client: ChainClient, wallet: string): Promise<boolean> =>
+  client.send<string>('eth_getCode', [wallet, 'finalized']).then(
+    (code) => code.toLowerCase() !== DELEGATED_CODE,
+    () => true,
+  )

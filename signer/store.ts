@@ -45,11 +45,10 @@ export type Broken = { operation: Operation; error: unknown }
  */
 export async function signAndStore(
   tools: StoringTools & Pick<SignerTools, 'limits' | 'log'>,
-  round: Round,
+  round: Round & Means,
   prepared: Prepared[],
 ): Promise<{ stored: Stored | undefined; broken: Broken[] }> {
   const { db, keyring, operationGasWei } = tools
-  const funded = { ...round, ...(await round.readMeans()) }
   return db.transaction(async (trx) => {
     await lockClaims(trx, round, prepared)
     const operations = prepared.map(({ operation }) => operation)
@@ -65,7 +64,7 @@ export async function signAndStore(
     if (ours.length === 0) return { stored: undefined, broken }
     const storing = { db: trx, keyring, operationGasWei }
     for (const one of ours) await assertBound(storing, round.client.chain, one)
-    const stored = await storeTransaction(storing, funded, ours)
+    const stored = await storeTransaction(storing, round, ours)
     await insertSignatures(
       trx,
       ours.map(({ operation, payload }) => ({ operationId: operation.id, payload })),
@@ -91,16 +90,15 @@ async function signAll(keyring: Keyring, { client }: Round, prepared: Prepared[]
 /** Carries an operation whose transaction died in a new one, alone: the payload that was signed for it. */
 export async function storeAgain(
   { db, ...tools }: StoringTools,
-  round: Round,
+  round: Round & Means,
   signed: Signed,
 ): Promise<Stored | undefined> {
-  const funded = { ...round, ...(await round.readMeans()) }
   return db.transaction(async (trx) => {
     const [ours] = await lockTaken(trx, [signed.operation], tools.keyring.taker)
     if (!ours) return undefined
     const storing = { ...tools, db: trx }
     await assertGenuine(storing, round.client.chain, signed)
-    return storeTransaction(storing, funded, [signed])
+    return storeTransaction(storing, round, [signed])
   })
 }
 
@@ -130,7 +128,7 @@ export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: b
  */
 export async function storePlanned(
   { db, keyring }: Pick<SignerTools, 'db' | 'keyring'>,
-  { client: { chain }, lane, usedNonces, balanceWei, fees }: Omit<Round, 'readMeans'> & Purse,
+  { client: { chain }, lane, usedNonces, balanceWei, fees }: Round & Purse,
   {
     request,
     l1FeeWei,

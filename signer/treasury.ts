@@ -3,33 +3,23 @@ import { findChainState } from '../db/lanes/booking.js'
 import { lockTreasury, readSignedFundings } from '../db/lanes/treasury.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Round } from './round.js'
 
 /** What the treasury holds in a block of which everything is booked, in base units of USDC. */
 export type TreasuryFunds = { block: bigint; units: bigint }
 
-/** A round asks once for all of its fundings. */
-const fundsOf = new WeakMap<object, Promise<TreasuryFunds>>()
-
 /**
  * Reads the treasury's balance at the booked block: at any other one a funding that has just been mined would
- * count twice or not at all. The same for all fundings of a round.
+ * count twice or not at all.
  *
  * @throws {ServiceError} RPC_ERROR, also while nothing of the chain is booked.
  */
-export function readTreasuryFunds(
+export async function readTreasuryFunds(
   db: Db,
-  round: Pick<Round, 'client'>,
+  { client }: Pick<Round, 'client'>,
   owner: string,
 ): Promise<TreasuryFunds> {
-  const funds = fundsOf.get(round) ?? readFunds(db, round.client, owner)
-  fundsOf.set(round, funds)
-  return funds
-}
-
-async function readFunds(db: Db, client: ChainClient, owner: string): Promise<TreasuryFunds> {
   const { chainId, name, usdc } = client.chain
   const state = await findChainState(db, chainId)
   if (!state) throw new ServiceError('RPC_ERROR', `Nothing of ${name} is booked yet.`)

@@ -1,6 +1,6 @@
+import { TypedSearchAttributes } from '@temporalio/common'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { searchAttributes } from './searchAttributes.js'
-import { startListed } from './start.js'
 import type { deliverWebhook } from '../workflows/deliverWebhook.js'
 
 /** Task queue of webhooks: its workers take nothing from those of intents. */
@@ -16,21 +16,20 @@ export const deliveryWorkflowId = ({ deliveryId, run }: Pick<Start, 'deliveryId'
 /** Starts the workflow of a run of a delivery. One that is there already, or whose work is done, does no harm. */
 export async function startDelivery(client: Client, start: Start): Promise<void> {
   const { deliveryId, run, accountId, webhookId } = start
-  const listed = [{ key: searchAttributes.accountId, value: accountId }]
   try {
     await client.withDeadline(Date.now() + START_DEADLINE_MS, () =>
-      startListed(listed, (typedSearchAttributes) =>
-        client.workflow.start<typeof deliverWebhook>('deliverWebhook', {
-          workflowId: deliveryWorkflowId(start),
-          taskQueue: DELIVERY_QUEUE,
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          args: [{ deliveryId: deliveryId.toString(), run }],
-          priority: { fairnessKey: webhookId },
-          staticSummary: `deliver to ${webhookId}`,
-          typedSearchAttributes,
-        }),
-      ),
+      client.workflow.start<typeof deliverWebhook>('deliverWebhook', {
+        workflowId: deliveryWorkflowId(start),
+        taskQueue: DELIVERY_QUEUE,
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [{ deliveryId: deliveryId.toString(), run }],
+        priority: { fairnessKey: webhookId },
+        staticSummary: `deliver to ${webhookId}`,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: searchAttributes.accountId, value: accountId },
+        ]),
+      }),
     )
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client'
 
+/** A list is a search, dearer than a read by id. */
+const LIST_MS = 10_000
 /** A page of the server is at most 1,000 long; some stores take no longer a query than this many ids make. */
 export const LISTED_AT_ONCE = 200
 
@@ -33,7 +35,9 @@ export async function* listRunning(client: Client): AsyncGenerator<string> {
   do {
     // As it comes: what a workflow is listed by is read for each one, and nobody wants it here.
     const request = { namespace, query, ...(nextPageToken && { nextPageToken }) }
-    const page = await client.workflowService.listWorkflowExecutions(request)
+    const page = await client.withDeadline(Date.now() + LIST_MS, () =>
+      client.workflowService.listWorkflowExecutions(request),
+    )
     for (const { execution } of page.executions) yield String(execution?.workflowId)
     nextPageToken = page.nextPageToken
   } while (nextPageToken?.length)

@@ -1,14 +1,9 @@
-import {
-  SearchAttributeType,
-  defineSearchAttributeKey,
-  type SearchAttributePair,
-} from '@temporalio/common'
+import { SearchAttributeType, defineSearchAttributeKey } from '@temporalio/common'
 import type { Client } from '@temporalio/client'
 import {
   searchAttributeKinds as kinds,
   searchAttributeNames as names,
 } from '../domain/searchAttributes.js'
-import { BUILD_ID } from './build.js'
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
 
@@ -22,17 +17,6 @@ export const searchAttributes = {
   intentAction: keyword(names.intentAction),
   sourceChain: keyword(names.sourceChain),
   targetChain: keyword(names.targetChain),
-}
-
-/**
- * Which build works on a workflow, as a server itself lists it once the first task is done. Where it is listed so from
- * the start nothing is changed then: of three times that a workflow is written into the server's lists one is spared.
- *
- * @see https://github.com/temporalio/temporal/blob/v1.31.2/service/history/workflow/mutable_state_impl.go
- */
-export const builtBy: SearchAttributePair = {
-  key: defineSearchAttributeKey('BuildIds', SearchAttributeType.KEYWORD_LIST),
-  value: ['unversioned', `unversioned:${BUILD_ID}`],
 }
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` and `…_KEYWORD_LIST` of the server's API. */

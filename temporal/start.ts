@@ -1,7 +1,6 @@
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common'
 import {
   WorkflowExecutionAlreadyStartedError,
-  isGrpcServiceError,
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client'
@@ -12,7 +11,7 @@ import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
 import { TASK_QUEUE } from './connect.js'
-import { builtBy, searchAttributes } from './searchAttributes.js'
+import { searchAttributes } from './searchAttributes.js'
 import type { Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Funding } from '../db/intents/fundings.js'
@@ -25,6 +24,9 @@ import type { fundWallet } from '../workflows/fundWallet.js'
  * tells Temporal so before.
  */
 const TASK_MS = 5_000
+
+/** The row is stored before: a start without an answer is repeated. */
+const START_MS = 1_500
 
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
@@ -89,7 +91,7 @@ async function startExecution(
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await startListed(attributesOf(intent, userId), (typedSearchAttributes) =>
+  await temporal.withDeadline(Date.now() + START_MS, () =>
     temporal.workflow.start<typeof executeIntent>('executeIntent', {
       workflowIdConflictPolicy: 'USE_EXISTING',
       ...options,
@@ -100,17 +102,17 @@ async function startExecution(
       priority: { priorityKey: priorityOf[tier], fairnessKey: accountId },
       memo: { requestId },
       staticSummary: `${action} ${amount} ${asset}${target ? ` on ${target}` : ''}`,
-      typedSearchAttributes,
+      typedSearchAttributes: attributesOf(intent, userId),
     }),
   )
 }
 
-function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
+function attributesOf(intent: Intent, userId: string): TypedSearchAttributes {
   const { accountId, walletId, action, requestId, retryOf, plan } = intent
   const [first] = plan?.steps ?? []
   const source = first ? spendingChain(first) : intent.fromChain
   const target = plan?.targetChain ?? intent.chain
-  return [
+  const pairs: SearchAttributePair[] = [
     { key: searchAttributes.accountId, value: accountId },
     { key: searchAttributes.walletId, value: walletId },
     { key: searchAttributes.userId, value: userId },
@@ -120,6 +122,7 @@ function attributesOf(intent: Intent, userId: string): SearchAttributePair[] {
     ...(source ? [{ key: searchAttributes.sourceChain, value: source }] : []),
     ...(target ? [{ key: searchAttributes.targetChain, value: target }] : []),
   ]
+  return new TypedSearchAttributes(pairs)
 }
 
 function inputOf({ id, accountId, walletId, plan, metadata }: Intent): ExecuteIntentInput {
@@ -138,13 +141,13 @@ export async function startFunding(
   options: StartOptions = once,
 ): Promise<void> {
   const { id, accountId, walletId } = funding
-  const listed = [
+  const typedSearchAttributes = new TypedSearchAttributes([
     { key: searchAttributes.accountId, value: accountId },
     { key: searchAttributes.walletId, value: walletId },
     { key: searchAttributes.intentAction, value: 'fund' },
-  ]
+  ])
   await startOrFind(() =>
-    startListed(listed, (typedSearchAttributes) =>
+    temporal.withDeadline(Date.now() + START_MS, () =>
       temporal.workflow.start<typeof fundWallet>('fundWallet', {
         workflowIdConflictPolicy: 'USE_EXISTING',
         ...options,
@@ -175,35 +178,6 @@ export const factsOf = (start: Start) =>
   'intent' in start
     ? { intent: start.intent.id, requestId: start.intent.requestId }
     : { funding: start.funding.id }
-
-/** Servers let a client say it; should one refuse, this process says it no more, and the server lists it by itself. */
-let tellsBuild = true
-const INVALID_ARGUMENT = 3
-
-/** Starts a workflow that is listed by `pairs` and by the build that works on it. */
-export async function startListed<Handle>(
-  pairs: SearchAttributePair[],
-  start: (attributes: TypedSearchAttributes) => Promise<Handle>,
-): Promise<Handle> {
-  if (tellsBuild) {
-    try {
-      return await start(new TypedSearchAttributes([...pairs, builtBy]))
-    } catch (error) {
-      if (!refusesBuild(error)) throw error
-      tellsBuild = false
-    }
-  }
-  return start(new TypedSearchAttributes(pairs))
-}
-
-function refusesBuild(error: unknown): boolean {
-  const { cause } = error as { cause?: unknown }
-  return (
-    isGrpcServiceError(cause) &&
-    (cause.code as number) === INVALID_ARGUMENT &&
-    cause.details.includes(builtBy.key.name)
-  )
-}
 
 /** False when there was a run already. */
 async function startOrFind(start: () => Promise<unknown>): Promise<boolean> {

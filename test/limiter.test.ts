@@ -18,7 +18,7 @@ function createWork() {
 
 describe('createLimiter', () => {
   test('calls of a key beyond its share wait in their order, those of another key do not', async () => {
-    const run = createLimiter({ atOnce: 2, waiting: 10 }, refuse)
+    const run = createLimiter({ atOnce: 2, patienceMs: 60_000 }, refuse)
     const { begun, ends, work } = createWork()
     const calls = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => run(name[0] ?? '', work(name)))
     await setImmediate()
@@ -34,19 +34,18 @@ describe('createLimiter', () => {
   })
 
   test('a call that fails frees its place', async () => {
-    const run = createLimiter({ atOnce: 1, waiting: 10 }, refuse)
+    const run = createLimiter({ atOnce: 1, patienceMs: 60_000 }, refuse)
     await expect(run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await run('a', () => Promise.resolve(1))).toBe(1)
   })
 
-  test('a call that finds too many waiting is refused', async () => {
-    const run = createLimiter({ atOnce: 1, waiting: 1 }, refuse)
-    const { ends, work } = createWork()
-    const calls = [run('a', work('first')), run('a', work('second'))]
-    await expect(run('a', work('third'))).rejects.toThrow('full')
+  test('a call whose turn does not come in time is refused, and does no work', async () => {
+    const run = createLimiter({ atOnce: 1, patienceMs: 20 }, refuse)
+    const { begun, ends, work } = createWork()
+    const first = run('a', work('first'))
+    await expect(run('a', work('second'))).rejects.toThrow('full')
     ends[0]?.()
-    await setImmediate()
-    ends[1]?.()
-    expect(await Promise.all(calls)).toEqual(['first', 'second'])
+    expect([await first, begun]).toEqual(['first', ['first']])
+    expect(await run('a', () => Promise.resolve('third'))).toBe('third')
   })
 })

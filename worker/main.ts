@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client'
-import { Runtime, type NativeConnection } from '@temporalio/worker'
+import { Runtime, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker'
+import type { VersioningBehavior } from '@temporalio/common'
 import { createActivities } from '../activities/index.js'
 import { connectChains } from '../chains/connect.js'
 import { hashQuickly } from '../chains/keccak.js'
@@ -11,8 +12,8 @@ import { watchOutcomes, type ParkedStep } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
-import { BUILD_ID } from '../temporal/build.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
+import { versionOf } from '../temporal/deployment.js'
 import { wakeStep } from '../temporal/wakeStep.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
@@ -21,8 +22,7 @@ import { runSweepers } from './sweep.js'
 import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
 import { loadWebhookKey } from './webhookKey.js'
-import { loadWorkflowBundle } from './workflowBundle.js'
-import { lightenWorkflowThreads } from './workflowThreads.js'
+import { readBuildId, workflowBundle } from './workflowBundle.js'
 import { createGuard } from '../webhooks/address.js'
 
 /** Below the time that a supervisor grants before it kills. */
@@ -55,7 +55,6 @@ const { stopping, onStop, ready } = superviseProcess(log)
 await hashQuickly()
 const temporalLog = createTemporalLog(log)
 Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
-lightenWorkflowThreads(log)
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
@@ -67,16 +66,19 @@ onStop(() => watch.ended)
 
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => client.connection.close())
-const temporal = watchTemporal(client, log, stopping)
+const version = versionOf(readBuildId())
+const isAutomatic = config.WORKER_ROLLOUT === 'automatic'
+const temporal = watchTemporal({ client, log, ...(isAutomatic && { version }) }, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const wake = (step: ParkedStep) => wakeStep(client, step)
 const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: wake })
-const workflowBundle = await loadWorkflowBundle()
-const build = { namespace: config.TEMPORAL_NAMESPACE, buildId: BUILD_ID, workflowBundle }
+const build = { namespace: config.TEMPORAL_NAMESPACE, workflowBundle }
 const options = {
   ...build,
   taskQueue: TASK_QUEUE,
+  // An intent may wait for days: it continues with the next version, whose histories a test replays.
+  workerDeploymentOptions: versioned('AUTO_UPGRADE'),
   activities: createActivities({
     db,
     chains,
@@ -109,13 +111,17 @@ onStop(() => sweepers)
 const webhookKey = await findWebhookKeyOrTell()
 if (webhookKey) {
   const guard = createGuard({ isDevnet: config.NETWORK === 'devnet' })
-  const options = { ...build, ...SHUTDOWN }
+  const options = { ...build, ...SHUTDOWN, workerDeploymentOptions: versioned('PINNED') }
   const parts = { db, key: webhookKey, guard, options, client, temporal, log }
   const places = { url: config.directDatabaseUrl, address: config.TEMPORAL_ADDRESS }
   const deliveries = runDeliveries({ ...parts, ...places }, stopping)
   onStop(() => deliveries)
 }
-ready({ taskQueue: TASK_QUEUE, temporal: await temporal.isThere() })
+ready({ taskQueue: TASK_QUEUE, version })
+
+function versioned(defaultVersioningBehavior: VersioningBehavior): WorkerDeploymentOptions {
+  return { useWorkerVersioning: true, version, defaultVersioningBehavior }
+}
 
 async function findWebhookKeyOrTell() {
   const { WEBHOOK_KEY_FILE } = config

@@ -1,6 +1,9 @@
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import type { WorkerDeploymentVersion } from '@temporalio/common'
 import { pingTemporal } from '../temporal/connect.js'
+import { setCurrentVersion } from '../temporal/deployment.js'
 import { ensureSchedules } from '../temporal/schedules.js'
 import { registerSearchAttributes } from '../temporal/searchAttributes.js'
 import type { Log } from '../log.js'
@@ -8,59 +11,59 @@ import type { Log } from '../log.js'
 const PING_EVERY_MS = 2_000
 const PREPARE_MS = 10_000
 
-/** Whether Temporal is there: it answers, and knows what this code needs. */
+/** Whether Temporal answers and knows what this code needs. */
 export type Presence = {
-  /** Asks now. */
-  isThere(): Promise<boolean>
-  /** Resolves when it is, or when the process stops. */
+  /** Resolves when Temporal is there, or when the process stops. */
   untilThere(): Promise<void>
 }
 
-/**
- * Watches Temporal until the signal aborts, and tells in one line when it goes and when it is back. A server
- * that comes back may be another one: it is prepared anew each time.
- */
-export function watchTemporal(client: Client, log: Log, stopping: AbortSignal): Presence {
-  let there: boolean | undefined
-  let asking: Promise<boolean> | undefined
+/** `version`: of the workers, to be made the current one; absent: an operator does that. */
+type Watched = { client: Client; log: Log; version?: WorkerDeploymentVersion }
 
-  async function ask(): Promise<boolean> {
+/**
+ * Pings Temporal until the signal aborts, and logs when it goes and when it is back. A server that comes back may
+ * be another one, so it is prepared each time.
+ */
+export function watchTemporal({ client, log, version }: Watched, stopping: AbortSignal): Presence {
+  const changes = new EventEmitter()
+  let isThere: boolean | undefined
+
+  async function look(): Promise<void> {
     try {
       await pingTemporal(client)
-      if (!there) await prepare(client)
+      if (!isThere) await prepare(client, version)
     } catch (error) {
-      if (there !== false && !stopping.aborted) {
-        log.warn({ err: error }, 'Temporal does not serve. What is asked for is stored and waits')
+      if (isThere !== false && !stopping.aborted) {
+        log.warn({ err: error }, 'Temporal does not serve. Intents are stored and wait')
       }
-      return (there = false)
+      isThere = false
+      return
     }
-    if (there === false) log.info('Temporal serves again')
-    return (there = true)
+    if (isThere === false) log.info('Temporal serves again')
+    isThere = true
+    changes.emit('there')
   }
 
-  const stopped = new Promise<false>((resolve) => {
-    stopping.addEventListener('abort', () => {
-      resolve(false)
-    })
-  })
-  const isThere = () => (asking ??= ask().finally(() => (asking = undefined)))
-  const pause = () => sleep(PING_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
-  const watch = async () => {
-    for (; !stopping.aborted; await pause()) await isThere()
+  async function watch(): Promise<void> {
+    while (!stopping.aborted) {
+      await look()
+      await sleep(PING_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
+    }
   }
   void watch()
 
   return {
-    isThere,
     async untilThere() {
-      while (!stopping.aborted && !(await Promise.race([isThere(), stopped]))) await pause()
+      if (isThere) return
+      await once(changes, 'there', { signal: stopping }).catch(() => undefined)
     },
   }
 }
 
-async function prepare(client: Client): Promise<void> {
+async function prepare(client: Client, version?: WorkerDeploymentVersion): Promise<void> {
   await client.withDeadline(Date.now() + PREPARE_MS, async () => {
     await registerSearchAttributes(client)
     await ensureSchedules(client)
+    if (version) await setCurrentVersion(client, version)
   })
 }

@@ -231,12 +231,13 @@ async function keepEventParts({ db, log, eventsKeptDays }: Tools): Promise<void>
 async function startAll(tools: Tools, take: () => Promise<Start[]>): Promise<void> {
   const { temporal, log, stopping } = tools
   let failed = 0
-  while (!stopping.aborted) {
+  for (;;) {
+    await temporal.untilThere()
+    if (stopping.aborted) return
     const starts = await take()
     if (starts.length === 0) break
     const results = await Promise.all(starts.map((start) => attempt(start, tools)))
     const failures = results.filter((failure) => failure !== undefined)
-    if (failures.length > 0 && !(await temporal.isThere())) return
     for (const failure of failures) {
       if (++failed <= TOLD) log.warn(failure, 'workflow not started')
     }

@@ -29,7 +29,6 @@ const fundWallet = writeRoute(
     caller: apiKey({ credits: prices.fundWallet }),
     params: noParams,
     query: noQuery,
-    chargesLast: true,
     body: z.strictObject({ walletId: walletIdInput }).meta({ id: 'FundWalletRequest' }),
     docs: {
       operationId: 'fundWallet',

@@ -36,7 +36,6 @@ const createIntent = writeRoute(
     path: '/intents',
     caller: apiKey({ credits: prices.createIntent }),
     keepsKeys: true,
-    chargesLast: true,
     params: noParams,
     query: z.strictObject({
       dryRun: z

@@ -9,6 +9,7 @@ import {
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { lockWallet } from '../../db/lanes/reservations.js'
 import { getUsableWallet } from '../../db/lanes/stops.js'
+import { lockAccount } from '../../db/tenants/metering.js'
 import { invalidRequest } from '../../domain/errors.js'
 import { remainingRequest } from '../../domain/retry.js'
 import { prices } from '../../domain/prices.js'
@@ -35,7 +36,6 @@ const retry = writeRoute(
   {
     path: '/intents/:intentId/retry',
     caller: apiKey({ credits: prices.retryIntent }),
-    chargesLast: true,
     params: z.object({ intentId: intentIdInput }),
     query: noQuery,
     body: noBody,
@@ -73,21 +73,17 @@ const retry = writeRoute(
     const said = keptMetadata(failed)
     const owner = { accountId, walletId: wallet.id, requestId, retryOf: failed.id, ...said }
     const commitOnce: Commit = (work) =>
-      commit(
-        async (trx) => {
-          // Its retries hold the wallet, of which the intent is, until they are stored.
-          await lockWallet(trx, wallet.id)
-          if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
-          return work(trx)
-        },
-        {
-          async lastly(trx) {
-            // Until the commit: whatever would reopen it waits, and finds that it is retried. After the account, as
-            // whoever cancels it does.
-            if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
-          },
-        },
-      )
+      commit(async (trx) => {
+        // Other retries of it wait here until this one is stored.
+        await lockWallet(trx, wallet.id)
+        if (await findRetry(trx, accountId, failed.id)) throw new RetriedMeanwhile()
+        const answer = await work(trx)
+        // The account before the intent, in the order in which a cancellation locks them. Then nothing reopens the
+        // failed intent before the commit.
+        await lockAccount(trx, accountId)
+        if (!(await holdFailed(trx, accountId, failed.id))) throw notFinal()
+        return answer
+      })
     try {
       return await submitIntent(services, { wallet, request, owner }, commitOnce)
     } catch (error) {

@@ -1,6 +1,8 @@
+import { countOpenIntents } from '../../db/intents/intents.js'
 import { getUsableWallet } from '../../db/lanes/stops.js'
-import { previewPlan, storeBeside, storeIntent } from '../../planning/intents.js'
+import { previewPlan, storeIntent } from '../../planning/intents.js'
 import { planOnceBooked } from '../../planning/booking.js'
+import { ServiceError } from '../../domain/errors.js'
 import { toRequest, type IntentRequestBody } from '../schemas/intentRequest.js'
 import { intentBody, previewBody } from './intentBody.js'
 import type { Db } from '../../db/connection/connect.js'
@@ -41,6 +43,18 @@ export async function toSubmission(
   return { wallet, request, owner }
 }
 
+/** Intents of an account that have not ended. What is planned, started and executed for one account stays bounded. */
+const MOST_OPEN_INTENTS = 10_000
+const OPEN_RETRY_S = 60
+
+/** @throws {ServiceError} RATE_LIMITED when the account has as many open intents as it may. */
+async function assertFewOpen(db: Db, accountId: string): Promise<void> {
+  if ((await countOpenIntents(db, accountId, MOST_OPEN_INTENTS)) < MOST_OPEN_INTENTS) return
+  const [limit, retryAfter] = [MOST_OPEN_INTENTS, OPEN_RETRY_S]
+  const message = `This account has ${limit} open intents. Wait until some have ended, and try again in ${retryAfter} s.`
+  throw new ServiceError('RATE_LIMITED', message, { limit, window: 'open intents', retryAfter })
+}
+
 /** What an intent would do now: nothing is stored, started or charged. */
 export async function previewIntent(
   services: Services,
@@ -64,25 +78,12 @@ export async function submitIntent(
   commit: Commit,
 ): Promise<Answer> {
   const { accountId, walletId } = owner
-  const { address } = wallet
-  const attempt = (input: PlanInput) => {
-    const work = async (trx: Db): Promise<Answer> => {
+  await assertFewOpen(services.db, accountId)
+  const spender = { accountId, walletId, address: wallet.address }
+  const attempt = (input: PlanInput) =>
+    commit(async (trx) => {
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
       return { status: 201, body: intentBody(services.registry, intent) }
-    }
-    return commit(work, {
-      wallet: walletId,
-      async atOnce(_pool, call) {
-        const intent = await storeBeside(services, owner, { input, call })
-        return intent && { status: 201, body: intentBody(services.registry, intent) }
-      },
     })
-  }
-  const spender = { accountId, walletId, address }
-  const place = await services.room.enter(accountId)
-  try {
-    return await planOnceBooked(services, spender, { request, attempt })
-  } finally {
-    place.leave()
-  }
+  return planOnceBooked(services, spender, { request, attempt })
 }

@@ -4,11 +4,11 @@ import { createSealedAccount } from '../../custody/account.js'
 import {
   insertWallet,
   listWallets,
-  makeWallet,
   newWalletId,
   walletByUser,
   type Wallet,
 } from '../../db/tenants/wallets.js'
+import { lockAccount } from '../../db/tenants/metering.js'
 import { findActiveKek } from '../../db/keys.js'
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
 import { safeText } from '../schemas/safeText.js'
@@ -21,8 +21,6 @@ import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
 import { readRoute, writeRoute } from '../http/route.js'
 import { listOf, wallet } from '../schemas/resources.js'
-import type { Db } from '../../db/connection/connect.js'
-import type { Answer } from '../http/commit.js'
 import type { Services } from '../http/services.js'
 
 const createWallet = writeRoute(
@@ -68,7 +66,8 @@ const createWallet = writeRoute(
     }))
     const wallet = { id, accountId, address, ...body }
     const secret = { kekId: kek.id, sealed }
-    const work = async (trx: Db): Promise<Answer> => {
+    return commit(async (trx) => {
+      await lockAccount(trx, accountId)
       const created = await insertWallet(trx, wallet, secret)
       if (created) return { status: 201, body: walletBody(created, registry) }
       const existing = await walletByUser.get(trx, accountId, body.userId)
@@ -76,13 +75,6 @@ const createWallet = writeRoute(
       const sent: unknown = JSON.parse(JSON.stringify(body.metadata))
       if (!isDeepStrictEqual(existing.metadata, sent)) throw userIdTaken()
       return { status: 200, body: walletBody(existing, registry) }
-    }
-    return commit(work, {
-      async atOnce(pool, call) {
-        const told = walletBody({ ...wallet, createdAt: new Date() }, registry)
-        const createdAt = await makeWallet(pool, { ...call, wallet, secret })
-        return createdAt && { status: 201, body: { ...told, createdAt: createdAt.toISOString() } }
-      },
     })
   },
 )

@@ -12,6 +12,7 @@ import {
   type SealedSecret,
   type Webhook,
 } from '../../db/webhooks/endpoints.js'
+import { lockAccount } from '../../db/tenants/metering.js'
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
 import { fromPublicType, toPublicType, type PublicEventType } from '../../domain/events.js'
 import { prices } from '../../domain/prices.js'
@@ -76,6 +77,7 @@ const createWebhook = writeRoute(
     const id = newWebhookId()
     const { secret, sealed } = await makeSecret(services.db, { accountId, webhookId: id })
     return commit(async (trx) => {
+      await lockAccount(trx, accountId)
       if ((await countWebhooks(trx, accountId)) >= MAX_WEBHOOKS) throw tooMany()
       const events = toTypes(body.events)
       const row = await insertWebhook(trx, { ...body, id, accountId, events }, sealed)

@@ -5,10 +5,8 @@ import {
   storeAnswer,
   type IdempotencyKey,
 } from '../../db/tenants/idempotency.js'
-import { charge, paymentOf, readUnpaid, type Charge } from '../../db/tenants/metering.js'
-import { takeTurn, transactBetween } from '../../db/connection/scope.js'
-import { PLAN_ONCE } from '../../db/connection/prepared.js'
-import { lockingOf, noteLocked } from '../../db/lanes/reservations.js'
+import { charge } from '../../db/tenants/metering.js'
+import { transactScoped } from '../../db/connection/scope.js'
 import { crashPoint } from '../../crashPoints.js'
 import { ServiceError, errorCatalog, invalidRequest } from '../../domain/errors.js'
 import { outOfCredits } from './credits.js'
@@ -28,21 +26,8 @@ export type Answer = {
   headers?: Record<string, string>
 }
 
-type Work = (trx: Db) => Promise<Answer>
-type Ways = {
-  /** The wallet that the work holds: it is locked as the transaction begins. */
-  wallet?: string
-  /** What is done at the end, while the account is held. */
-  lastly?: (trx: Db) => Promise<void>
-  /**
-   * The same work by one statement of its own, which charges the call too: tried first where no answer is kept. What
-   * makes the answer comes before it, since it takes nothing back. Undefined: nothing was done or charged, and the
-   * transaction decides.
-   */
-  atOnce?: (db: Db, call: Charge) => Promise<Answer | undefined>
-}
 /** Does work in one transaction together with the call's charge and the answer kept for replays. */
-export type Commit = (work: Work, ways?: Ways) => Promise<Answer>
+export type Commit = (work: (trx: Db) => Promise<Answer>) => Promise<Answer>
 
 /** A POST that is being answered. */
 export type Posting = {
@@ -51,8 +36,6 @@ export type Posting = {
   requestId: string
   route: string
   credits: number
-  /** What is done needs no sight of the account as it will be: it is charged, and held, at the end only. */
-  chargesLast: boolean
   idempotency: IdempotencyKey | undefined
 }
 
@@ -100,8 +83,8 @@ export async function answerOnce(
   if (known) return known
   let charged = 0
   try {
-    const answer = await handle(async (work, ways = {}) => {
-      const committed = (await commitAtOnce(posting, ways)) ?? (await commit(posting, work, ways))
+    const answer = await handle(async (work) => {
+      const committed = await commit(posting, work)
       charged = posting.credits
       return committed
     })
@@ -120,61 +103,21 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && errorCatalog[error.code].status < 500
 }
 
-const chargeOf = ({ accountId, requestId, credits, route }: Posting): Charge => ({
-  ...{ accountId, requestId, route },
-  cost: credits,
-})
-
-async function commitAtOnce(posting: Posting, { atOnce }: Ways): Promise<Answer | undefined> {
-  const { db, accountId, idempotency } = posting
-  if (!atOnce || idempotency) return undefined
-  return takeTurn(db, accountId, () => atOnce(db, chargeOf(posting)))
-}
-
-async function commit(posting: Posting, work: Work, ways: Ways): Promise<Answer> {
-  const { db, accountId, credits, chargesLast, idempotency } = posting
-  const { wallet } = ways
-  const isPaidAtEnd = chargesLast && !ways.lastly
-  const edges = {
-    accountId,
-    ...(wallet !== undefined && { first: `${PLAN_ONCE}; ${lockingOf(wallet)}` }),
-    // With the commit, so that nobody who waits for the account waits for this process.
-    ...(isPaidAtEnd && { last: paymentOf(chargeOf(posting)) }),
-  }
-  const answerAndKeep = async (trx: Db) => {
-    if (wallet !== undefined) noteLocked(trx, wallet)
+async function commit(posting: Posting, work: (trx: Db) => Promise<Answer>): Promise<Answer> {
+  const { db, accountId, requestId, route, credits, idempotency } = posting
+  return transactScoped(db, accountId, async (trx) => {
     if (idempotency && !(await claimKey(trx, idempotency))) throw new TakenMeanwhile()
-    const answer = isPaidAtEnd ? await work(trx) : await answerPaid(trx, posting, { work, ...ways })
+    const answer = await work(trx)
     if (idempotency) {
       const { status, text } = toText({ ...answer, body: answer.kept ?? answer.body })
       await storeAnswer(trx, idempotency, { status, body: text })
     }
+    // Last: it locks the account's row, which the account's other calls wait for.
+    const { paid, balance } = await charge(trx, { accountId, requestId, cost: credits, route })
+    if (!paid) throw outOfCredits(credits, balance)
     crashPoint('api: before the commit')
     return answer
-  }
-  try {
-    return await transactBetween(db, edges, answerAndKeep)
-  } catch (error) {
-    const balance = readUnpaid(error)
-    throw balance === undefined ? error : outOfCredits(credits, balance)
-  }
-}
-
-/** Does a call's work, and charges it in between: what is done `lastly` needs the account held. */
-async function answerPaid(
-  trx: Db,
-  posting: Posting,
-  { work, lastly }: Ways & { work: Work },
-): Promise<Answer> {
-  const pay = () => charge(trx, chargeOf(posting))
-  // Whatever it costs, because it locks the account: what follows counts under this lock.
-  const early = posting.chargesLast ? undefined : await pay()
-  const answer = await work(trx)
-  const { paid, balance } = early ?? (await pay())
-  await lastly?.(trx)
-  // Only now: a refusal that the API document names comes before this one, which it does not.
-  if (!paid) throw outOfCredits(posting.credits, balance)
-  return answer
+  })
 }
 
 async function findReplay({ db, idempotency }: Posting): Promise<Sent | undefined> {

@@ -1,5 +1,5 @@
 import { scopeMember, transactScoped } from '../../db/connection/scope.js'
-import { charge } from '../../db/tenants/metering.js'
+import { lockAccount } from '../../db/tenants/metering.js'
 import { ServiceError } from '../../domain/errors.js'
 import { addressOf } from './browser.js'
 import { enter, toVisit, type Purpose } from './door.js'
@@ -108,16 +108,16 @@ async function readInput<Params extends Schema, Query extends Schema, Body exten
 
 /**
  * Does a member's work in one transaction that sees his account only, and in which his acts are noted as his. It
- * holds the account: what is counted in it is exact.
+ * locks the account: what is counted in it is exact.
  */
 export function actAs<T>(
   db: Db,
   { accountId, userId }: Member,
-  { requestId, work }: { requestId: string; work: (trx: Db) => Promise<T> },
+  work: (trx: Db) => Promise<T>,
 ): Promise<T> {
   return transactScoped(db, accountId, async (trx) => {
     await scopeMember(trx, userId)
-    await charge(trx, { accountId, requestId, cost: 0, route: '' })
+    await lockAccount(trx, accountId)
     return work(trx)
   })
 }

@@ -71,8 +71,6 @@ export type Spec<
   caller: Door<Known>
   /** Its Idempotency-Keys never expire: it moves money, which must not move twice. */
   keepsKeys?: boolean
-  /** A POST that holds what it decides about by itself: its account is held, to be charged, at the end only. */
-  chargesLast?: boolean
   /** What the caller of a POST must be allowed to do; absent: to write. */
   scope?: Scope
   docs: Docs
@@ -112,7 +110,7 @@ type RowSearch<Params, Row> = { lookup: Lookup<Row>; by(params: Params): string 
 
 type ReadSpec<Known extends Caller, Params extends Schema, Query extends Schema, Row> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys' | 'chargesLast' | 'scope'
+  'body' | 'keepsKeys' | 'scope'
 > & {
   search?: RowSearch<z.infer<Params>, Row>
   /** Seconds that an answer may wait for something to happen. */
@@ -234,9 +232,8 @@ export function writeRoute<
       const { accountId } = caller
       const named = { accountId, query: input.query, body: input.body, expires: !spec.keepsKeys }
       const idempotency = name && toIdempotencyKey(name, named)
-      const price = { credits: door.credits, chargesLast: spec.chargesLast === true }
       const { status, text, charged, replayed } = await answerOnce(
-        { db: services.db, accountId, requestId, route, ...price, idempotency },
+        { db: services.db, accountId, requestId, route, credits: door.credits, idempotency },
         (commit) => handler(services, { caller, requestId, ...input }, commit),
       )
       noteSubject(response, JSON.parse(text))
@@ -258,13 +255,8 @@ export function writeRoute<
   }
 }
 
-/** Straight to node: text and headers go out in one piece, where Express would take two. */
 export function send(response: Response, { status, text, headers = {} }: Ready): void {
   // An answer that came too late has been given already.
   if (response.headersSent) return
-  response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  response.setHeader('Content-Type', 'application/json; charset=utf-8')
-  response.setHeader('Content-Length', Buffer.byteLength(text))
-  response.end(text)
+  response.status(status).set(headers).type('json').send(text)
 }

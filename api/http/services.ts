@@ -12,7 +12,6 @@ import type { Streams } from './stream.js'
 import type { Guard } from '../../webhooks/address.js'
 import type { Log } from '../../log.js'
 import type { ReadProgress } from '../../temporal/progress.js'
-import type { Room } from './room.js'
 
 /** What the routes work with. Wired once in `main.ts`, or in a test. */
 export type Services = {
@@ -24,8 +23,6 @@ export type Services = {
   /** What is known to be broken. */
   prober: Prober
   temporal: Client
-  /** Where intents wait until they may be stored. */
-  room: Room
   readProgress: ReadProgress
   /** How much test money a day may bring. */
   fundingLimits: FundingLimits

@@ -10,7 +10,7 @@ import type { Story } from './stream.js'
 
 type StreamSpec<Known extends Caller, Params extends Schema, Query extends Schema> = Omit<
   Spec<Known, Params, Query, Schema>,
-  'body' | 'keepsKeys' | 'chargesLast' | 'scope'
+  'body' | 'keepsKeys' | 'scope'
 >
 
 type StreamCall<Known, Params, Query> = Call<Known, Params, Query, undefined> & {

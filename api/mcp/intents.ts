@@ -50,7 +50,6 @@ export const createRoute = writeRoute(
     path: '/intents',
     caller: apiKey({ credits: prices.createIntent }),
     keepsKeys: true,
-    chargesLast: true,
     params: noParams,
     query: noQuery,
     body: previewedRequestBody,
@@ -73,15 +72,12 @@ export const createRoute = writeRoute(
     }
     if (!preview.fingerprint.equals(fingerprintOfRequest(request))) throw otherParameters()
     const submission = await toSubmission(services, { caller, requestId, body: request })
-    return submitIntent(services, submission, (work, { wallet } = {}) =>
-      commit(
-        async (trx) => {
-          const answer = await work(trx)
-          assertShown(JSON.parse(preview.body), answer.body)
-          return answer
-        },
-        wallet === undefined ? {} : { wallet },
-      ),
+    return submitIntent(services, submission, (work) =>
+      commit(async (trx) => {
+        const answer = await work(trx)
+        assertShown(JSON.parse(preview.body), answer.body)
+        return answer
+      }),
     )
   },
 )

@@ -106,9 +106,10 @@ const detailsOf: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   WALLET_LIMIT_EXCEEDED: { limit: z.int().meta({ description: 'Wallets that the plan allows.' }) },
   RATE_LIMITED: {
     limit: z.int().meta({
-      description: 'Requests per window; fundings in one of a day; streams open at a time.',
+      description:
+        'Requests per window; fundings in one of a day; streams or intents open at a time.',
     }),
-    window: z.enum(['1 minute', '1 day', 'open streams']),
+    window: z.enum(['1 minute', '1 day', 'open streams', 'open intents']),
     retryAfter: z.int().positive().meta({ description: 'Seconds until there is room again.' }),
   },
   METHOD_NOT_ALLOWED: {

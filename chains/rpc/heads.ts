@@ -42,6 +42,13 @@ export function inOrder({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoi
   return [...endpoints].sort((a, b) => rank(a) - rank(b))
 }
 
+/** Those that answer and are in step with the others, or where there is none, all that are on no fork. */
+export function inStep({ behind, apart }: Heads, endpoints: Endpoint[]): Endpoint[] {
+  const known = endpoints.filter((endpoint) => !endpoint.isRefused && !apart.has(endpoint))
+  const best = known.filter((endpoint) => isWell(endpoint) && !behind.has(endpoint))
+  return best.length > 0 ? best : known
+}
+
 /**
  * Looks after endpoints beside the requests that pass: whether one that is away is back, and now and then
  * whether those that answer tell of the same chain. Costs no request its time.

@@ -1,10 +1,9 @@
 import type { Knex } from 'knex'
-import pg from 'pg'
+import { createLimiter } from '../../limiter.js'
+import { ServiceError } from '../../domain/errors.js'
 import { gather, perPool } from './gather.js'
 import { runPrepared } from './prepared.js'
-import { createTurns } from './turns.js'
 import type { Db } from './connect.js'
-import type { ServiceError } from '../../domain/errors.js'
 
 /**
  * Runs one query with the sight of one account, in one statement: row policies let it see the rows of this
@@ -94,77 +93,40 @@ function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
   return found ? (row as Row) : undefined
 }
 
-/** Of the sessions of a pool, those that transactions of one account hold at most: its others wait for these. */
-const ACCOUNT_SESSIONS = 8
-/** So that the work is done before the time of an answer is over. */
-const PATIENCE_MS = 10_000
+/**
+ * Sessions of a pool that the transactions of one account take at most. A wallet that one of them holds, or a flood of
+ * writes, would else take all sessions from other accounts. They wait less long than an answer may take.
+ */
+const ACCOUNT_SESSIONS = { atOnce: 8, patienceMs: 10_000 }
 
-const turnsOf = perPool(() => createTurns({ share: ACCOUNT_SESSIONS, patienceMs: PATIENCE_MS }))
+const limiterOf = perPool(() =>
+  createLimiter(
+    ACCOUNT_SESSIONS,
+    () => new ServiceError('UNAVAILABLE', 'Too much is asked for at once. Try again.'),
+  ),
+)
+
+/** Does work of an account that takes a session of a pool, when there is one for it. */
+export const takeTurn = <T>(db: Db, accountId: string, work: () => Promise<T>): Promise<T> =>
+  limiterOf(db)(accountId, work)
 
 /**
- * Does work that holds an account when it is its turn. However many an account asks for at once, others find sessions.
+ * Does work in a transaction that sees the rows of one account only.
  *
  * @param db - A pool.
- * @throws {ServiceError} UNAVAILABLE when it had to wait too long for those before it.
+ * @throws {ServiceError} UNAVAILABLE when too much of the account's work comes before it.
  */
-export const takeTurn = <T>(db: Db, accountId: string, work: () => Promise<T>): Promise<T> =>
-  turnsOf(db).run(accountId, work)
-
-/** Does work in a transaction with the sight of one account, when it is its turn as `takeTurn` has it. */
-export const transactScoped = <T>(db: Db, accountId: string, work: (trx: Db) => Promise<T>) =>
-  transactBetween(db, { accountId }, work)
-
-/**
- * SQL that goes with the beginning of a transaction and with its commit, so that it takes no way of its own; what the
- * latter locks is held by the database only, and no longer than that takes. Where it fails nothing is committed.
- */
-type Edges = { accountId: string; first?: string; last?: string }
-
-/** As `transactScoped`. */
-export function transactBetween<T>(
+export const transactScoped = <T>(
   db: Db,
-  { accountId, first, last }: Edges,
+  accountId: string,
   work: (trx: Db) => Promise<T>,
-): Promise<T> {
-  return takeTurn(db, accountId, () => {
-    const transaction = db.transaction(work) as Promise<T> & Ends<T>
-    // It has not begun yet: it does so with the sight of its account, where two statements would take twice as long.
-    const sight = `select set_config('app.account', ${pg.escapeLiteral(accountId)}, true)`
-    const begin = ['begin', sight, ...(first === undefined ? [] : [first])].join('; ')
-    transaction.begin = (session) => askWhole(session, begin)
-    if (last !== undefined) {
-      transaction.commit = (session, value) => {
-        transaction._completed = true
-        return askWhole(session, `${last}; commit`).then(
-          () => transaction._resolver(value),
-          (error: unknown) => transaction._rejecter(error),
-        )
-      }
-    }
-    return transaction
-  })
-}
-
-/** What knex makes of a transaction that is not part of another one. @see https://knexjs.org/guide/transactions.html */
-type Ends<T> = {
-  begin(session: pg.ClientBase): Promise<void>
-  /** Calls one of the last two. */
-  commit(session: pg.ClientBase, value: T): Promise<void>
-  /** Refuses what is asked afterwards: the session is another one's. */
-  _completed: boolean
-  _resolver(value: T): void
-  _rejecter(error: unknown): void
-}
-
-/** Runs several statements. The session goes back to the pool, and must not do so inside of what has failed. */
-async function askWhole(session: pg.ClientBase, text: string): Promise<void> {
-  try {
-    await session.query(text)
-  } catch (error) {
-    await session.query('rollback').catch(() => undefined)
-    throw error
-  }
-}
+): Promise<T> =>
+  takeTurn(db, accountId, () =>
+    db.transaction(async (trx) => {
+      await scopeTransaction(trx, accountId)
+      return work(trx)
+    }),
+  )
 
 /** Gives a whole transaction the sight of one account. */
 export async function scopeTransaction(trx: Db, accountId: string): Promise<void> {

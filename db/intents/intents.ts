@@ -202,6 +202,23 @@ function within(
   }
 }
 
+/** How many intents of the account have not ended, `most` at most. */
+export async function countOpenIntents(db: Db, accountId: string, most: number): Promise<number> {
+  const open = db('intent')
+    .where({ account_id: accountId })
+    .whereIn('status', openStatuses)
+    .limit(most)
+    .select('id')
+  const rows = await selectScoped<{ open: bigint }>(
+    db,
+    accountId,
+    db(open.as('i')).count('id as open'),
+  )
+  return Number(rows[0]?.open ?? 0)
+}
+
+const openStatuses: IntentStatus[] = ['pending', 'planning', 'executing']
+
 /** The intent that retries another one, undefined when none does. */
 export async function findRetry(
   db: Db,

@@ -24,15 +24,12 @@ export async function findChainState(db: Db, chainId: number): Promise<ChainStat
   return { booked: { number, hash }, finalizedBlock }
 }
 
-/**
- * Starts to book a chain: nothing of ours can be in or before the block `at`. `finalized` is the newest
- * final block, at or below it: what booking goes back to when `at` vanishes.
- */
+/** Starts to book a chain at a final block: nothing of ours can be in or before it. */
 export async function insertChain(
   db: Db,
-  chain: { id: number; name: string; at: BlockToBook; finalized: BlockId },
+  chain: { id: number; name: string; at: BlockToBook },
 ): Promise<void> {
-  const { id, name, at, finalized } = chain
+  const { id, name, at } = chain
   await db.transaction(async (trx) => {
     await trx('chain').insert({
       id,
@@ -40,27 +37,10 @@ export async function insertChain(
       booked_block: at.number.toString(),
       booked_hash: at.hash,
       base_fee_wei: at.baseFeeWei?.toString() ?? null,
-      finalized_block: finalized.number.toString(),
+      finalized_block: at.number.toString(),
     })
-    const blocks = at.hash === finalized.hash ? [at] : [finalized, at]
-    await insertHeaders(trx, id, blocks)
+    await insertHeaders(trx, id, [at])
   })
-}
-
-/** True when an operation was ever ordered on this chain. */
-export async function hasOperations(db: Db, chainId: number): Promise<boolean> {
-  const row = await db('operation')
-    .where({ chain_id: chainId })
-    .first<{ id: string } | undefined>('id')
-  return row !== undefined
-}
-
-/** True when an operation of this chain has become final. */
-export async function hasFinalOperations(db: Db, chainId: number): Promise<boolean> {
-  const row = await db('operation')
-    .where({ chain_id: chainId, state: 'final' })
-    .first<{ id: string } | undefined>('id')
-  return row !== undefined
 }
 
 export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[]): Promise<void> {
@@ -274,15 +254,4 @@ export async function rollBack(
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
   await setBooked(trx, chainId, { from, to })
   return { operations, reopened: await reconsiderIntents(trx, told) }
-}
-
-/** Takes back everything that was booked, and starts again at a block below. */
-export async function restartAt(
-  trx: Db,
-  chainId: number,
-  { from, to }: BookedMove,
-): Promise<Vanished> {
-  const vanished = await rollBack(trx, chainId, { from, to })
-  await insertHeaders(trx, chainId, [to])
-  return vanished
 }

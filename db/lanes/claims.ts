@@ -1,6 +1,4 @@
-import { gatherByName, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
-import { scoped } from '../connection/scope.js'
 import { columnsOfRooms, normal, PROMISED, type BookedBlock, type Room } from './reservations.js'
 import type { Db } from '../connection/connect.js'
 
@@ -33,9 +31,6 @@ export type Claims = {
 }
 
 type ClaimRow = {
-  walletId: string
-  /** Null where the wallet is not seen. */
-  planned: number | null
   stillBooked: number[] | null
   reserved: string[] | null
   promised: string[] | null
@@ -47,45 +42,10 @@ type ClaimRow = {
  * which would plan it anew for each call, as it hopes for few elements: that takes five times as long as to run it.
  */
 export async function readClaims(trx: Db, walletId: string, counted: Counted): Promise<Claims> {
-  const values = [[walletId], ...valuesOf(counted)]
+  const values = [walletId, ...valuesOf(counted)]
   const [row] = await runPrepared<ClaimRow>(trx, claimsStatement, values)
   return toClaims(row)
 }
-
-/** `planned`: how often money of the wallet was reserved by then. */
-export type ClaimsThen = { claims: Claims; planned: number }
-
-/**
- * As `readClaims`, by a statement with the sight of the wallet's account, which those share who count on the same for
- * wallets of that account. Nobody holds the wallet then. Undefined when the account has no such wallet.
- */
-export async function readClaimsTogether(
-  pool: Db,
-  { accountId, walletId }: { accountId: string; walletId: string },
-  counted: Counted,
-): Promise<ClaimsThen | undefined> {
-  const values = valuesOf(counted)
-  const name = JSON.stringify([accountId, ...values])
-  const row = await claimsOf(pool).add(name, { accountId, walletId, values })
-  if (typeof row?.planned !== 'number') return undefined
-  return { claims: toClaims(row), planned: row.planned }
-}
-
-type ClaimsCall = { accountId: string; walletId: string; values: unknown[] }
-
-/** Calls of one name differ in their wallet only. */
-const claimsOf = perPool((pool) =>
-  gatherByName(async (calls: ClaimsCall[]) => {
-    const [first] = calls
-    if (!first) return []
-    const wallets = calls.map(({ walletId }) => walletId)
-    const rows = await runPrepared<ClaimRow>(pool, scopedClaimsStatement, [
-      ...[wallets, ...first.values, first.accountId],
-    ])
-    const byWallet = new Map(rows.map((row) => [row.walletId, row]))
-    return wallets.map((id) => byWallet.get(id))
-  }),
-)
 
 const valuesOf = ({ blocks, purses, rooms, markets }: Counted) => [
   blocks.map(({ chainId }) => chainId.toString()),
@@ -116,10 +76,10 @@ const RESERVED = `r.chain_id = q.chain and r.token = q.token and r.from_block <=
 
 /** The same in two parts, each found by its index: a wallet may have spent, or been given back, thousands of times. */
 const spokenFor = (spent: string) => `select x.units from reservation x
-  where x.wallet_id = asked.id and x.chain_id = q.chain and x.token = q.token and x.from_block <= q.block
+  where x.wallet_id = $1 and x.chain_id = q.chain and x.token = q.token and x.from_block <= q.block
     and x.spent_block ${spent}`
 
-const CLAIMS = `select asked.id as "walletId", (select w.planned from wallet w where w.id = asked.id) as planned, (
+const CLAIMS = `select (
       select json_agg(h.chain_id)
       from unnest((select $2::bigint[]), (select $3::bigint[]), (select $4::text[])) as q (chain, number, hash)
       join block_header h on h.chain_id = q.chain and h.number = q.number and h.hash = q.hash
@@ -137,14 +97,12 @@ const CLAIMS = `select asked.id as "walletId", (select w.planned from wallet w w
       select json_agg(json_build_object('open', u.open, 'everything', u.everything) order by u.at) from (
         select q.at, count(r.wallet_id) > 0 as open, coalesce(bool_or(r.everything), false) as everything
         from unnest((select $11::bigint[]), (select $12::text[])) with ordinality as q (chain, market, at)
-        left join reservation r on r.wallet_id = asked.id and r.chain_id = q.chain and r.market = q.market
+        left join reservation r on r.wallet_id = $1 and r.chain_id = q.chain and r.market = q.market
           and r.spent_block is null and r.released_at is null
         group by q.at) u
-    ) as uses
-  from unnest((select $1::text[])) as asked (id)`
+    ) as uses`
 
 const claimsStatement: Statement = { name: 'claims', text: CLAIMS }
-const scopedClaimsStatement: Statement = { name: 'claims together', text: scoped(CLAIMS, '$13') }
 
 /**
  * What is spoken for in purses at blocks that are not booked: the least of it. What was signed may be spent by

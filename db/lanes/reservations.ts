@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { readTogether } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
@@ -30,19 +29,8 @@ export const readBookedBlocks = readTogether(async (db): Promise<KnownBlock[]> =
  * that only refer to the wallet can be written meanwhile.
  */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
-  if (lockedAtBegin.get(trx) !== walletId) await runPrepared(trx, lockStatement, [walletId])
+  await runPrepared(trx, lockStatement, [walletId])
 }
-
-/** SQL that locks a wallet as `lockWallet` does, for the beginning of a transaction, which `noteLocked` then tells of. */
-export const lockingOf = (walletId: string): string =>
-  `select id from wallet where id = ${pg.escapeLiteral(walletId)} for no key update`
-
-/** Has `lockWallet` know that a transaction holds the wallet since it began. */
-export function noteLocked(trx: Db, walletId: string): void {
-  lockedAtBegin.set(trx, walletId)
-}
-
-const lockedAtBegin = new WeakMap<Db, string>()
 
 const lockStatement: Statement = {
   name: 'lock wallet',

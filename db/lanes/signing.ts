@@ -1,6 +1,4 @@
 import { reasonOf, type WaitingCode } from '../../domain/waiting.js'
-import { PRESENCE_LOCK } from '../connection/presence.js'
-import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
 /** An account that sends our transactions on one chain. The treasury is one too, and carries no operations. */
@@ -123,39 +121,6 @@ export async function returnOperation(db: Db, { id, taker }: Taken, afterMs: num
       taken_until: db.raw(`clock_timestamp() + ? * interval '1 millisecond'`, [afterMs]),
     })
 }
-
-/**
- * Ends the leases of takers that are gone: whose names tell of a lock that no session holds. Nothing rests on it being
- * so: whoever has lost a lease and lives after all can store nothing under it.
- *
- * @returns How many.
- */
-export async function endDeadLeases(db: Db): Promise<number> {
-  const rows = await runPrepared<object>(db, { name: 'end dead leases', text: END_LEASES }, [])
-  return rows.length
-}
-
-const leasedNow = `op.taken_by like '%#%' and op.taken_until > clock_timestamp()`
-
-/** Both parts by index: what somebody works on is little. */
-const END_LEASES = `
-with leased as (
-  select op.id, op.taken_by from operation op
-  where op.state = 'queued' and op.taken_by is not null and ${leasedNow}
-  union all
-  select op.id, op.taken_by from operation op
-  where op.state = 'signed' and op.tx_id is null and ${leasedNow}
-), living as materialized (
-  select objid::bigint as key from pg_locks
-  where locktype = 'advisory' and classid = ${PRESENCE_LOCK} and granted
-    and database = (select oid from pg_database where datname = current_database())
-), dead as (
-  select op.id from operation op join leased using (id)
-  where op.taken_by = leased.taken_by
-    and split_part(leased.taken_by, '#', 2) not in (select key::text from living)
-  for update of op skip locked
-)
-update operation op set taken_until = clock_timestamp() from dead where op.id = dead.id returning 1`
 
 /** The lane's next nonce; the lane is locked until the transaction ends. */
 export async function lockNextNonce(trx: Db, lane: Lane): Promise<bigint> {

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
 import { gather, gatherByName, perPool } from '../connection/gather.js'
@@ -186,20 +185,10 @@ const chargeStatement: Statement = {
   text: `select paid, balance from charge_call(set_config('app.account', $1, true), $2, $3, $4)`,
 }
 
-/** SQL that charges a call as the last of a transaction, or has it fail, as `readUnpaid` tells. */
-export function paymentOf({ accountId, requestId, cost, route }: Charge): string {
-  const [account, ...others] = [accountId, requestId, String(cost), route].map(pg.escapeLiteral)
-  return `select pay_call(set_config('app.account', ${account}, true), ${others.join(', ')})`
+/** Locks the account's row until the transaction ends: nothing else charges it, or counts what it has, meanwhile. */
+export async function lockAccount(trx: Db, accountId: string): Promise<void> {
+  await trx.raw('select await_account(?)', [accountId])
 }
-
-/** What is left to the account, when an error says that it is too little; undefined for any other error. */
-export function readUnpaid(error: unknown): bigint | undefined {
-  const { code, detail } = error as { code?: unknown; detail?: string }
-  return code === UNPAID ? BigInt(detail ?? 0) : undefined
-}
-
-/** As which `pay_call` fails, with the balance as its detail. */
-const UNPAID = 'ST402'
 
 /** Gives a request's charge back, to the credits it came from. A second call changes nothing. */
 export async function refund(db: Db, requestId: string): Promise<void> {

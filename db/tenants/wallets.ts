@@ -1,11 +1,9 @@
 import { namedColumns } from '../connection/columns.js'
 import { newId } from '../connection/ids.js'
-import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { createLookup, selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
-import type { Charge } from './metering.js'
 import { ServiceError } from '../../domain/errors.js'
 
 export type Wallet = {
@@ -34,7 +32,7 @@ const WALLET_PREFIX = 'svc_wallet_'
 export const newWalletId = () => newId(WALLET_PREFIX)
 
 /**
- * Stores a wallet and its sealed key. The caller's transaction holds the account, so that the count is exact.
+ * Stores a wallet and its sealed key. The caller's transaction has locked the account, so that the count is exact.
  *
  * @returns The wallet; undefined when the account has one for this user already, and nothing is stored.
  * @throws {ServiceError} WALLET_LIMIT_EXCEEDED when the account's plan allows no more.
@@ -58,58 +56,12 @@ export async function insertWallet(
   return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
 }
 
-/** A wallet that a call makes, and what the call costs. */
-type Making = Charge & { wallet: NewWallet; secret: Secret }
-
-/**
- * Charges a call and stores the wallet that it makes, with its sealed key. Those that come together go in one
- * statement, of which each sees its own account only.
- *
- * @returns When it was created; undefined when credits or wallets are used up, the user has one, or somebody holds the
- * account: nothing is done then.
- */
-export async function makeWallet(db: Db, making: Making): Promise<Date | undefined> {
-  return makersOf(db)(making)
-}
-
-const makersOf = perPool((db) =>
-  gather(async (calls: Making[]) => {
-    const values = makeColumns.map((valueOf) => calls.map(valueOf))
-    const rows = await runPrepared<{ at: bigint; createdAt: Date }>(db, makeStatement, values)
-    const made = new Map(rows.map(({ at, createdAt }) => [Number(at), createdAt]))
-    return calls.map((_, at) => made.get(at + 1))
-  }),
-)
-
-/** In the order of the parameters. */
-const makeColumns: ((making: Making) => unknown)[] = [
-  ({ accountId }) => accountId,
-  ({ requestId }) => requestId,
-  ({ cost }) => cost,
-  ({ route }) => route,
-  ({ wallet }) => wallet.id,
-  ({ wallet }) => wallet.userId,
-  ({ wallet }) => wallet.address,
-  ({ wallet }) => JSON.stringify(wallet.metadata),
-  ({ secret }) => secret.kekId,
-  ({ secret }) => secret.sealed,
-]
-
 /** `before`: how many wallets the account had. */
 type Made = { createdAt: Date; limit: number | null; before: number }
 const insertStatement: Statement = {
   name: 'insertWallet',
   text: `select made_at as "createdAt", made_limit as "limit", made_before as before
     from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
-}
-const makeStatement: Statement = {
-  name: 'makeWallets',
-  text: `select c.at, w as "createdAt"
-    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[],
-      $9::text[], $10::bytea[]) with ordinality
-      as c (account, request, cost, route, id, holder, address, metadata, kek, sealed, at)
-    cross join lateral make_wallet(c.account, c.request, c.cost, c.route, c.id, c.holder, c.address, c.metadata,
-      c.kek, c.sealed) as w`,
 }
 const SELECT = `select ${namedColumns('wallet', columns)} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)

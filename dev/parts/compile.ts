@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
 
 /** What the services' processes may load. */
@@ -16,6 +18,11 @@ const outputFolder = path.join(
   `services-${createHash('sha256').update(rootFolder).digest('hex').slice(0, 12)}`,
 )
 
+/** Of the workflows, below the folder of the compiled tree. */
+export const bundleFile = 'worker/workflows.cjs'
+/** What the bundle is made of, besides the SDK. */
+const isBundled = (source: string) => /^(workflows|domain)\//.test(source)
+
 /**
  * Strips the types off the services' sources that have changed since the last time. A service that plain
  * Node loads is up in half the time that one under tsx takes.
@@ -26,6 +33,8 @@ export async function compileServices(): Promise<string> {
   const sources = sourceFolders.flatMap(findSources)
   const stale = sources.filter((source) => hasChanged(source))
   if (stale.length > 0) {
+    // The bundle is missing until it is made again, also when this process is killed meanwhile.
+    if (stale.some(isBundled)) fs.rmSync(path.join(outputFolder, bundleFile), { force: true })
     const { transformFile } = await import('@swc/core')
     fs.mkdirSync(outputFolder, { recursive: true })
     fs.writeFileSync(path.join(outputFolder, 'package.json'), '{ "type": "module" }\n')
@@ -43,7 +52,18 @@ export async function compileServices(): Promise<string> {
       fs.renameSync(draft, outputOf(source))
     }
   }
+  await bundleWorkflows()
   return outputFolder
+}
+
+/** Bundles the workflows when there is no bundle yet, or the installed packages, have changed. */
+async function bundleWorkflows(): Promise<void> {
+  const bundle = fs.statSync(path.join(outputFolder, bundleFile), { throwIfNoEntry: false })
+  const packages = fs.statSync(path.join(rootFolder, 'package-lock.json'))
+  if (bundle && bundle.mtimeMs > packages.mtimeMs) return
+  await promisify(execFile)(process.execPath, [
+    path.join(outputFolder, 'worker/bundleWorkflows.js'),
+  ])
 }
 
 function findSources(folder: string): string[] {

@@ -4,7 +4,6 @@ import { type Client } from '@temporalio/client'
 import type { AddressInfo } from 'node:net'
 import { createApiServer, drain } from '../../api/server.js'
 import { createPasswords } from '../../api/http/passwords.js'
-import { createRoom } from '../../api/http/room.js'
 import { createRequestLog, type RequestLogState } from '../../api/http/requestLog.js'
 import { createShield } from '../../api/http/shield.js'
 import { createStreams, usualStreams, type StreamLimits } from '../../api/http/stream.js'
@@ -107,8 +106,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
   const shield = createShield()
-  const room = createRoom(db)
-  const own = { prober, room, readProgress, fundingLimits, shield, streams, log, dashboard }
+  const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(parts.port ?? 0, '127.0.0.1')
   await once(server, 'listening')

@@ -134,8 +134,6 @@ describe('a node that fails', () => {
     await createOpen()
     world.proxy.set(onMethod('eth_getLogs', { answer: [] }))
     await world.round()
-    // The bloom of the block speaks of logs: they are asked for three times.
-    for (let i = 0; i < 2; i++) await world.book()
     expect(await world.row(lend.operationId)).toMatchObject({ state: 'confirmed', success: true })
     await expectDoneAfterwards()
   })

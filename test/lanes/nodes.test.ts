@@ -3,7 +3,6 @@ import { hexlify, keccak256, randomBytes, toQuantity, Transaction } from 'ethers
 import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH } from '../../chains/registry.js'
 import { bookChain } from '../../lanes/book.js'
 import type { Decide, Fault } from '../support/faultProxy.js'
-import { forgetOperations } from './world/forget.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 type Header = { number: string; hash: string }
@@ -24,8 +23,6 @@ function useWorld() {
       expect(row).toMatchObject({ state: 'confirmed', success: true, units: '1000000' })
       expect(await world.deposited(wallet.address)).toBe(usdcUnits)
     },
-    booked: () => world.db('chain').first<{ booked_block: bigint; booked_hash: string }>(),
-    header: (at: string) => world.rpc<Header>('eth_getBlockByNumber', [at, false]),
     /** Replaces the last blocks by empty ones, which never come out the same. */
     async orphan(depth: number) {
       const before = await world.rpc<Header>('eth_getBlockByNumber', ['latest', false])
@@ -49,15 +46,7 @@ const onTag =
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? fault : undefined
 
 describe('a first boot', () => {
-  const { world, lend, expectDone, booked, header, orphan, forgetChain } = useWorld()
-
-  const clearOperations = async () => {
-    await world().db('operation').update({ tx_id: null })
-    await forgetOperations(world().db, await world().db('operation').pluck<string[]>('id'))
-    for (const table of ['chain_tx_send', 'chain_tx', 'reservation']) {
-      await world().db(table).delete()
-    }
-  }
+  const { world, lend, expectDone, orphan, forgetChain } = useWorld()
 
   test('whose newest block turns out to be an orphan goes on all the same', async () => {
     const wallet = await world().createWallet(usdcUnits)
@@ -79,61 +68,18 @@ describe('a first boot', () => {
     await world().book()
     await expectDone(lent)
   })
-
-  test('reaches the head of a long chain in one round where nothing was ever ordered', async () => {
-    await clearOperations()
-    await world().mine(300)
-    await forgetChain()
-    world().proxy.set(onTag({ answer: await header('0x1') }))
-    await bookChain(world().driver())
-    expect((await booked())?.booked_hash).toBe((await header('latest')).hash)
-    // All of it vanishes: the finalized block is what booking goes back to.
-    await orphan(60)
-    const lent = await lend()
-    await world().round()
-    await expectDone(lent)
-  })
 })
 
-describe('a database whose first block was an orphan', () => {
-  const { world, lend, expectDone, header, orphan, forgetChain } = useWorld()
+describe('a final block that has vanished', () => {
+  const { world, orphan } = useWorld()
 
-  /** As it was started before booking began at the finalized block. */
-  const startAtHead = async () => {
-    await forgetChain()
-    const { number, hash } = await header('latest')
-    const { chainId, name } = world().chain
-    const booked = { booked_block: BigInt(number).toString(), booked_hash: hash }
-    await world()
-      .db('chain')
-      .insert({ id: chainId, name, ...booked, finalized_block: 0 })
-    const at = { chain_id: chainId, number: booked.booked_block, hash }
-    await world().db('block_header').insert(at)
-  }
-
-  test('starts anew where nothing is final yet', async () => {
-    const lent = await lend()
-    await world().mine(3)
-    await startAtHead()
-    await world().round()
-    await expectDone(lent)
-    await orphan(3)
-    await world().mine(5)
-    await world().book()
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'signed' })
-    await world().broadcast()
-    await world().mine()
-    await world().book()
-    await expectDone(lent)
-  })
-
-  test('error: stops when what has vanished was final', async () => {
+  test('error: ends the booking and is told, nothing is taken back', async () => {
     await world().mine(20)
-    await startAtHead()
-    await world().db('chain').update({ finalized_block: 1 })
-    await orphan(2)
-    await world().mine(3)
+    await world().book()
+    await orphan(18)
     await expect(world().book()).rejects.toThrow('A finalized block has vanished')
+    const alarms = world().told.filter(({ level }) => level === 'error')
+    expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('final') })])
   })
 })
 

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { id, toQuantity } from 'ethers'
-import { mayHold } from '../../chains/bloom.js'
+import { id } from 'ethers'
 import type { ChainClient } from '../../chains/connect.js'
 import { readLogRange } from '../../chains/logRange.js'
-import { readBlock, readLogs, type LogFilter } from '../../chains/read.js'
+import { readLogs, type LogFilter } from '../../chains/read.js'
 import { refusesWideRanges, type Decide, type Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
 import { executeFirst } from './world/stranger.js'
@@ -97,19 +96,6 @@ describe('logs of a range', () => {
     const beyond = readLogRange(client, { from: 0n, to: head + 1n }, filter)
     await expect(beyond).rejects.toMatchObject({ code: 'RPC_ERROR' })
   })
-
-  test('may be in a block as its bloom says, and are in no other', async () => {
-    const logs = await unlimited()
-    let blank = 0
-    for (let blockNumber = 0n; blockNumber <= head; blockNumber++) {
-      const block = await readBlock(client, { blockNumber })
-      const has = logs.some((log) => log.blockNumber === blockNumber)
-      const may = mayHold(block?.logsBloom ?? '0x', filter)
-      if (has) expect(may).toBe(true)
-      if (!may) blank += 1
-    }
-    expect(blank).toBeGreaterThan(50)
-  })
 })
 
 describe('a driver whose node', () => {
@@ -138,46 +124,5 @@ describe('a driver whose node', () => {
     world.proxy.set(refusesWideRanges(7, refusals[0] as Fault))
     await world.book()
     expect(await world.row(operationId)).toMatchObject({ state: 'final', tx_hash: hash })
-  })
-
-  test('knows a block before it has filed its logs misses no outcome', async () => {
-    const { operationId, hash } = await minedByStranger()
-    let empty = 0
-    world.proxy.set(({ method }) => {
-      return method === 'eth_getLogs' && empty++ < 2 ? { answer: [] } : undefined
-    })
-    await world.book()
-    expect(await world.row(operationId)).toMatchObject({ state: 'signed' })
-    await world.book()
-    await world.book()
-    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', tx_hash: hash })
-  })
-
-  test('tells by its headers that blocks hold nothing of ours is not asked for their logs', async () => {
-    await world.lend(await world.createWallet(usdcUnits), usdcUnits)
-    const before = world.proxy.asked.eth_getLogs
-    await world.mine(5)
-    await world.book()
-    expect(world.proxy.asked.eth_getLogs).toBe(before)
-  })
-
-  test('leaves out of its headers what they should say of logs misses no outcome', async () => {
-    const { operationId, hash } = await minedByStranger()
-    const logsBloom = `0x${'00'.repeat(256)}`
-    world.proxy.set(async ({ method, params }) => {
-      if (method !== 'eth_getBlockByNumber') return undefined
-      const block = await world.rpc<object>(method, params)
-      return { answer: { ...block, logsBloom } }
-    })
-    await world.book()
-    expect(await world.row(operationId)).toMatchObject({ state: 'confirmed', tx_hash: hash })
-  })
-
-  test('says for ever that there are no logs where the bloom has some is believed at last', async () => {
-    await minedByStranger()
-    world.proxy.set(({ method }) => (method === 'eth_getLogs' ? { answer: [] } : undefined))
-    for (let i = 0; i < 3; i++) await world.book()
-    const booked = await world.db('chain').first<{ booked_block: bigint }>('booked_block')
-    expect(toQuantity(booked.booked_block)).toBe(await world.rpc('eth_blockNumber'))
   })
 })

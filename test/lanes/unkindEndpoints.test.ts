@@ -101,7 +101,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
   async function untilCompared(client: ChainClient): Promise<void> {
     const isCompared = async () => {
       await readBlock(client, 'latest')
-      return !other.node || client.endpoints[1]?.isApart?.() === true
+      return !other.node || !client.inStep().includes(client.endpoints[1] as ChainClient)
     }
     await world.waitUntil(isCompared)
   }

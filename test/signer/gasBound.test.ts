@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { signOnce } from '../../signer/sign.js'
 import { assertAffordable } from '../../signer/gasBound.js'
-import { readRound } from '../../signer/round.js'
+import { readMeans, readRound } from '../../signer/round.js'
 import { readLanes } from '../../db/lanes/signing.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 
@@ -30,7 +30,7 @@ describe('what an operation may cost', () => {
     const [lane] = await readLanes(world.db)
     if (!lane) throw new Error('There is no lane.')
     const turn = await readRound(world.signer.chains.byId(0), lane)
-    const round = { ...turn, ...(await turn.readMeans()) }
+    const round = { ...turn, ...(await readMeans(turn)) }
     const unsigned = { data: '0x', gasLimit: 1_120_000n }
     const operationGasWei = 520_000n * round.fees.maxWei
     const assertBound = (gas: bigint[]) =>

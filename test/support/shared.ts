@@ -2,7 +2,7 @@ import { findTemporalCli } from '../../dev/parts/temporalCli.js'
 import { startTemplate } from './database.js'
 import { createRunFolder } from './runFolder.js'
 import { prepareTestServer } from './temporal/testServer.js'
-import { prepareWorkflowBundle } from './temporal/workflowBundle.js'
+import { prepareServices } from './temporal/workflowBundle.js'
 
 /**
  * Starts or fetches once what several test files need. The helpers in this folder find it through
@@ -22,7 +22,7 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
     // One after the other: a failing step must not leave another one half started.
     const template = await startTemplate(folder)
     stops.push(() => template.stop())
-    await Promise.all([prepareTestServer(), prepareWorkflowBundle()])
+    await Promise.all([prepareTestServer(), prepareServices()])
     if (wantsTemporal(patterns)) await prepareTemporalCli()
   } catch (error) {
     await stop()

@@ -8,7 +8,7 @@ import { loadWebhookKey } from '../../worker/webhookKey.js'
 /** What delivers webhooks, in a process of its own that a test may kill. */
 const [url = '', address = '', keyFile = '', codePath = ''] = process.argv.slice(2)
 const db = connect(url, 10)
-const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
+const temporal = { untilThere: () => Promise.resolve() }
 await runDeliveries(
   {
     ...{ db, url, address, temporal, log: createLog('worker', 'warn') },

@@ -51,7 +51,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   const worker = connect(world.database.urlAs('steward_worker'), 10)
   const key = await loadWebhookKey(worker, keyFile)
   const { log, lines } = createHeardLog('worker')
-  const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
+  const temporal = { untilThere: () => Promise.resolve() }
   const running = new Set<() => Promise<void>>()
 
   const call = (method: string) => (customer: Customer, path: string, body?: unknown) =>

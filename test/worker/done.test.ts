@@ -97,7 +97,7 @@ describe('runSweepers', () => {
     const client = connectTemporal('127.0.0.1:1', 'default')
     const stop = new AbortController()
     const log = createLog('worker', 'silent')
-    const temporal = watchTemporal(client, log, stop.signal)
+    const temporal = watchTemporal({ client, log }, stop.signal)
     const tools = { client, temporal, log, eventsKeptDays: 90 }
     const sweeping = runSweepers({ url: database.urlAs('steward_worker'), ...tools }, stop.signal)
     const statusOf = async (id: string) => {

@@ -162,7 +162,7 @@ describe('runSweepers', () => {
 
     const stop = new AbortController()
     const log = createLog('worker', 'error')
-    const temporal = watchTemporal(client, log, stop.signal)
+    const temporal = watchTemporal({ client, log }, stop.signal)
     const tools = { client, temporal, log, eventsKeptDays: 90 }
     const sweeping = runSweepers({ url: database.urlAs('steward_worker'), ...tools }, stop.signal)
     expect(await handle.result()).toEqual({ txHash: '0x01' })

@@ -13,7 +13,7 @@ import { workflowBundle } from '../support/temporal/workflowBundle.js'
 const taskQueue = 'intents'
 const recorded = { recorded: 3, unavailable: [] }
 /** Says that all is well: what goes wrong, goes wrong for the worker. */
-const temporal = { isThere: () => Promise.resolve(true), untilThere: () => Promise.resolve() }
+const temporal = { untilThere: () => Promise.resolve() }
 
 let port: number
 let client: Client

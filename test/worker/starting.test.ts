@@ -42,7 +42,6 @@ afterEach(async () => {
 let asked: number
 /** Says that all is well. */
 const presence = {
-  isThere: () => Promise.resolve(true),
   untilThere() {
     asked += 1
     return Promise.resolve()

@@ -69,7 +69,7 @@ async function sweepUntil(isDone: () => Promise<boolean> | boolean): Promise<Lin
   const stop = new AbortController()
   const { log, lines } = createHeardLog('worker')
   const own = connectCounted()
-  const temporal = watchTemporal(own, log, stop.signal)
+  const temporal = watchTemporal({ client: own, log }, stop.signal)
   const url = database.urlAs('steward_worker')
   const running = runSweepers({ url, client: own, temporal, log, eventsKeptDays: 90 }, stop.signal)
   while (!(await isDone())) await sleep(20)

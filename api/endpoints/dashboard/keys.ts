@@ -44,15 +44,14 @@ const createKey = memberRoute(
       expiresAt: expiryInput,
     }),
   },
-  async ({ db }, { caller, requestId, body: { expiresAt, ...wanted } }) => {
+  async ({ db }, { caller, body: { expiresAt, ...wanted } }) => {
     if (expiresAt && expiresAt.getTime() <= Date.now()) {
       throw invalidRequest('expiresAt', 'expiresAt must lie ahead.')
     }
     const options = { ...wanted, ...(expiresAt && { expiresAt }) }
-    const { key, stored } = await actAs(db, caller, {
-      requestId,
-      work: (trx) => issueApiKey(trx, caller.accountId, options),
-    })
+    const { key, stored } = await actAs(db, caller, (trx) =>
+      issueApiKey(trx, caller.accountId, options),
+    )
     const body: NewKeyAnswer = { key, ...keyBody(stored) }
     return { status: 201, body }
   },
@@ -65,12 +64,11 @@ const rollKey = memberRoute(
     ...{ ...byId, method: 'post', path: '/keys/:id/roll', roles: makers },
     body: z.strictObject({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS) }),
   },
-  async ({ db }, { caller, requestId, params: { id }, body: { graceHours } }) => {
+  async ({ db }, { caller, params: { id }, body: { graceHours } }) => {
     const { accountId } = caller
-    const { key, stored, oldEndsAt } = await actAs(db, caller, {
-      requestId,
-      work: (trx) => rollApiKey(trx, id, { graceHours, accountId }),
-    })
+    const { key, stored, oldEndsAt } = await actAs(db, caller, (trx) =>
+      rollApiKey(trx, id, { graceHours, accountId }),
+    )
     const body: NewKeyAnswer = { key, ...keyBody(stored), oldEndsAt: oldEndsAt.toISOString() }
     return { status: 201, body }
   },
@@ -78,11 +76,8 @@ const rollKey = memberRoute(
 
 const revokeKey = memberRoute(
   { ...byId, method: 'post', path: '/keys/:id/revoke', roles: makers, body: noBody },
-  async ({ db }, { caller, requestId, params: { id } }) => {
-    await actAs(db, caller, {
-      requestId,
-      work: (trx) => revokeApiKey(trx, id, caller.accountId),
-    })
+  async ({ db }, { caller, params: { id } }) => {
+    await actAs(db, caller, (trx) => revokeApiKey(trx, id, caller.accountId))
     return { status: 200, body: { revoked: id } }
   },
 )

@@ -65,22 +65,19 @@ const invite = memberRoute(
     ...{ params: noParams, query: noQuery },
     body: z.strictObject({ email: emailInput, role: roleInput }),
   },
-  async ({ db, dashboard }, { caller, request, requestId, body: { email, role } }) => {
+  async ({ db, dashboard }, { caller, request, body: { email, role } }) => {
     const { accountId, userId: invitedBy } = caller
     const members = await readMembers(db, accountId)
     if (members.some((member) => member.email === email)) {
       throw invalidRequest('email', 'This e-mail is that of a member already. Change his role.')
     }
-    const { id, token, expiresAt } = await actAs(db, caller, {
-      requestId,
-      async work(trx) {
-        const open = await readInvitations(trx, accountId)
-        if (members.length + open.length >= MAX_MEMBERS) {
-          throw invalidRequest('', `An account has ${MAX_MEMBERS} members and invitations at most.`)
-        }
-        const hours = INVITATION_HOURS
-        return inviteMember(trx, { accountId, email, role, invitedBy, hours })
-      },
+    const { id, token, expiresAt } = await actAs(db, caller, async (trx) => {
+      const open = await readInvitations(trx, accountId)
+      if (members.length + open.length >= MAX_MEMBERS) {
+        throw invalidRequest('', `An account has ${MAX_MEMBERS} members and invitations at most.`)
+      }
+      const hours = INVITATION_HOURS
+      return inviteMember(trx, { accountId, email, role, invitedBy, hours })
     })
     const url = `${hostUrl(dashboard, request)}/dashboard/invitations/${token}`
     const body: InviteAnswer = { id, url, email, role, expiresAt: expiresAt.toISOString() }
@@ -92,10 +89,9 @@ const byId = { params: z.object({ id: idInput }), query: noQuery, roles: owners 
 
 const withdrawInvitation = memberRoute(
   { ...byId, method: 'post', path: '/members/invitations/:id/end', body: noBody },
-  async ({ db }, { caller, requestId, params: { id } }) => {
+  async ({ db }, { caller, params: { id } }) => {
     const { accountId } = caller
-    const work = { requestId, work: (trx: typeof db) => endInvitation(trx, accountId, id) }
-    await actAs(db, caller, work)
+    await actAs(db, caller, (trx) => endInvitation(trx, accountId, id))
     return { status: 200, body: { ended: id } }
   },
 )
@@ -105,18 +101,18 @@ const changeMember = memberRoute(
     ...{ ...byId, method: 'post', path: '/members/:id/role' },
     body: z.strictObject({ role: roleInput }),
   },
-  async ({ db }, { caller, requestId, params: { id }, body: { role } }) => {
+  async ({ db }, { caller, params: { id }, body: { role } }) => {
     const member = { accountId: caller.accountId, userId: id }
-    await actAs(db, caller, { requestId, work: (trx) => changeRole(trx, member, role) })
+    await actAs(db, caller, (trx) => changeRole(trx, member, role))
     return { status: 200, body: { id, role } }
   },
 )
 
 const endMembership = memberRoute(
   { ...byId, method: 'post', path: '/members/:id/remove', body: noBody },
-  async ({ db }, { caller, requestId, params: { id } }) => {
+  async ({ db }, { caller, params: { id } }) => {
     const member = { accountId: caller.accountId, userId: id }
-    await actAs(db, caller, { requestId, work: (trx) => removeMember(trx, member) })
+    await actAs(db, caller, (trx) => removeMember(trx, member))
     return { status: 200, body: { removed: id } }
   },
 )

@@ -116,12 +116,13 @@ describe('attempts to sign in', () => {
 })
 
 describe('hashes', () => {
-  test('run a few at a time, and too many are refused at once', async () => {
-    const { matches } = createPasswords()
+  test('run a few at a time, and those whose turn is too late are refused', async () => {
+    const { matches } = createPasswords({ atOnce: 2, patienceMs: 50 })
     const tries = Array.from({ length: 60 }, () => matches(WRONG, null))
     const settled = await Promise.allSettled(tries)
     const refused = settled.filter(({ status }) => status === 'rejected')
-    expect(refused).toHaveLength(18)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeLessThan(60)
     expect(refused[0]).toMatchObject({ reason: { code: 'UNAVAILABLE' } })
     expect(await matches(WRONG, null)).toBe(false)
   })

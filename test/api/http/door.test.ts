@@ -14,11 +14,11 @@ import { createSealedAccount } from '../../../custody/account.js'
 import { newId } from '../../../db/connection/ids.js'
 import { findActiveKek } from '../../../db/keys.js'
 import { createAccount, createApiKey, type Scope } from '../../../db/tenants/accounts.js'
+import { lockAccount } from '../../../db/tenants/metering.js'
 import { insertWallet, newWalletId, walletByUser } from '../../../db/tenants/wallets.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { createProber } from '../../../probe/watch.js'
 import { createProgressReader } from '../../../temporal/progress.js'
-import { createRoom } from '../../../api/http/room.js'
 import { silentChains } from '../../planning/chains.js'
 import { createQuietLog } from '../../support/heardLog.js'
 import { startWorld, type World } from '../api.js'
@@ -86,6 +86,7 @@ const createWallet = writeRoute(
     const owner = { purpose: 'wallet', owner: id, accountId } as const
     const { address, sealed } = createSealedAccount(kek, () => owner)
     return commit(async (trx) => {
+      await lockAccount(trx, accountId)
       const wallet = { id, accountId, userId, address, metadata: {} }
       await insertWallet(trx, wallet, { kekId: kek.id, sealed })
       return { status: 201, body: { id } }
@@ -108,8 +109,7 @@ beforeAll(async () => {
   const fundingLimits = { perWallet: 0, perAccount: 0 }
   const streams = createStreams(world.db, log)
   const dashboard = { passwords: createPasswords() }
-  const room = createRoom(world.db)
-  const guards = { room, fundingLimits, shield, streams, log, dashboard }
+  const guards = { fundingLimits, shield, streams, log, dashboard }
   const parts = { ...nodes, prober, temporal, readProgress, ...guards }
   server = listen({ db: world.db, ...parts })
   await once(server, 'listening')
@@ -283,7 +283,7 @@ describe('behind another door all else is the same', () => {
     expect(await wallets()).toHaveLength(1)
   })
 
-  test('12 wallets at once with room for 3: a write holds its account, and 3 are made', async () => {
+  test('12 wallets at once where 3 are allowed: a write that has locked its account counts exactly', async () => {
     await world.database.db('account').where({ id: accountId }).update({ max_wallets: 3 })
     const calls = Array.from({ length: 12 }, (_, turn) => post(`user ${turn}`))
     const statuses = (await Promise.all(calls)).map(({ status }) => status).sort()

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readContenders } from '../../../db/lanes/contending.js'
 import { areOthersWaiting } from '../../../db/lanes/signedAmounts.js'
-import {
-  hasOthersToSign,
-  hasWorkToSign,
-  takeOperations,
-  type Rotation,
-} from '../../../db/lanes/taking.js'
+import { takeOperations } from '../../../db/lanes/taking.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { newId } from '../../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -108,26 +103,6 @@ describe('the rows that are read of a long queue are as many as of a short one',
     return counts as [few: number, many: number]
   }
 
-  test.each(backlogs)('by a take: %s', async (_title, rows) => {
-    const [few, many] = await readOf(rows, (trx, lane) => takeOperations(trx, lane, 'signer'))
-    expect(few).toBeGreaterThan(0)
-    expect(many).toBeLessThan(2 * few)
-  })
-
-  test.each(backlogs)('by the look for work: %s', async (_title, rows) => {
-    const [few, many] = await readOf(rows, (trx, { chainId }) =>
-      hasWorkToSign(trx, Number(chainId)),
-    )
-    expect(many).toBeLessThanOrEqual(2 * few)
-  })
-
-  test.each(backlogs)('by the look for what is not of a crowd: %s', async (_title, rows) => {
-    const [few, many] = await readOf(rows, (trx, { chainId }) =>
-      hasOthersToSign(trx, Number(chainId), 'acc'),
-    )
-    expect(many).toBeLessThanOrEqual(2 * few)
-  })
-
   test('by the question who contends for the same', async () => {
     const resources = ['deposit:0x01']
     const [few, many] = await readOf({ resource: `'deposit:0x01'` }, (trx, { chainId }) =>
@@ -147,32 +122,13 @@ describe('the rows that are read of a long queue are as many as of a short one',
   })
 })
 
-test('so are those that a take reads of a long queue of which the planner knows nothing', async () => {
-  const fresh = await createDatabase()
-  const db = connect(fresh.urlAs('steward_signer'), 1)
-  try {
-    await fresh.db('kek').insert({ id: 'kek', public_key: Buffer.alloc(32), active: true })
-    const counts: number[] = []
-    for (const count of [FEW, MANY]) {
-      const lane = await createLane(fresh.db)
-      await insertMany(fresh.db, lane, count, {}, { isAnalyzed: false })
-      counts.push(await countRead((trx) => takeOperations(trx, lane, 'signer'), db))
-    }
-    const [few = 0, many = 0] = counts
-    expect(few).toBeGreaterThan(0)
-    expect(many).toBeLessThan(2 * few)
-  } finally {
-    await db.destroy()
-    await fresh.drop()
-  }
-})
-
-test('of an account with a long queue no more rows are weighed than fill a bundle', async () => {
+test.each(backlogs)('a claim from a long queue is quick: %s', async (_title, rows) => {
   const lane = await createLane()
-  await insertMany(database.db, lane, MANY, {})
-  const read = await countRead((trx) => takeOperations(trx, lane, 'signer'))
-  // Each is found, chosen and taken.
-  expect(read).toBeLessThan(4 * BUNDLE)
+  await insertMany(database.db, lane, MANY, rows, { isAnalyzed: false })
+  const begunAt = performance.now()
+  expect((await takeOperations(signer, lane, 'signer')).length).toBeGreaterThan(0)
+  // Of a second that a lane has for a bundle; it takes some 20 ms on a machine with nothing else to do.
+  expect(performance.now() - begunAt).toBeLessThan(1_000)
 })
 
 describe('more accounts than a bundle has room for', () => {
@@ -180,11 +136,10 @@ describe('more accounts than a bundle has room for', () => {
     const accounts = 3 * BUNDLE + 7
     const lane = await createLane()
     await insertMany(database.db, lane, 3 * accounts, { account: `'acc' || n % ${accounts}` })
-    const rotation: Rotation = { after: '' }
     const served: string[] = []
     const distinct: number[] = []
     for (let i = 0; i < 4; i++) {
-      const taken = await takeOperations(database.db, { ...lane, rotation }, 'signer')
+      const taken = await takeOperations(database.db, lane, 'signer')
       served.push(...taken.map(({ accountId }) => accountId))
       distinct.push(new Set(served).size)
     }
@@ -198,16 +153,5 @@ describe('more accounts than a bundle has room for', () => {
     const taken = await takeOperations(database.db, lane, 'signer')
     const others = taken.filter(({ accountId }) => accountId.startsWith('other'))
     expect([taken.length, others.length]).toEqual([BUNDLE, 10])
-  })
-
-  test('a flood is not taken out of turn, but together with what others have', async () => {
-    const lane = await createLane()
-    const takeOutOfTurn = () => takeOperations(database.db, { ...lane, crowd: 'acc' }, 'signer')
-    const hasOthers = () => hasOthersToSign(database.db, Number(lane.chainId), 'acc')
-    await insertMany(database.db, lane, 5, {})
-    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([false, 0])
-    await insertMany(database.db, lane, 1, { account: `'other'`, wallet: `'other'` })
-    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([true, 6])
-    expect([await hasOthers(), (await takeOutOfTurn()).length]).toEqual([false, 0])
   })
 })

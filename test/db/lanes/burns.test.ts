@@ -14,7 +14,7 @@ let database: TestDatabase
 beforeAll(async () => {
   database = await createDatabase()
   const at = { number: 100n, hash: '0x100' }
-  await insertChain(database.db, { id: CHAIN, name: 'chain', at, finalized: at })
+  await insertChain(database.db, { id: CHAIN, name: 'chain', at })
   for (let i = 0; i < DEPOSITS; i += 1) await insertConfirmed('deposit')
 })
 afterAll(() => database?.drop())

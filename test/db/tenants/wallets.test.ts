@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
+import { charge, lockAccount } from '../../../db/tenants/metering.js'
 import { scopeTransaction, transactScoped } from '../../../db/connection/scope.js'
 import { stopWork } from '../../../db/lanes/stops.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
-import {
-  insertWallet,
-  listWallets,
-  makeWallet,
-  newWalletId,
-  walletById,
-} from '../../../db/tenants/wallets.js'
+import { insertWallet, listWallets, newWalletId, walletById } from '../../../db/tenants/wallets.js'
 import { newId } from '../../../db/connection/ids.js'
 import { insertTestIntent } from '../rows.js'
-import { waitUntilBlocked } from '../../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
 let database: TestDatabase
@@ -52,88 +46,16 @@ const stored = () =>
 const giveCredits = (purchased: number) =>
   database.db('account').where({ id: accountId }).update({ purchased, monthly_credits: 0 })
 
-function make(userId: string, { cost = 1, as = accountId } = {}) {
-  const call = { accountId: as, requestId: newId('req_'), cost, route: 'POST /wallets' }
-  return makeWallet(api, { ...call, wallet: walletOf(userId, as), secret })
-}
+/** As a POST makes and charges a wallet. */
+const make = (userId: string): Promise<boolean> =>
+  transactScoped(api, accountId, async (trx) => {
+    await lockAccount(trx, accountId)
+    if (!(await insertWallet(trx, walletOf(userId), secret))) return false
+    const call = { accountId, requestId: newId('req_'), cost: 1, route: 'POST /wallets' }
+    if (!(await charge(trx, call)).paid) throw new Error('not paid')
+    return true
+  }).catch(() => false)
 const charged = () => database.db('ledger').where({ account_id: accountId }).pluck('delta')
-
-describe('makeWallet', () => {
-  test('charges the call and stores the wallet with its sealed key', async () => {
-    await giveCredits(3)
-    const createdAt = await make('a', { cost: 2 })
-    const own = { account_id: accountId }
-    const { id } = await database.db('wallet').where(own).first<{ id: string }>('id')
-    const wallet = await walletById.get(api, accountId, id)
-    expect(wallet).toMatchObject({ userId: 'a', metadata: {}, createdAt })
-    expect(await stored()).toEqual(['a'])
-    expect(await charged()).toEqual([-2n])
-    const secrets = await database.db('wallet_secret').where({ wallet_id: id })
-    expect(secrets).toEqual([{ wallet_id: id, kek_id: 'kek', sealed: secret.sealed }])
-  })
-
-  test('neither charges nor stores for a user who has one, without credits, or beyond the limit', async () => {
-    await giveCredits(2)
-    await make('a')
-    expect(await make('a')).toBeUndefined()
-    expect(await make('b', { cost: 2 })).toBeUndefined()
-    await setLimit(1)
-    expect(await make('b')).toBeUndefined()
-    expect(await stored()).toEqual(['a'])
-    expect(await charged()).toEqual([-1n])
-  })
-
-  test('those that come together each get their own, and wait for no account that is held', async () => {
-    const { id: other } = await createAccount(database.db, { name: 'other', plan: 'free' })
-    await giveCredits(3)
-    const made = await database.db.transaction(async (trx) => {
-      await trx('account').where({ id: other }).forUpdate().select('id')
-      const mine = ['a', 'b', 'c'].map((userId) => make(userId))
-      return Promise.all([...mine, make('a', { as: other })])
-    })
-    expect(made).toEqual([...Array<unknown>(3).fill(expect.any(Date)), undefined])
-    expect(await stored()).toEqual(['a', 'b', 'c'])
-    const [theirs, mine] = await Promise.all([make('d', { as: other }), make('d')])
-    expect([theirs, mine]).toEqual([expect.any(Date), undefined])
-    expect(await database.db('wallet').where({ account_id: other }).pluck('user_id')).toEqual(['d'])
-  })
-
-  test('16 at once make exactly as many as plan and credits allow', async () => {
-    const at16 = async () => {
-      const all = await Promise.all(Array.from({ length: 16 }, (_, i) => make(`user ${i % 8}`)))
-      return all.filter((one) => one !== undefined).length
-    }
-    await giveCredits(3)
-    expect(await at16()).toBe(3)
-    await giveCredits(16)
-    await setLimit(5)
-    expect(await at16()).toBe(2)
-    expect(await stored()).toHaveLength(5)
-    expect(await charged()).toHaveLength(5)
-  })
-
-  test.each([
-    ['its last one', 1, 'a'],
-    ['one for this user', null, 'b'],
-  ])(
-    'makes and charges nothing where the account gets %s as it is taken hold of',
-    async (_what, limit, others) => {
-      await giveCredits(3)
-      await setLimit(limit)
-      let made: Promise<Date | undefined> = Promise.resolve(undefined)
-      await database.db.transaction(async (trx) => {
-        // Whoever takes hold of an account waits, having begun to look at its limits or not.
-        await trx.raw('lock table account in exclusive mode')
-        made = make('b')
-        await waitUntilBlocked(database.db)
-        await insertWallet(trx, walletOf(others), secret)
-      })
-      expect(await made).toBeUndefined()
-      expect(await stored()).toEqual([others])
-      expect(await charged()).toEqual([])
-    },
-  )
-})
 
 describe('insertWallet', () => {
   test('makes exactly as many as the plan allows, whatever others have', async () => {
@@ -144,6 +66,26 @@ describe('insertWallet', () => {
     const refused = { code: 'WALLET_LIMIT_EXCEEDED', details: { limit: 2 } }
     await expect(insert('c')).rejects.toMatchObject(refused)
     expect(await stored()).toEqual(['a', 'b'])
+  })
+
+  test('16 at once make exactly as many as plan and credits allow', async () => {
+    const at16 = async () => {
+      const all = await Promise.all(Array.from({ length: 16 }, (_, i) => make(`user ${i % 8}`)))
+      return all.filter(Boolean).length
+    }
+    await giveCredits(3)
+    expect(await at16()).toBe(3)
+    await giveCredits(16)
+    await setLimit(5)
+    expect(await at16()).toBe(2)
+    expect(await stored()).toHaveLength(5)
+    expect(await charged()).toHaveLength(5)
+  })
+
+  test('stores the sealed key with the wallet', async () => {
+    const { id } = (await insert('a')) ?? { id: '' }
+    const secrets = await database.db('wallet_secret').where({ wallet_id: id })
+    expect(secrets).toEqual([{ wallet_id: id, kek_id: 'kek', sealed: secret.sealed }])
   })
 
   test('a plan without a limit has none; one of nothing allows nothing', async () => {
@@ -187,7 +129,7 @@ describe('insertWallet', () => {
 
 /** Far more than fit on the pages by which one row is found. */
 const MANY = 10_000
-const FEW_PAGES = 60
+const FEW_PAGES = 80
 
 describe('an account with many wallets', () => {
   type Explained = { Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }

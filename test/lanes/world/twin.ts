@@ -1,4 +1,4 @@
-import { connectChain, type ChainClient } from '../../../chains/connect.js'
+import { connectChain } from '../../../chains/connect.js'
 import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.js'
@@ -31,20 +31,11 @@ export async function startFork(world: World): Promise<Twin> {
   return { proxy, node, stop }
 }
 
-/** The world's driver over several endpoints, the preferred one first. */
-export function driverOver(world: World, urls: string[]): DriverTools & { close(): void } {
-  const endpoints = urls.map((url) => connectChain(world.chain, url))
-  const [first] = endpoints as [ChainClient]
-  const client = { ...first, endpoints }
-  const tools = createDriverTools(world.driver().db, client, world.log)
-  return { ...tools, close: () => endpoints.forEach((endpoint) => endpoint.close()) }
-}
-
 /** How often the driver below has the heads of its endpoints compared. */
 const COMPARE_MS = 100
 
-/** The same over endpoints that are compared with each other, as a process has them. */
-export function driverOverPool(world: World, urls: string[]): DriverTools & { close(): void } {
+/** The world's driver over several endpoints, the preferred one first. */
+export function driverOver(world: World, urls: string[]): DriverTools & { close(): void } {
   const client = connectChain(world.chain, urls, { compareMs: COMPARE_MS })
   const tools = createDriverTools(world.driver().db, client, world.log)
   return { ...tools, close: () => client.close() }

@@ -1,14 +1,17 @@
-import { loadWorkflowBundle } from '../../../worker/workflowBundle.js'
+import { join } from 'node:path'
+import { bundleFile, compileServices } from '../../../dev/parts/compile.js'
 
-/** Bundles the workflows once for all test files: cold it takes seconds, from a file 0.1 s. */
-export async function prepareWorkflowBundle(): Promise<void> {
-  const bundle = await loadWorkflowBundle()
-  if ('codePath' in bundle) process.env.TEST_WORKFLOW_BUNDLE = bundle.codePath
+/** Compiles the services and bundles the workflows once for all test files. */
+export async function prepareServices(): Promise<void> {
+  process.env.TEST_SERVICES = await compileServices()
 }
 
-/** The bundle of `workflows/index.ts`, as `Worker.create({ workflowBundle })` takes it. */
-export function workflowBundle(): { codePath: string } {
-  const codePath = process.env.TEST_WORKFLOW_BUNDLE
-  if (!codePath) throw new Error('No workflow bundle: run the tests by npm test.')
-  return { codePath }
+/** Path of a compiled file of the services, such as `worker/main.js`. */
+export function compiledFile(name: string): string {
+  const folder = process.env.TEST_SERVICES
+  if (!folder) throw new Error('The services are not compiled: run the tests by npm test.')
+  return join(folder, name)
 }
+
+/** The bundle of the workflows, as `Worker.create({ workflowBundle })` takes it. */
+export const workflowBundle = () => ({ codePath: compiledFile(bundleFile) })

@@ -123,6 +123,40 @@ const accountOf = async (walletId: string) =>
       .first<{ id: string }>('account_id as id')
   ).id
 
+describe('of an account with as many open intents as it may have', () => {
+  const walletOf = async (owner: string) => {
+    const walletId = await newWallet(owner)
+    return { walletId, accountId: await accountOf(walletId) }
+  }
+  /** Rows alone: nothing is told of them, and nobody starts them. */
+  const insertOpen = async (count: number, { walletId, accountId }: Record<string, string>) =>
+    world.database.db.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica')
+      await trx.raw(
+        `insert into intent (id, account_id, wallet_id, action, asset, units, status, request_id, plan, dispatched_at)
+         select 'intent_' || i, ?, ?, 'lend', 'USDC', 1, 'executing', 'req', '{}', clock_timestamp()
+         from generate_series(1, ?) as i`,
+        [accountId ?? '', walletId ?? '', count],
+      )
+    })
+
+  test('error: RATE_LIMITED for another one, until one has ended; other accounts go on', async () => {
+    const full = await world.newKey()
+    const { walletId, accountId } = await walletOf(full)
+    await insertOpen(10_000, { walletId, accountId })
+    const { status, body } = await lend(full, walletId)
+    expect([status, body.error, body.details.window]).toEqual([429, 'RATE_LIMITED', 'open intents'])
+    expect((await lend(other, await newWallet(other))).status).toBe(201)
+    await world.database.db.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica')
+      await trx('intent')
+        .where({ id: 'intent_1' })
+        .update({ status: 'completed', completed_at: new Date(), ended_at: new Date() })
+    })
+    expect((await lend(full, walletId)).status).toBe(201)
+  })
+})
+
 describe('while Temporal takes its time', () => {
   const start = () => world.temporal.client.workflow
   const usual = { start: undefined as unknown }

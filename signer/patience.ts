@@ -1,0 +1,35 @@
+/** Longer a bundle waits for none of its operations. */
+const PATIENCE_MS = 1_000
+
+/** `late`: what was not ready in time, once all of it is; absent where nothing is late. */
+export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }
+
+/**
+ * Prepares operations side by side. One that is slow holds up none but those of its own wallet, whose order is kept.
+ *
+ * @param prepare - Undefined for what is not to be signed. Must not throw.
+ */
+export async function prepareTogether<T extends { walletId: string }, R>(
+  items: T[],
+  prepare: (item: T) => Promise<R | undefined>,
+): Promise<Prompt<R>> {
+  const results = new Map<T, R | undefined>()
+  const all = Promise.all(items.map(async (item) => results.set(item, await prepare(item))))
+  const resultsOf = (some: T[]) =>
+    some.map((item) => results.get(item)).filter((result) => result !== undefined)
+  await atMost(all, PATIENCE_MS)
+  const slow = items.filter((item) => !results.has(item)).map(({ walletId }) => walletId)
+  const isLate = ({ walletId }: T) => slow.includes(walletId)
+  const ready = resultsOf(items.filter((item) => !isLate(item)))
+  if (slow.length === 0) return { ready }
+  return { ready, late: all.then(() => resultsOf(items.filter(isLate))) }
+}
+
+/** What a promise comes to, but undefined after so many milliseconds. */
+export async function atMost<T>(waiting: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
+}

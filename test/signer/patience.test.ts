@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals'
+import { prepareTogether } from '../../signer/patience.js'
+
+describe('prepareTogether', () => {
+  const item = (walletId: string, afterMs: number) => ({ walletId, afterMs })
+  type Item = ReturnType<typeof item>
+  const prepare = (items: Item[]) =>
+    prepareTogether(items, async (one) => {
+      await new Promise((resolve) => setTimeout(resolve, one.afterMs))
+      return one.walletId === 'refused' ? undefined : one
+    })
+
+  test('returns together what is ready in time, in its order', async () => {
+    const items = [item('a', 30), item('b', 1), item('c', 60), item('d', 10)]
+    expect(await prepare(items)).toEqual({ ready: items })
+  })
+
+  test('keeps what is late for later, with what its wallet has besides', async () => {
+    const [late, held, other] = [item('a', 1_500), item('a', 1), item('b', 1)]
+    const { ready, late: later } = await prepare([late, held, other])
+    expect(ready).toEqual([other])
+    expect(await later).toEqual([late, held])
+  })
+
+  test('returns nothing of what was refused, and nothing of nothing', async () => {
+    expect(await prepare([item('refused', 1)])).toEqual({ ready: [] })
+    expect(await prepare([])).toEqual({ ready: [] })
+  })
+})
