@@ -7,7 +7,7 @@ import { createShield } from './http/shield.js'
 import { createStreams } from './http/stream.js'
 import { createRegistry } from '../chains/registry.js'
 import { fundingLimitsOf, loadConfig } from '../config.js'
-import { assertNetwork, connect, connectToStay } from '../db/connection/connect.js'
+import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToEvents } from '../db/connection/listen.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
@@ -23,7 +23,7 @@ await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)
-const db = connectToStay(config.DATABASE_URL, { kept: 12, max: 20 })
+const db = connect(config.DATABASE_URL, 20)
 onStop(() => db.destroy())
 await assertNetwork(db, config.NETWORK)
 const logDb = connect(config.DATABASE_URL, 1)

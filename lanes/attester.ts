@@ -19,8 +19,6 @@ import type { Chain } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
-/** Namespace of the advisory lock by which one process asks for all. */
-const ATTESTER_LOCK = 7_704
 /** Announcements may be lost: so often the rows are looked at, which shows that the leader lives, too. */
 const LOOK_MS = 1_000
 /** A service that hangs holds up so many questions at most, each until its own time is over. */
@@ -63,7 +61,7 @@ type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
  */
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
   const { url, listener, ...tools } = attesting
-  const db = connectAsLeader(url, ATTESTER_LOCK, 0)
+  const db = connectAsLeader(url, 'attester')
   const { chains, attestations } = tools
   const { bridge } = attestations
   const seen = { silent: false, leftAlone: false }

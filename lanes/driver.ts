@@ -10,9 +10,6 @@ import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import type { PartLog } from '../log.js'
 import type { Listener } from '../db/connection/listen.js'
 
-/** Namespace of the advisory locks by which one process leads each chain. */
-const DRIVER_LOCK = 7_702
-
 /** While nothing that was sent is open, heads are asked for so many times less often. */
 const QUIET_SHARE = 4
 /** What is final moves on in steps of seconds at the least; what hangs on it waits for minutes. */
@@ -30,7 +27,7 @@ export async function driveChain(
   stopping: AbortSignal,
 ): Promise<void> {
   const { chain } = client
-  const db = connectAsLeader(url, DRIVER_LOCK, chain.chainId)
+  const db = connectAsLeader(url, `chain/${chain.chainId}`)
   const tools = { ...createDriverTools(db, client, log), finalityMs: FINALITY_MS }
   const signed = watchQueue(listener, stopping, ['signed'])
   const sent = createBell()

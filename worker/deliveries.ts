@@ -18,9 +18,6 @@ import { serveTasks } from './serve.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
-/** Advisory lock of the one process that turns events into deliveries and starts them. 7705 are the signer's. */
-const DISPATCH_LOCK = [7_706, 1] as const
-
 /** A notification wakes sooner. */
 const POLL_MS = 5_000
 /** How soon it is looked again for what an older transaction still holds back. */
@@ -56,7 +53,7 @@ export async function runDeliveries(
   { url, address, client, temporal, options, log, ...tools }: Deliveries,
   stopping: AbortSignal,
 ): Promise<void> {
-  const db = connectAsLeader(url, ...DISPATCH_LOCK)
+  const db = connectAsLeader(url, 'deliveries')
   const activities = createDeliveryActivities(tools)
   const own = { ...options, ...SLOTS, taskQueue: DELIVERY_QUEUE, activities }
   const told = createBell()

@@ -25,9 +25,6 @@ import { wakeStep } from '../temporal/wakeStep.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
-/** Advisory lock of the one process that sweeps. */
-const SWEEP_LOCK = [7_703, 1] as const
-
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
 const REOPENED_EVERY_MS = 2_000
 /** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
@@ -73,7 +70,7 @@ export async function runSweepers(
   { url, ...shared }: Omit<Tools, 'db' | 'stopping'> & { url: string },
   stopping: AbortSignal,
 ): Promise<void> {
-  const db = connectAsLeader(url, ...SWEEP_LOCK)
+  const db = connectAsLeader(url, 'sweeper')
   const tools = { ...shared, db, stopping }
   try {
     await Promise.all([

@@ -2,7 +2,6 @@ import { Socket } from 'node:net'
 import { default as knex, type Knex } from 'knex'
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
-import { prepareWhatIsFrequent } from './frequent.js'
 
 export type Db = Knex
 
@@ -24,10 +23,12 @@ const sessionLimits = ['lock_timeout=10s', 'statement_timeout=15s', ABANDONED_LI
 const SILENT_MS = 20_000
 /** A session that nobody uses is given back before its silence looks like one of those. */
 const UNUSED_MS = 15_000
-/** One that is kept all the same is asked for nothing so often: a server that keeps silent then is noticed. */
-const STIR_MS = 10_000
 
-/** A socket that ends when nothing has been sent or heard on it for so long, with whatever waits on it. */
+/**
+ * A socket that ends when nothing was sent or received on it for so long, and fails what waits on it.
+ *
+ * @see https://github.com/brianc/node-postgres/pull/2898
+ */
 function createSocket(): Socket {
   const socket = new Socket()
   return socket.setTimeout(SILENT_MS, () => {
@@ -63,55 +64,21 @@ function open({ url, limits, stream, pool }: Connection): Db {
 const LEADER_LIMIT = 'idle_session_timeout=15s'
 
 /** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
-export function connect(url: string, max = 10): Db {
-  return openPool(url, { min: 0, max })
-}
+export const connect = (url: string, max = 10): Db =>
+  open({
+    url,
+    limits: sessionLimits,
+    stream: createSocket,
+    pool: { min: 0, max, idleTimeoutMillis: UNUSED_MS },
+  })
 
 /**
- * As `connect`, with `kept` sessions that are open from the start and stay so while nobody asks: what a session learns
- * of tables and plans in its first statements takes longer than the statements themselves.
+ * A pool of one session that holds the advisory lock of a name. While another process holds it, or after the session
+ * was lost and another process took over, every query fails: what is written through this pool is written by the
+ * leader. Each query of a process that does not lead tries again, on a new session.
  */
-export function connectToStay(url: string, { kept, max }: { kept: number; max: number }): Db {
-  const db = openPool(url, { min: kept, max })
-  const stir = () => {
-    // At the same moment, so that each asks on a session of its own.
-    const unused = Math.max(0, kept - pool.numUsed())
-    for (const asked of Array.from({ length: unused }, () => db.raw('select'))) {
-      asked.catch(() => undefined)
-    }
-  }
-  const client = db.client as RawSessions & { pool: { numUsed(): number } }
-  const { pool } = client
-  const timer = setInterval(stir, STIR_MS).unref()
-  const destroy = client.destroy.bind(client)
-  client.destroy = (callback) => {
-    clearInterval(timer)
-    return destroy(callback)
-  }
-  stir()
-  return db
-}
-
-function openPool(url: string, size: { min: number; max: number }): Db {
-  const pool = {
-    ...{ ...size, idleTimeoutMillis: UNUSED_MS },
-    afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
-      prepareWhatIsFrequent(session)
-      done(null, session)
-    },
-  }
-  return open({ url, limits: sessionLimits, stream: createSocket, pool })
-}
-
-/**
- * A pool of one session that holds the advisory lock `(namespace, key)`. While another process holds
- * it, or after the session was lost and somebody else took over, every query fails: what is written
- * through this pool is written by the leader. Whoever waits for the lead asks again on the session that it has: to
- * open one costs both sides more than all that a leader asks in that time.
- */
-export function connectAsLeader(url: string, namespace: number, key: number): Db {
-  let waiting: pg.Client | undefined
-  const db = open({
+export const connectAsLeader = (url: string, name: string): Db =>
+  open({
     url,
     limits: [...sessionLimits, LEADER_LIMIT],
     stream: createSocket,
@@ -120,50 +87,24 @@ export function connectAsLeader(url: string, namespace: number, key: number): Db
       max: 1,
       idleTimeoutMillis: 86_400_000,
       afterCreate(session: pg.Client, done: (error: Error | null, session: pg.Client) => void) {
-        takeLead(session, namespace, key).then(
+        takeLead(session, name).then(
           () => {
-            waiting = undefined
             done(null, session)
           },
           (error: Error) => {
-            // The pool forgets a session whose creation failed: it would stay open for ever.
-            waiting = isLedElsewhere(error) ? session : undefined
-            if (!waiting) void session.end().catch(() => undefined)
+            // The pool forgets a session whose creation failed.
+            void session.end().catch(() => undefined)
             done(error, session)
           },
         )
       },
     },
   })
-  const client = db.client as RawSessions
-  const [openSession, destroy] = [
-    client.acquireRawConnection.bind(client),
-    client.destroy.bind(client),
-  ]
-  client.acquireRawConnection = async () => waiting ?? begin(await openSession())
-  client.destroy = async (callback) => {
-    await destroy(callback)
-    await waiting?.end()
-  }
-  const begin = (session: pg.Client) => {
-    prepareWhatIsFrequent(session)
-    return session.once('end', () => {
-      if (waiting === session) waiting = undefined
-    })
-  }
-  return db
-}
 
-/** How knex opens what its pool holds. @see https://knexjs.org/guide/extending.html */
-type RawSessions = {
-  acquireRawConnection(): Promise<pg.Client>
-  destroy(callback?: () => void): Promise<void>
-}
-
-async function takeLead(session: pg.Client, namespace: number, key: number): Promise<void> {
+async function takeLead(session: pg.Client, name: string): Promise<void> {
   const { rows } = await session.query<{ held: boolean }>(
-    'select pg_try_advisory_lock($1, $2) as held',
-    [namespace, key],
+    'select pg_try_advisory_lock(hashtextextended($1, 0)) as held',
+    [`leader/${name}`],
   )
   if (!rows[0]?.held) throw new LedElsewhere('Another process leads.')
 }

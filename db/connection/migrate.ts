@@ -2,9 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Knex } from 'knex'
 import Postgrator from 'postgrator'
 import { connectToMigrate, type Db } from './connect.js'
-
-/** Any number; all migrators of one database take the same one. */
-const MIGRATION_LOCK = 7_702_001
+import { lockName } from './locks.js'
 
 /** Each service has a role of its own. */
 const services = ['api', 'worker', 'lanes', 'signer'] as const
@@ -37,7 +35,7 @@ export async function migrate(url: string, passwords?: Passwords): Promise<void>
   const db = connectToMigrate(url)
   try {
     await db.transaction(async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
+      await lockName(trx, 'migration')
       await createMigrator(trx).migrate()
       if (passwords) await setPasswords(trx, passwords)
     })

@@ -12,27 +12,20 @@ import type { Db } from './connect.js'
  * The query stands in a lateral subquery that needs the setting's own value, and `offset 0` keeps it there,
  * so that no plan can read a row before the setting is made.
  */
-export const selectScoped = <Row>(db: Db, accountId: string, query: Knex.QueryBuilder) =>
-  selectFirst<Row>(db, accountId, { query })
-
-/** As `selectScoped`, of what the query finds the first ones, as many as are wanted; without a number all of them. */
-export async function selectFirst<Row>(
+export async function selectScoped<Row>(
   db: Db,
   accountId: string,
-  { query, wanted }: { query: Knex.QueryBuilder; wanted?: number },
+  query: Knex.QueryBuilder,
 ): Promise<Row[]> {
-  const [limit, most] = wanted === undefined ? ['', []] : ['limit ?', [wanted]]
-  const { rows } = await db.raw<{ rows: Row[] }>(scoped('?', '?', limit), [
-    ...[accountId, query, accountId, ...most],
-  ])
+  const { rows } = await db.raw<{ rows: Row[] }>(scoped('?', '?'), [accountId, query, accountId])
   return rows
 }
 
 /** SQL of a query that one account's sight is made for. @param account - Parameter with its id. */
-export const scoped = (query: string, account: string, limit = '') => `
+export const scoped = (query: string, account: string) => `
   with scope as materialized (select set_config('app.account', ${account}, true) as account)
   select q.* from scope cross join lateral
-    (select x.* from (${query}) x where scope.account = ${account} ${limit} offset 0) q`
+    (select x.* from (${query}) x where scope.account = ${account} offset 0) q`
 
 /** Finds one row of an account by one text, with the same sight as `selectScoped`. `select`, `notFound`: as it was made. */
 export type Lookup<Row> = {

@@ -1,7 +1,6 @@
 import { settles, settlingTypes, type EventType, type IntentEvent } from '../../domain/events.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
-import { selectFirst, selectScoped } from '../connection/scope.js'
-import { IN_WORDS, MOST_ROWS } from '../connection/slice.js'
+import { selectScoped } from '../connection/scope.js'
 import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 
@@ -52,8 +51,8 @@ export async function readEvents(
     const cursor = db('intent_event').where({ account_id: accountId, id: after.toString() })
     void part.whereRaw('(e.xact, e.id) > (?)', [cursor.select('xact', 'id')])
   }
-  const query = storyOf(db, accountId, { ...filter, limit: MOST_ROWS + 1, follow })
-  return (await selectFirst<Row>(db, accountId, { query, wanted: limit })).map(toPlaced)
+  const query = storyOf(db, accountId, { ...filter, limit, follow })
+  return (await selectScoped<Row>(db, accountId, query)).map(toPlaced)
 }
 
 /** `horizon`: all that comes before it has been read, the last event of a full page included. */
@@ -124,7 +123,7 @@ function storyOf(
     return part
   })
   if (parts.length > 1) {
-    return db.queryBuilder().unionAll(parts, true).orderBy(['xact', 'id']).limit(limit, IN_WORDS)
+    return db.queryBuilder().unionAll(parts, true).orderBy(['xact', 'id']).limit(limit)
   }
   const [one = partOf(db, accountId, { ...filter, limit })] = parts
   if (parts.length === 0) follow(one)
@@ -136,7 +135,7 @@ function partOf(db: Db, accountId: string, { limit, intentId, walletId }: Part):
     .where('e.account_id', accountId)
     .whereRaw(IS_TOLD)
     .orderBy(['e.xact', 'e.id'])
-    .limit(limit, IN_WORDS)
+    .limit(limit)
     .select(columns)
   if (intentId !== undefined) void query.where('e.intent_id', intentId)
   if (walletId !== undefined) void query.where('e.wallet_id', walletId)

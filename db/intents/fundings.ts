@@ -1,5 +1,6 @@
 import { namedColumns } from '../connection/columns.js'
 import { newId } from '../connection/ids.js'
+import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import { OPERATIONS, toStepOperation, type OperationRow } from './story.js'
@@ -46,9 +47,8 @@ export async function insertFunding(
 }
 
 /** Lets those who count the fundings of an account go one by one until the transaction ends. */
-export async function lockFundings(trx: Db, accountId: string): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`fundings/${accountId}`])
-}
+export const lockFundings = (trx: Db, accountId: string): Promise<void> =>
+  lockName(trx, `fundings/${accountId}`)
 
 /**
  * Seconds until one more funding of an account or a wallet is within its limit, 0 when it is now. Those that have

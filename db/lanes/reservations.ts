@@ -1,4 +1,5 @@
 import { readTogether } from '../connection/gather.js'
+import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
@@ -118,7 +119,7 @@ export async function readPromised(trx: Db, rooms: Room[]): Promise<bigint[]> {
 /** Lets those who plan a deposit into a room go one by one until the transaction ends. */
 export async function lockRoom(trx: Db, { chainId, markets, token }: Room): Promise<void> {
   const name = [chainId, ...markets.map(normal).sort(), normal(token)].join('/')
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`room/${name}`])
+  await lockName(trx, `room/${name}`)
 }
 
 /** What a step of an intent will spend. */

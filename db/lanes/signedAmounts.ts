@@ -1,15 +1,12 @@
 import { DAILY_LIMIT } from '../../domain/operation.js'
+import { lockName } from '../connection/locks.js'
 import type { Db } from '../connection/connect.js'
-
-const DAILY_LOCK = '7705, 2'
 
 /** Whose amounts are counted: those of one wallet, or all. */
 export type Counted = { walletId?: string }
 
 /** What is counted from here on is exact until the transaction ends, however many signers there are. */
-export async function lockSignedAmounts(trx: Db): Promise<void> {
-  await trx.raw(`select pg_advisory_xact_lock(${DAILY_LOCK})`)
-}
+export const lockSignedAmounts = (trx: Db): Promise<void> => lockName(trx, 'signed amounts')
 
 /** What begins to move by an operation that is signed in the same transaction; base units of dollars. */
 export type SignedAmount = { id: string; walletId: string; units: bigint }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 import { recordAct, type Order } from '../auditEvents.js'
 import { readTogether } from '../connection/gather.js'
+import { lockName, shareName } from '../connection/locks.js'
 import { createLookup } from '../connection/scope.js'
 import { walletById, type Wallet } from '../tenants/wallets.js'
 import type { Db } from '../connection/connect.js'
@@ -12,8 +13,8 @@ export type { StopScope }
 /** What is stopped: `subject` is the id of an account or a wallet, or the number of a chain; empty for the deployment. */
 export type StopTarget = { scope: StopScope; subject: string }
 
-/** Signers hold it shared while they store, so that nothing is signed any more once a stop is there. */
-const STOP_LOCK = '7705, 1'
+/** Signers share it while they store, so that nothing is signed any more once a stop is there. */
+const STOPS = 'stops'
 
 /**
  * What makes a stop `s` one that concerns an operation `op`. Nothing that is about a wallet or its account keeps
@@ -37,9 +38,7 @@ export async function isPaused(db: Db, chainId: number): Promise<boolean> {
 }
 
 /** Waits for a stop that is just being made, and has the next one wait until the transaction ends. */
-export async function holdStops(trx: Db): Promise<void> {
-  await trx.raw(`select pg_advisory_xact_lock_shared(${STOP_LOCK})`)
-}
+export const holdStops = (trx: Db): Promise<void> => shareName(trx, STOPS)
 
 /**
  * Stops what concerns the subject. When it returns nothing of that is signed any more; what was sent before goes on
@@ -51,7 +50,7 @@ export async function holdStops(trx: Db): Promise<void> {
 export async function stopWork(db: Db, target: StopTarget, order: Order): Promise<void> {
   await assertThere(db, target)
   await db.transaction(async (trx) => {
-    await trx.raw(`select pg_advisory_xact_lock(${STOP_LOCK})`)
+    await lockName(trx, STOPS)
     const open = await trx('stop').where(target).whereNull('until').select<object[]>('id')
     if (open.length > 0) {
       throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is stopped already.`)
@@ -68,7 +67,7 @@ export async function stopWork(db: Db, target: StopTarget, order: Order): Promis
  */
 export async function resumeWork(db: Db, target: StopTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
-    await trx.raw(`select pg_advisory_xact_lock(${STOP_LOCK})`)
+    await lockName(trx, STOPS)
     const ended_by = await recordAct(trx, actOf(target, 1), order)
     const until = trx.raw('greatest(clock_timestamp(), since)')
     const ended = await trx('stop').where(target).whereNull('until').update({ until, ended_by })

@@ -1,13 +1,10 @@
+import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
-/** Namespace of the advisory locks under which a chain's fundings are weighed one by one, by whatever lane. */
-const TREASURY_LOCK = 7_719
-
 /** Until the transaction ends nobody else signs a funding of the chain. */
-export async function lockTreasury(trx: Db, chainId: number): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(?, ?)', [TREASURY_LOCK, chainId])
-}
+export const lockTreasury = (trx: Db, chainId: number): Promise<void> =>
+  lockName(trx, `treasury/${chainId}`)
 
 /**
  * Base units that fundings which are signed will still take from the treasury's balance as it is in a booked

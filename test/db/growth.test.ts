@@ -101,25 +101,3 @@ test('what is done is looked for among what was begun, however much waits to be 
   expect(rows).toBeGreaterThan(0)
   expect(await countDone(1_000)).toBeLessThan(rows + MORE)
 })
-
-/** Statements that the session of a role keeps, and how often they were planned for their values. */
-async function readPlanned(db: Db): Promise<Map<string, number>> {
-  const { rows } = await db.raw<{ rows: { statement: string; planned: bigint }[] }>(
-    'select statement, custom_plans as planned from pg_prepared_statements',
-  )
-  return new Map(rows.map(({ statement, planned }) => [statement, Number(planned)]))
-}
-
-describe('plans that cost more than what they read are kept, however much is stored', () => {
-  const lists = reads.filter(({ name }) => /^(intents|events)\b/.test(name))
-
-  test.each(lists.map((one) => [one.name, one] as const))('%s', async (_, { run }) => {
-    const { as, filled } = big
-    for (let n = 0; n < OFTEN; n++) await run(as.api, filled)
-    const before = await readPlanned(as.api)
-    await run(as.api, filled)
-    const after = await readPlanned(as.api)
-    const anew = [...after].filter(([text, planned]) => planned !== (before.get(text) ?? 0))
-    expect(anew.map(([text]) => text)).toEqual([])
-  })
-})

@@ -37,7 +37,6 @@ export const usdcUnits = 1_000_000n
 /** With one slot of finality per second of no block time, `finalized` is this far behind the head. */
 export const finalityBlocks = 16
 
-const driverLock = 7_702
 const token = new Interface([
   'function balanceOf(address) view returns (uint256)',
   'function mint(address to, uint256 amount) returns (bool)',
@@ -115,7 +114,7 @@ export async function createWorld(
 
   /** A driver's process: its session leads the chain from its first query on. */
   function createDriver(): DriverTools {
-    const db = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
+    const db = connectAsLeader(database.urlAs('steward_lanes'), `chain/${chainId}`)
     closers.push(() => db.destroy())
     return createDriverTools(db, createClient(), log)
   }

@@ -23,7 +23,6 @@ import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
 import type { TestDatabase } from '../../support/database.js'
 
-const driverLock = 7_702
 const token = new Interface(['function mint(address to, uint256 amount)'])
 
 export type StartedSite = { name: ChainName; node: Anvil; contracts: DevnetContracts }
@@ -52,7 +51,7 @@ export async function createSite(shared: Shared, { name, node, contracts }: Star
   const lanes = await db('lane').where({ chain_id: chainId }).pluck<string[]>('sender')
   await fundOperators(node.url, contracts, { lanes })
   await callRpc(node.url, 'evm_setAutomine', [false])
-  const leader = connectAsLeader(database.urlAs('steward_lanes'), driverLock, chainId)
+  const leader = connectAsLeader(database.urlAs('steward_lanes'), `chain/${chainId}`)
   const driver = createDriverTools(leader, client, log)
   const signer: SignerTools = {
     ...{ db: signerDb, registry, keyring, operationGasWei: 10n ** 17n, log },
