@@ -2,7 +2,7 @@ import { chainNames, rpcVariable } from '../chains/registry.js'
 import { type Context, type Facts } from './context.js'
 import { connectionOf } from './parts/database.js'
 import { createServicePart, replicaName, services, type Service } from './parts/parts.js'
-import { readBackgroundNice, readRpcUrls } from './settings.js'
+import { readRpcUrls } from './settings.js'
 import { openSecrets, type Home } from './state/state.js'
 import { Explained } from './terminal.js'
 
@@ -53,7 +53,6 @@ async function startService(
   facts: Facts,
 ): Promise<void> {
   const secrets = openSecrets(home)
-  const nice = readBackgroundNice(env)
   const rpcUrls = chainNames.map((name) => {
     const outside = readRpcUrls(env, name).join()
     return [rpcVariable(name), outside || facts.rpcUrls[name]] as const
@@ -70,7 +69,7 @@ async function startService(
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),
   }
   await supervisor.start(
-    createServicePart({ service, name, nice }, { ...common, ...settings }, home),
+    createServicePart({ service, name }, { ...common, ...settings }, home),
   )
 }
 

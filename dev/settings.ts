@@ -40,24 +40,6 @@ export function readReplicas({ REPLICAS = '1' }: NodeJS.ProcessEnv): number {
   throw new Explained(`REPLICAS=${REPLICAS} is not a number from 1 to ${MAX_REPLICAS}.`)
 }
 
-const BACKGROUND_NICE = '10'
-/** Lower priorities than that there are none. */
-const MOST_NICE = 19
-
-/**
- * How far what works behind the answers stands back where the CPU is short: `BACKGROUND_NICE`, as the command `nice`
- * takes it.
- *
- * @throws {Explained} when it is no number from 0 to 19.
- */
-export function readBackgroundNice({
-  BACKGROUND_NICE: text = BACKGROUND_NICE,
-}: NodeJS.ProcessEnv): number {
-  const nice = Number(text)
-  if (Number.isInteger(nice) && nice >= 0 && nice <= MOST_NICE) return nice
-  throw new Explained(`BACKGROUND_NICE=${text} is not a number from 0 to ${MOST_NICE}.`)
-}
-
 const LONGEST_STATE_SECONDS = 86_400
 
 /**

@@ -4,7 +4,6 @@ import { createTemporalCluster } from './parts/temporalCluster.js'
 import { findTemporalPrograms } from './parts/temporalPrograms.js'
 import { createTemporalPart } from './parts/temporalServer.js'
 import { assertListening } from './ports.js'
-import { readBackgroundNice } from './settings.js'
 import { TEMPORAL_ON_POSTGRES } from './state/state.js'
 
 const TEMPORAL_PORT = 7233
@@ -27,11 +26,10 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
   }
   const cli = await findTemporalCli({ env, signal })
   const { temporal: port, temporalUi: ui } = ports
-  const nice = readBackgroundNice(env)
   const temporalAddress = `127.0.0.1:${port}`
   if (set.places.temporal === TEMPORAL_ON_POSTGRES) {
     const programs = await findTemporalPrograms({ env, signal })
-    const options = { programs, cli, home, port, namespace: temporalNamespace, nice }
+    const options = { programs, cli, home, port, namespace: temporalNamespace }
     const { database, server, metricsUrl } = await createTemporalCluster(options)
     await supervisor.start(database)
     await supervisor.start(server)
@@ -39,7 +37,7 @@ export async function bringUpTemporal(context: Context): Promise<TemporalFacts> 
     const temporalCluster = { databaseUrl: database.url(), metricsUrl }
     return { ...outside, temporalAddress, temporalCluster }
   }
-  await supervisor.start(createTemporalPart(cli, home, { ports: { temporal: port, ui }, nice }))
+  await supervisor.start(createTemporalPart(cli, home, { temporal: port, ui }))
   tell(context, 'Temporal', `dev server, CLI ${cli.source}`, Date.now() - begun)
   const temporalUiUrl = `http://127.0.0.1:${ui}`
   return { temporalAddress, temporalNamespace, temporalCluster: null, temporalUiUrl }

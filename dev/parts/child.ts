@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { standBack } from './priority.js'
 import { rootFolder } from '../state/state.js'
 import { StartFailure, type Hooks, type Running } from './supervise.js'
 
@@ -15,8 +14,6 @@ type Spec = {
   ready: 'message' | (() => Promise<boolean>)
   /** From SIGTERM to SIGKILL. */
   stopTimeoutMs: number
-  /** How far it stands back where the CPU is short once it is ready, 0 to 19. */
-  nice?: number
 }
 
 /** The slowest child compiles its workflows first: 2 s alone, several on a busy machine. */
@@ -55,9 +52,6 @@ export async function startChild(spec: Spec, { onSpawn, onExit }: Hooks): Promis
     child.kill('SIGKILL')
     throw new StartFailure(spec.name, failure, spec.logFile)
   }
-
-  // Not before: whoever starts the stack waits for it.
-  if (spec.nice && child.pid) void standBack(child.pid, spec.nice)
 
   let isStopping = false
   void ended.then((how) => {

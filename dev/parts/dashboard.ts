@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
@@ -21,17 +20,14 @@ const gzip = promisify(zlib.gzip)
 const packed = /\.(js|css|svg|html)$/
 
 /**
- * Builds the dashboard beside whatever else this process does: another one does the work, and gives way to all.
+ * Builds the dashboard in a process of its own, so that this one stays responsive.
  *
  * @returns True when it was built, false when it was built before.
  */
 export async function buildBeside(): Promise<boolean> {
   if (readStamp() === digestSources()) return false
   const script = path.join(rootFolder, 'dev/buildWeb.ts')
-  const running = promisify(execFile)(process.execPath, ['--import', 'tsx', script])
-  const { pid } = running.child
-  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  await running
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', script])
   return true
 }
 

@@ -163,7 +163,7 @@ const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
 /** One process of a role, by the name that `replicaName` gives it. */
 export function createServicePart(
-  { service, name, nice }: { service: Service; name: string; nice: number },
+  { service, name }: { service: Service; name: string },
   env: NodeJS.ProcessEnv,
   home: Home,
 ): Part {
@@ -179,8 +179,6 @@ export function createServicePart(
         logFile: home.log(name),
         ready: 'message' as const,
         stopTimeoutMs: SERVICE_STOP_MS,
-        // What a caller waits for comes first.
-        nice: service === 'api' ? 0 : nice,
       }
       return startChild(spec, hooks)
     },

@@ -23,8 +23,6 @@ type Options = {
   /** Where the server answers. */
   port: number
   namespace: string
-  /** How far the server stands back where the CPU is short; absent: not at all. */
-  nice?: number
 }
 
 /** A cluster in one process, as the image runs it; its parts are started in this order. */
@@ -53,7 +51,7 @@ const portVariables = [
 
 /** The server of Temporal on a Postgres of its own, with schema, settings and namespace of `deploy/temporal`. */
 export async function createTemporalCluster(options: Options): Promise<TemporalCluster> {
-  const { programs, home, port, nice = 0 } = options
+  const { programs, home, port } = options
   const [databasePort = 0, metricsPort = 0] = await findFreePorts(2)
   const others = await findLowPorts(portVariables.length)
   const password = randomBytes(24).toString('hex')
@@ -93,7 +91,6 @@ export async function createTemporalCluster(options: Options): Promise<TemporalC
         logFile: home.log('temporal'),
         ready: () => isReady(options),
         stopTimeoutMs: STOP_MS,
-        nice,
       }
       return startChild(spec, hooks)
     },

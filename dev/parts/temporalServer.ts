@@ -56,10 +56,12 @@ const garbage = { GOGC: '400', GOMEMLIMIT: '1GiB' }
 
 const STOP_MS = 8_000
 
-type Options = { ports: { temporal: number; ui: number }; nice: number }
-
 /** The development server of the command line, on a file. */
-export function createTemporalPart(cli: TemporalCli, home: Home, { ports, nice }: Options): Part {
+export function createTemporalPart(
+  cli: TemporalCli,
+  home: Home,
+  ports: { temporal: number; ui: number },
+): Part {
   const flags = [
     ['--ip', '127.0.0.1'],
     ['--db-filename', home.temporalDb],
@@ -82,7 +84,6 @@ export function createTemporalPart(cli: TemporalCli, home: Home, { ports, nice }
           logFile: home.log('temporal'),
           ready: async () => (await fetch(namespace)).ok,
           stopTimeoutMs: STOP_MS,
-          nice,
         },
         hooks,
       ),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  readBackgroundNice,
   readPlaces,
   readPortChoices,
   readReplicas,
@@ -36,18 +35,6 @@ describe('readReplicas', () => {
 
   test.each(['0', '9', '1.5', 'two', '-1'])('error: REPLICAS=%s', (REPLICAS) => {
     expect(() => readReplicas({ REPLICAS })).toThrow(`REPLICAS=${REPLICAS} is not a number`)
-  })
-})
-
-describe('readBackgroundNice', () => {
-  test('stands back by itself, or as far as is asked for', () => {
-    expect(readBackgroundNice({})).toBe(10)
-    expect(readBackgroundNice({ BACKGROUND_NICE: '0' })).toBe(0)
-    expect(readBackgroundNice({ BACKGROUND_NICE: '19' })).toBe(19)
-  })
-
-  test.each(['20', '-1', '1.5', 'low'])('error: BACKGROUND_NICE=%s', (text) => {
-    expect(() => readBackgroundNice({ BACKGROUND_NICE: text })).toThrow('BACKGROUND_NICE=')
   })
 })
 

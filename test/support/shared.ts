@@ -11,8 +11,6 @@ import { prepareServices } from './temporal/workflowBundle.js'
  * @param patterns - What the caller restricts the test files to; empty for all.
  */
 export async function startShared(patterns: string[]): Promise<{ stop(): Promise<void> }> {
-  // Nobody calls a stack of the tests but they themselves: what else runs on the machine shall not hold it up.
-  process.env.BACKGROUND_NICE ??= '0'
   const folder = await createRunFolder()
   const stops = [() => folder.remove()]
   const stop = async () => {

@@ -50,7 +50,7 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-type Limits = { stopTimeoutMs?: number; nice?: number }
+type Limits = { stopTimeoutMs?: number }
 const usual = { stopTimeoutMs: 5_000 }
 
 /** A part that is a Node process running `script`. */
@@ -177,19 +177,6 @@ describe('createSupervisor', () => {
     const start = supervisor.start(createPart('worker', broken))
     await expect(start).rejects.toThrow(/worker did not start \(exit 1: Error: no such table\)/)
     expect(gaveUp).toBeUndefined()
-  })
-
-  test('a child that works for nobody who waits stands back, alone or in a session of its own', async () => {
-    const own = os.getPriority()
-    const nice = Math.min(own + 7, 19)
-    const { pid } = await supervisor.start(createPart('worker', ready, { nice }))
-    const { pid: other } = await supervisor.start(createPart('api', ready))
-    expect([pid, other].map((one) => os.getPriority(one))).toEqual([nice, own])
-    const groupOf = (one: number) => `/proc/${one}/autogroup`
-    // Where the system makes no such groups, nothing else is to be done.
-    if (!fs.existsSync(groupOf(pid))) return
-    await until(() => fs.readFileSync(groupOf(pid), 'utf8').trim().endsWith(` nice ${nice}`))
-    expect(fs.readFileSync(groupOf(other), 'utf8')).toMatch(/ nice 0$/m)
   })
 
   test('a stop during the start leaves no process', async () => {

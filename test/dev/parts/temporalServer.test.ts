@@ -75,9 +75,7 @@ async function readGarbage(): Promise<unknown> {
   const home = openHome({ STEWARD_HOME: folder })
   makeFolders(home)
   const [ui = 0] = await findFreePorts(1)
-  const part = createTemporalPart({ file, source: 'a test' }, home, {
-    ...{ ports: { temporal: 0, ui }, nice: 0 },
-  })
+  const part = createTemporalPart({ file, source: 'a test' }, home, { temporal: 0, ui })
   const running = await part.start({ onSpawn: () => undefined, onExit: () => undefined })
   try {
     return await (await fetch(`http://127.0.0.1:${ui}`)).json()
