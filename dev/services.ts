@@ -68,9 +68,7 @@ async function startService(
     TEMPORAL_NAMESPACE: facts.temporalNamespace,
     ...(Object.fromEntries(rpcUrls) as Record<string, string>),
   }
-  await supervisor.start(
-    createServicePart({ service, name }, { ...common, ...settings }, home),
-  )
+  await supervisor.start(createServicePart({ service, name }, { ...common, ...settings }, home))
 }
 
 /** The API waits for the signer's public key and the worker's schema; it has both within a second. */

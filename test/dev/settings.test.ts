@@ -1,10 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  readPlaces,
-  readPortChoices,
-  readReplicas,
-  readStateInterval,
-} from '../../dev/settings.js'
+import { readPlaces, readPortChoices, readReplicas, readStateInterval } from '../../dev/settings.js'
 import { TEMPORAL_ON_POSTGRES } from '../../dev/state/state.js'
 
 describe('readPlaces', () => {

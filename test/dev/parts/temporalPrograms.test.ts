@@ -22,7 +22,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true)
   folder = fs.mkdtempSync(path.join(tmpdir(), 'steward programs '))
   for (const name of ['bin', 'module']) fs.mkdirSync(path.join(folder, name))
-  for (const name of ['go.mod', 'go.sum']) fs.writeFileSync(path.join(folder, 'module', name), name)
+  pinServer('9.9.9')
   const PATH = `${path.join(folder, 'bin')}:/usr/bin:/bin`
   env = { PATH, XDG_CACHE_HOME: path.join(folder, 'cache'), GOFLAGS: '-p=1' }
 })
@@ -32,6 +32,11 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
+const pinServer = (version: string) =>
+  fs.writeFileSync(
+    path.join(folder, 'module/go.mod'),
+    `require go.temporal.io/server v${version}\n`,
+  )
 const log = () => path.join(folder, 'builds')
 const readBuilds = () => fs.readFileSync(log(), 'utf8').trim().split('\n')
 const offerGo = (text: string) =>
@@ -47,13 +52,17 @@ describe('findTemporalPrograms', () => {
     expect(fs.readdirSync(programs.folder).sort()).toEqual(['temporal-server', 'temporal-sql-tool'])
     expect(execFileSync(programs.server, { encoding: 'utf8' })).toBe('server\n')
     expect(readBuilds()).toHaveLength(1)
-    expect(readBuilds()[0]).toMatch(/^-p=1 -buildvcs=false .*cmd\/server .*cmd\/tools\/sql$/)
+    expect(readBuilds()[0]).toMatch(
+      /^-p=1 build .*-buildvcs=false .*cmd\/server .*cmd\/tools\/sql$/,
+    )
   })
 
-  test('two starts build once', async () => {
+  test('two starts at once each find both', async () => {
     offerGo(fakeGo(log()))
-    await Promise.all([find(), find()])
-    expect(readBuilds()).toHaveLength(1)
+    const [one, other] = await Promise.all([find(), find()])
+    expect(other).toEqual(one)
+    expect(fs.readdirSync(one.folder)).toHaveLength(2)
+    expect(cached()).toEqual([path.basename(one.folder)])
   })
 
   test('error: a build that fails half way leaves nothing, and the next one is whole', async () => {
@@ -65,19 +74,18 @@ describe('findTemporalPrograms', () => {
     expect(fs.readdirSync(whole)).toHaveLength(2)
   })
 
-  test('what a killed build left under its second name is not taken for whole', async () => {
+  test('the remains of a killed build are not taken for whole', async () => {
     offerGo(fakeGo(log()))
     const { folder: whole } = await find()
-    fs.renameSync(whole, `${whole}.${process.pid}`)
+    fs.renameSync(whole, `${whole}.killed`)
     expect(await find()).toMatchObject({ folder: whole })
     expect(readBuilds()).toHaveLength(2)
-    expect(cached()).toEqual([path.basename(whole)])
   })
 
-  test('another pin is another folder', async () => {
+  test('another version is another folder', async () => {
     offerGo(fakeGo(log()))
     const { folder: before } = await find()
-    fs.appendFileSync(path.join(folder, 'module/go.sum'), 'changed')
+    pinServer('9.9.10')
     expect((await find()).folder).not.toBe(before)
   })
 })
