@@ -5,8 +5,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
-const floor = [20, 19]
-
+const { engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+const floor = engines.node.match(/\d+/g).map(Number)
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < floor[0] || (major === floor[0] && minor < floor[1])) {
   console.error(`Steward needs Node ${floor.join('.')} or newer; this is ${process.versions.node}.`)

@@ -8,7 +8,6 @@ import { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
-import { rootFolder } from '../../../dev/state/state.js'
 
 const fakeCli = '#!/bin/sh\necho temporal version 1.2.3\n'
 let folder = ''
@@ -168,28 +167,4 @@ describe('findTemporalCli', () => {
     )
     expect(fs.readdirSync(path.dirname(cachedFile()))).toEqual([])
   })
-})
-
-const read = (file: string) => fs.readFileSync(path.join(rootFolder, file), 'utf8')
-const findVersions = (file: string, pattern: RegExp) => [
-  ...new Set([...read(file).matchAll(pattern)].map(([, version]) => version)),
-]
-const image = (name: string) =>
-  findVersions('docker-compose.yml', new RegExp(`temporalio/${name}:(\\S+)`, 'g'))
-
-test('the server that is built and the containers are of the same version', () => {
-  const server = findVersions(
-    'tools/temporal-server/go.mod',
-    /^\s*go\.temporal\.io\/server v(\S+)/gm,
-  )
-  expect(server).toHaveLength(1)
-  expect(image('server')).toEqual(server)
-  expect(image('admin-tools')).toEqual(server)
-})
-
-test('the pinned CLI is the server of the containers', async () => {
-  const { file, source } = await findTemporalCli()
-  if (source.startsWith('on PATH')) return
-  const version = execFileSync(file, ['--version'], { encoding: 'utf8' })
-  expect(version).toContain(`Server ${image('server')[0]}, UI ${image('ui')[0]}`)
 })
