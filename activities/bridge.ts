@@ -1,47 +1,43 @@
 import { Context } from '@temporalio/activity'
+import { crashPoint } from '../crashPoints.js'
 import { readContractBlock } from '../chains/read.js'
+import { markAwaited } from '../db/lanes/awaited.js'
 import { findBurn, insertBurn, type Burn } from '../db/lanes/burns.js'
 import { setDelay, setRecovery } from '../db/intents/status.js'
 import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { assetText } from '../domain/money.js'
+import { isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
 import { isExpired } from '../protocols/bridges/bridge.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { outcomeOf } from '../lanes/outcome.js'
 import { operationId } from '../lanes/operationId.js'
-import { orAfter } from '../lanes/operations.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
-import { createTeller } from './holds.js'
-import { attemptMs, park, parkedPause } from './parking.js'
+import { waitInSlot } from './slot.js'
 import { finalizeIntent } from './status.js'
 import {
   completeIfLast,
   failIfSimulated,
   readSpending,
   runStep,
-  whileBeating,
   type StepInput,
   type StepResult,
   type Tools,
 } from './step.js'
-import type { Hold } from '../domain/hold.js'
+import type { Db } from '../db/connection/connect.js'
 import type { BridgeStep } from '../domain/intent.js'
 
-/** Shortest and longest pause between two attempts to wait, and between two looks at a message that has expired. */
-const retries = [1_000, 15 * 60_000] as const
-const renewals = [250, 15_000] as const
-/** Far above what an attempt lasts, and below what Node's timers take. */
-const LONGEST_TIMER_MS = 24 * 3_600_000
+/** Shortest and longest pause between two looks at a message that has expired. */
+const [SHORTEST_LOOK_MS, LONGEST_LOOK_MS] = [250, 15_000]
+/** Of a worker that stops: another one continues. */
+const RETRY_MS = 1_000
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
-
-/** From when on the attestation of a burn is waited for (ISO 8601), and how long that usually takes. */
-export type Expected = { since: string; usualSeconds: [least: number, most: number] }
 
 /** Burns the wallet's USDC in favour of the same wallet on another chain. */
 export async function bridge(
   tools: Tools,
   input: StepInput<BridgeStep>,
-): Promise<StepResult & { attestation: Expected }> {
+): Promise<StepResult | Unsettled> {
   const { intentId, accountId, walletId, step, deadlineMs } = input
   failIfSimulated(input)
   const source = tools.registry.get(step.from)
@@ -50,100 +46,110 @@ export async function bridge(
   const { chainId } = source
   const sourceDomain = bridgeOf(step.protocol).domainOf(source)
   const units = await readSpending(tools, input)
-  const result = await runStep(tools, {
+  return runStep(tools, {
     order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
     open: (trx, id) => insertBurn(trx, { operationId: id, sourceDomain, destinationChainId }),
   })
-  const burn = await findBurn(tools.db, operationId(intentId, sequence, 'bridge'))
-  const since = (burn?.burnedAt ?? new Date()).toISOString()
-  return { ...result, attestation: { since, usualSeconds: usualSeconds(tools, step) } }
 }
 
-const usualSeconds = ({ registry }: Tools, { protocol, from, speed }: BridgeStep) =>
-  bridgeOf(protocol).usualSeconds(registry.get(from), speed)
-
 /**
- * Waits until the lanes have got the message of a burn, for as long as it takes. What was burned is never
- * given up: when it is late the intent says so, when it is far too late the intent is marked as failed,
- * and the wait goes on.
+ * Waits until the lanes have stored the message of a burn, here for a minute and longer in the workflow. What was
+ * burned is never given up: when it is late the intent says so, when it is far too late the intent is marked as
+ * failed, and the wait goes on.
  *
  * @returns The nonce of the message.
  */
 export async function awaitAttestation(
   tools: Tools,
   input: StepInput<BridgeStep>,
-): Promise<{ nonce: string }> {
-  const { db, outcomes } = tools
-  const id = operationId(input.intentId, input.step.sequence, 'bridge')
-  const teller = createTeller()
-  const beat = () => {
-    teller.beat()
+): Promise<{ nonce: string } | Unsettled> {
+  const { db, stopping } = tools
+  const { intentId, step } = input
+  const id = operationId(intentId, step.sequence, 'bridge')
+  const first = await readBurning(db, id)
+  const isSimulated = input.simulate === 'BRIDGE_TIMEOUT'
+  if (isSimulated) await giveUp(tools, input, first)
+  const burning = await awaitMessage(tools, step, first)
+  // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
+  const { eventNonce } = burning.burn
+  if (eventNonce) {
+    await setDelay(db, intentId, null)
+    return { nonce: eventNonce }
   }
-  if (input.simulate === 'BRIDGE_TIMEOUT') {
-    const burning = await readBurning(tools, id)
-    await giveUp(tools, input, burning)
-    await teller.tell(lateHold(input.step, burning, 'tooLate'))
+  const lateness = latenessOf(tools, step, burning)
+  if (lateness !== 'inTime') await storeDelay(tools, input, burning)
+  if (lateness === 'tooLate') await giveUp(tools, input, burning)
+  if (stopping.aborted) throw stillWaiting('The burn waits to be attested.', RETRY_MS)
+  crashPoint('activity: before the wait is marked')
+  if (!(await markAwaited(db, id, 'attestation'))) {
+    throw stillWaiting('The burn has just been attested.', SHORTEST_LOOK_MS)
   }
-  const wait = async (signal: AbortSignal) => {
-    let told: Lateness = 'inTime'
+  crashPoint('activity: before it returns unsettled')
+  const againMs = laterIn(tools, step, burning)
+  const waitsFor = holdOf(tools, step, burning)
+  const failure = isSimulated || lateness === 'tooLate' ? { failure: 'BRIDGE_TIMEOUT' } : {}
+  return { settled: false, waitsFor: { ...waitsFor, ...failure }, ...(againMs && { againMs }) }
+}
+
+/** The burn once it is attested or late, or after a minute. */
+async function awaitMessage(tools: Tools, step: BridgeStep, first: Burning): Promise<Burning> {
+  const { db, outcomes, stopping } = tools
+  const { id } = first.row
+  if (first.burn.eventNonce || latenessOf(tools, step, first) !== 'inTime') return first
+  return waitInSlot({ stopping, forMs: laterIn(tools, step, first) }, async (signal) => {
     for (;;) {
-      const change = outcomes.nextChange(id, signal)
-      const burning = await readBurning(tools, id)
-      // What was attested stays: after a reorg the burn may get another message, but a mint has the first.
-      const nonce = burning.burn.eventNonce
-      if (nonce) {
-        await setDelay(db, input.intentId, null)
-        return { nonce }
-      }
-      const lateness = latenessOf(tools, input.step, burning)
-      // What was told stays: it is not written again at each look.
-      if (lateness !== told && lateness !== 'inTime') await tellDelay(tools, input, burning)
-      if (lateness !== told && lateness === 'tooLate') await giveUp(tools, input, burning)
-      const tellAgainMs =
-        lateness === 'inTime'
-          ? undefined
-          : await teller.tell(lateHold(input.step, burning, lateness))
-      told = lateness
-      const leastMs = tellAgainMs ?? laterIn(tools, input.step, burning)
-      if (!signal.aborted) {
-        await orAfter(change, leastMs)
-        continue
-      }
-      await parkWhileUnattested(tools, id, leastMs)
+      // Registered before reading: a message that comes between the two wakes the wait.
+      const change = outcomes.nextChange(id, signal, 'attestation')
+      const burning = await readBurning(db, id)
+      if (burning.burn.eventNonce || signal.aborted) return burning
+      await change
     }
-  }
-  const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs
-  return whileBeating({ ...tools, attemptMs: attemptMs(waitedMs) }, wait, beat)
+  })
 }
 
-/** Gives back the slot of a step that waits on. Returns when the message came before anybody could notice. */
-async function parkWhileUnattested(tools: Tools, id: string, leastMs?: number): Promise<void> {
-  const isParked = await park(tools, id)
-  const burning = await readBurning(tools, id)
-  if (isParked && burning.burn.eventNonce) return
-  const ageMs = ageOf(burning)
-  const pauseMs = isParked ? parkedPause(leastMs) : within(ageMs / 4, retries)
-  throw stillWaiting('The burn waits to be attested.', pauseMs)
+/** Writes that the money is late, and where it is. */
+async function storeDelay(
+  { db }: Tools,
+  { intentId, step }: StepInput<BridgeStep>,
+  burning: Burning,
+): Promise<void> {
+  const funds = [{ chain: 'bridge', asset: step.asset, amount: step.amount }]
+  const told = { since: sinceOf(burning), message: whereabouts(step, burning), funds }
+  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', ...told })
 }
 
-/** What an operator is told of money that is late. */
-function lateHold(step: BridgeStep, burning: Burning, lateness: Lateness): Hold {
-  const since = new Date(Date.now() - ageOf(burning)).toISOString()
-  const hold = { code: 'ATTESTATION' as const, message: whereabouts(step, burning), since }
-  return lateness === 'tooLate' ? { ...hold, failure: 'BRIDGE_TIMEOUT' } : hold
+/** Marks the intent as failed. The wait for what was burned goes on. */
+async function giveUp(
+  { db }: Tools,
+  { intentId, step }: StepInput<BridgeStep>,
+  burning: Burning,
+): Promise<void> {
+  const message = whereabouts(step, burning)
+  const failure = { code: 'BRIDGE_TIMEOUT', message, step: step.sequence }
+  await finalizeIntent(db, { intentId, failure })
 }
+
+function holdOf(tools: Tools, step: BridgeStep, burning: Burning): Hold {
+  const isLate = latenessOf(tools, step, burning) !== 'inTime'
+  const hold = { code: 'ATTESTATION', since: sinceOf(burning) } as const
+  if (isLate) return { ...hold, message: whereabouts(step, burning) }
+  const [least, most] = usualSeconds(tools, step)
+  return { ...hold, message: `It usually takes ${least} to ${most} seconds.`, isUsual: true }
+}
+
+const usualSeconds = ({ registry }: Tools, { protocol, from, speed }: BridgeStep) =>
+  bridgeOf(protocol).usualSeconds(registry.get(from), speed)
 
 type Burning = { row: Operation; burn: Burn }
 
 /** Milliseconds since the burn was first seen in a block. */
 const ageOf = ({ burn: { burnedAt } }: Burning) => (burnedAt ? Date.now() - burnedAt.getTime() : 0)
 
-const within = (ms: number, [least, most]: readonly [number, number]) =>
-  Math.min(Math.max(ms, least), most)
+const sinceOf = (burning: Burning) => new Date(Date.now() - ageOf(burning)).toISOString()
 
 /** A burn and its operation. One that failed on the chain ends the step: the money has not left. */
-async function readBurning({ db }: Tools, id: string): Promise<Burning> {
+async function readBurning(db: Db, id: string): Promise<Burning> {
   const [row, burn] = await Promise.all([findOperation(db, id), findBurn(db, id)])
   if (!row || !burn || row.state === 'deferred') throw notDone('Nothing was burned.')
   const outcome = outcomeOf(row)
@@ -166,41 +172,18 @@ function laterIn(tools: Tools, step: BridgeStep, burning: Burning): number | und
   const [, mostSeconds] = usualSeconds(tools, step)
   const ageMs = ageOf(burning)
   const next = [mostSeconds * PATIENCE * 1_000, tools.bridgeGiveUpMs].find((ms) => ageMs < ms)
-  return next === undefined ? undefined : Math.min(next - ageMs, LONGEST_TIMER_MS)
-}
-
-/** Says that the money is late, and where it is. */
-async function tellDelay(
-  { db }: Tools,
-  { intentId, step }: StepInput<BridgeStep>,
-  burning: Burning,
-): Promise<void> {
-  const { asset, amount } = step
-  const since = new Date(Date.now() - ageOf(burning)).toISOString()
-  const funds = [{ chain: 'bridge', asset, amount }]
-  const message = whereabouts(step, burning)
-  await setDelay(db, intentId, { code: 'BRIDGE_TIMEOUT', since, message, funds })
+  // Timers may end a millisecond early.
+  return next === undefined ? undefined : next - ageMs + 1
 }
 
 const whereabouts = ({ amount, asset, from, to }: BridgeStep, { row: { txHash } }: Burning) =>
   `${amount} ${asset} was burned on ${from} in ${txHash} and waits to be attested. It arrives on ${to} by itself.`
 
-/** Marks the intent as failed. The wait for what was burned goes on. */
-async function giveUp(
-  { db }: Pick<Tools, 'db'>,
-  { intentId, step }: Pick<StepInput<BridgeStep>, 'intentId' | 'step'>,
-  burning: Burning,
-): Promise<void> {
-  const message = whereabouts(step, burning)
-  const failure = { code: 'BRIDGE_TIMEOUT', message, step: step.sequence }
-  await finalizeIntent(db, { intentId, failure })
-}
-
 /** Brings the burned money out on the other chain, whatever has become of its intent. */
 export async function mint(
   tools: Tools,
-  input: StepInput<BridgeStep> & { nonce: string },
-): Promise<StepResult> {
+  input: StepInput<BridgeStep> & { nonce: string | undefined },
+): Promise<StepResult | Unsettled> {
   const { intentId, accountId, walletId, step } = input
   const { sequence, asset, to } = step
   const { chainId } = tools.registry.get(to)
@@ -208,12 +191,14 @@ export async function mint(
   const burnId = operationId(intentId, sequence, 'bridge')
   if (!known || known.state === 'deferred') await waitWhileExpired(tools, burnId, step)
   const nonce = (await findBurn(tools.db, burnId))?.eventNonce ?? input.nonce
+  if (!nonce) throw notDone('The burn is not attested.')
   const units = await readSpending(tools, input)
   const order = { intentId, sequence, kind: 'mint', accountId, walletId, chainId, nonce } as const
   const result = await runStep(tools, {
     order: { ...order, input: { units } },
     deadlineMs: Infinity,
   })
+  if (isUnsettled(result)) return result
   const { txHash } = result
   const arrived = assetText(BigInt(result.units))
   await setRecovery(tools.db, intentId, { txHash, chain: to, asset, amount: arrived })
@@ -232,6 +217,6 @@ async function waitWhileExpired(
   if (decoded.expirationBlock === 0n) return
   const client = chains.byId(registry.get(to).chainId)
   if (!isExpired(decoded, await readContractBlock(client))) return
-  const pauseMs = within(renewals[0] * Context.current().info.attempt ** 2, renewals)
+  const pauseMs = Math.min(SHORTEST_LOOK_MS * Context.current().info.attempt ** 2, LONGEST_LOOK_MS)
   throw stillWaiting('The message has expired and is attested anew.', pauseMs)
 }

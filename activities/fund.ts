@@ -1,4 +1,5 @@
 import { findFunding, setFundingCompleted } from '../db/intents/fundings.js'
+import { isUnsettled, type Unsettled } from '../domain/hold.js'
 import { runStep, type StepResult, type Tools } from './step.js'
 
 export type FundInput = { fundingId: string; deadlineMs: number }
@@ -7,7 +8,7 @@ export type FundInput = { fundingId: string; deadlineMs: number }
 export async function fund(
   tools: Tools,
   { fundingId, deadlineMs }: FundInput,
-): Promise<StepResult> {
+): Promise<StepResult | Unsettled> {
   const funding = await findFunding(tools.db, fundingId)
   if (!funding) throw new Error(`There is no funding ${fundingId}.`)
   const { accountId, walletId, units } = funding
@@ -23,6 +24,7 @@ export async function fund(
     },
     deadlineMs,
   })
+  if (isUnsettled(result)) return result
   await setFundingCompleted(tools.db, fundingId)
   return result
 }

@@ -16,7 +16,9 @@ export function createActivities(tools: Tools) {
     swap: retryable((input: StepInput<SwapStep>) => swap(tools, input)),
     bridge: retryable((input: StepInput<BridgeStep>) => bridge(tools, input)),
     awaitAttestation: retryable((input: StepInput<BridgeStep>) => awaitAttestation(tools, input)),
-    mint: retryable((input: StepInput<BridgeStep> & { nonce: string }) => mint(tools, input)),
+    mint: retryable((input: StepInput<BridgeStep> & { nonce: string | undefined }) =>
+      mint(tools, input),
+    ),
     fund: retryable((input: FundInput) => fund(tools, input)),
     recordYields: retryable((input: RecordYieldsInput) => recordYields(tools, input)),
     finalizeIntent: retryable((input: FinalizeInput) => finalizeTold(tools.db, input)),

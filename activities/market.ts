@@ -7,6 +7,7 @@ import {
   type StepResult,
   type Tools,
 } from './step.js'
+import type { Unsettled } from '../domain/hold.js'
 import type { DepositStep, SwapStep, WithdrawStep } from '../domain/intent.js'
 
 /** Deposits into the step's market for the wallet itself. */
@@ -21,7 +22,7 @@ export const swap = (tools: Tools, input: StepInput<SwapStep>) => runOnChain(too
 async function runOnChain(
   tools: Tools,
   input: StepInput<DepositStep | WithdrawStep | SwapStep>,
-): Promise<StepResult> {
+): Promise<StepResult | Unsettled> {
   const { intentId, accountId, walletId, step, deadlineMs } = input
   failIfSimulated(input)
   const { type, sequence, chain } = step

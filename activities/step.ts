@@ -1,36 +1,28 @@
-import { Context } from '@temporalio/activity'
 import {
-  awaitOperation,
   giveUpOperation,
   submitOperation,
-  type OperationOrder,
   type MintOrder,
+  type OperationOrder,
 } from '../lanes/operations.js'
-import { outcomeOf } from '../lanes/outcome.js'
+import { isUnsent, outcomeOf } from '../lanes/outcome.js'
 import { crashPoint } from '../crashPoints.js'
+import { awaitOperation } from '../lanes/watching.js'
+import { markAwaited } from '../db/lanes/awaited.js'
 import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { takeTurn } from '../db/connection/scope.js'
-import { findStop, readStoppedMs } from '../db/lanes/stops.js'
-import type { PriceLimits } from '../domain/limits.js'
+import { readStoppedMs } from '../db/lanes/stops.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
-import { unusualIn, type Hold } from '../domain/hold.js'
+import { isUnsettled, type Unsettled } from '../domain/hold.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
-import {
-  createTeller,
-  findHold,
-  holdOf,
-  isUnsent,
-  reasonOf,
-  stoppedBy,
-  type Teller,
-} from './holds.js'
-import { attemptMs, park, parkedPause } from './parking.js'
+import { findHold, reasonOf } from './holds.js'
+import { waitInSlot } from './slot.js'
 import { completeIntent } from './status.js'
-import type { Chains } from '../chains/connect.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
+import type { Chains } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
+import type { PriceLimits } from '../domain/limits.js'
 import type { Outcomes } from '../lanes/watching.js'
 import type { Step } from '../domain/intent.js'
 
@@ -77,23 +69,15 @@ export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
  */
 export type StepResult = { txHash: string; units: string; url?: string; isCompleted?: true }
 
-const LONGEST_RETRY_MS = 60_000
-/** What is let go on is under way at once, and its activity hears of it soon. */
-const LONGEST_STOP_MS = 15_000
-/** A usual step is over by then and costs no heartbeat. */
-const FIRST_HEARTBEAT_MS = 8_000
-const HEARTBEAT_MS = 5_000
-const FRESH_MS = 1_000
-const SHORTEST_RETRY_MS = 200
-/** Nobody reads why a wait was over; without this each would make an error with its stack. */
-const OVER = 'over'
-/** Pause after an attempt, of the age of its operation: one that waits is woken, a deferred one only tried again. */
-const WAITING_SHARE = 1 / 4
-const DEFERRED_SHARE = 1 / 10
+/** An unsigned step whose deadline has passed though it may still be signed, such as a stopped one, is looked at again. */
+const LATE_AGAIN_MS = 3_600_000
+const [SHORTEST_RETRY_MS, LONGEST_RETRY_MS] = [200, 60_000]
+/** Pause between two attempts, of the age of the operation. */
+const RETRY_SHARE = 1 / 10
 
 /**
- * Submits what a step orders and waits for its outcome. Safe to retry: an operation is one row per (intent,
- * sequence, kind), so that a second call finds the first one's and waits for the same outcome.
+ * Orders what a step does and waits for its outcome, here for a minute and longer in the workflow. Safe to repeat: an
+ * operation is one row per (intent, sequence, kind), so that a second call finds the first one's.
  *
  * @param order - `deadlineMs` is Unix time after which an effect of which nothing is signed is given up, later by
  *   as long as an operator had it stopped; `open` writes what belongs to a new operation, in its transaction.
@@ -101,97 +85,60 @@ const DEFERRED_SHARE = 1 / 10
 export async function runStep(
   tools: Tools,
   { order, deadlineMs, open }: StepRun,
-): Promise<StepResult> {
+): Promise<StepResult | Unsettled> {
   crashPoint('activity: before the order')
   // Of an account whose steps come by hundreds most wait here, and those of others find sessions.
   const submit = () => submitOperation(tools.db, order, open)
   const row = await takeTurn(tools.db, order.accountId, submit)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
-  const teller = createTeller()
-  await assertNotStopped(tools, row, teller)
-  const latest = await wait(tools, row, teller)
-  const settled = await giveUpWhenLate(tools, latest, deadlineMs)
-  const tellAgainMs = await tellHold(teller, await findHold(tools.db, settled))
-  const last = await parkWhileWaiting(tools, settled, { deadlineMs, tellAgainMs })
+  const latest = await waitInSlot(tools, (signal) => awaitOperation(tools, row, signal))
+  const known = await giveUpWhenLate(tools, latest, deadlineMs)
+  const unsettled = await leaveWhileWaiting(tools, known, deadlineMs)
+  if (unsettled) return unsettled
   crashPoint('activity: before its result')
-  const result = toStepResult(last, failureCodes[order.kind])
+  const last = outcomeOf(known).kind === 'waiting' ? await findOperation(tools.db, row.id) : known
+  const result = toStepResult(last ?? known, failureCodes[order.kind])
   const url = transactionUrl(tools.registry.byId(order.chainId), result.txHash)
   return url === undefined ? result : { ...result, url }
 }
 
 /**
- * Completes the intent of a last step that is done, so that its workflow need not ask for it. Where the rows say
- * otherwise nothing is said of it: the workflow then has it decided how the intent ends.
+ * Completes the intent of a last step that is done, so that its workflow need not ask for it. Where the rows do not
+ * bear that, the workflow has the end decided.
  */
 export async function completeIfLast(
   { db }: Pick<Tools, 'db'>,
   { isLast, intentId }: Pick<StepInput<Step>, 'isLast' | 'intentId'>,
-  result: StepResult,
-): Promise<StepResult> {
-  const isCompleted = isLast === true && (await completeIntent(db, intentId))
+  result: StepResult | Unsettled,
+): Promise<StepResult | Unsettled> {
+  if (isUnsettled(result) || !isLast) return result
+  const isCompleted = await completeIntent(db, intentId)
   return isCompleted ? { ...result, isCompleted } : result
 }
 
-function wait(tools: Tools, row: Operation, teller: Teller): Promise<Operation> {
-  const watch = async (now: Operation) => {
-    // What is shown first was not stopped a moment ago, or is too young to say so.
-    const hold = now === row ? holdOf(now) : await findHold(tools.db, now)
-    const againMs = await tellHold(teller, hold)
-    return { againMs, ofEachState: teller.hasTold() }
-  }
-  return whileBeating(
-    { ...tools, attemptMs: attemptMs(ageOf(row)) },
-    (signal) => awaitOperation({ ...tools, watch }, row, signal),
-    () => {
-      teller.beat()
-    },
-  )
-}
-
-const ageOf = ({ createdAt }: Operation) => Date.now() - createdAt.getTime()
-
-/** @returns After how many milliseconds there may be more to tell though nothing has changed. */
-async function tellHold(teller: Teller, hold: Hold | undefined): Promise<number | undefined> {
-  if (!hold) return undefined
-  const againMs = await teller.tell(hold)
-  return againMs ?? unusualIn(hold)
-}
-
-/**
- * Whatever waits for the signer waits for an operator first. Said at once: nobody can tell how long it takes. Of what
- * was ordered just now the first look at all who wait says so.
- */
-async function assertNotStopped(tools: Tools, row: Operation, teller: Teller): Promise<void> {
-  const isStoppable = isUnsent(row) && ageOf(row) >= FRESH_MS
-  const stop = isStoppable ? await findStop(tools.db, row) : undefined
-  if (!stop) return
-  const hold = stoppedBy(stop)
-  await teller.tell(hold)
-  const isParked = await park(tools, row.id)
-  // It was let go on meanwhile.
-  if (isParked && !(await findStop(tools.db, row))) return
-  const pauseMs = isParked
-    ? parkedPause()
-    : Math.min(retryDelay(row, WAITING_SHARE), LONGEST_STOP_MS)
-  throw stillWaiting(hold.message, pauseMs)
-}
-
-/**
- * Gives back the slot of a step that waits on, until its row changes.
- *
- * @returns The row as it is, should it have changed before anybody was there to notice.
- */
-async function parkWhileWaiting(
-  tools: Tools,
+/** @returns Undefined when the operation does not wait, or has been settled before it was marked as awaited. */
+async function leaveWhileWaiting(
+  { db, stopping }: Tools,
   row: Operation,
-  { deadlineMs, tellAgainMs = Infinity }: { deadlineMs: number; tellAgainMs: number | undefined },
-): Promise<Operation> {
-  if (outcomeOf(row).kind !== 'waiting' || !(await park(tools, row.id))) return row
-  const latest = (await findOperation(tools.db, row.id)) ?? row
-  if (outcomeOf(latest).kind !== 'waiting') return latest
-  const toDeadlineMs =
-    isUnsent(latest) && Date.now() <= deadlineMs ? deadlineMs - Date.now() : Infinity
-  throw stillWaiting(reasonOf(latest), parkedPause(Math.min(tellAgainMs, toDeadlineMs)))
+  deadlineMs: number,
+): Promise<Unsettled | undefined> {
+  if (outcomeOf(row).kind !== 'waiting') return undefined
+  // Another worker continues at once. What the signer has put off before may be put off again and again: it is tried
+  // by retries, of which the history counts none.
+  if (stopping.aborted || (row.state === 'queued' && row.code !== null)) {
+    throw stillWaiting(reasonOf(row), retryDelay(row))
+  }
+  crashPoint('activity: before the wait is marked')
+  if (!(await markAwaited(db, row.id, 'outcome'))) return undefined
+  crashPoint('activity: before it returns unsettled')
+  const waitsFor = await findHold(db, row)
+  const againMs = isUnsent(row) && deadlineMs < Infinity ? untilLate(deadlineMs) : undefined
+  return { settled: false, ...(waitsFor && { waitsFor }), ...(againMs && { againMs }) }
+}
+
+function untilLate(deadlineMs: number): number {
+  const ms = deadlineMs - Date.now()
+  return ms > 0 ? ms : LATE_AGAIN_MS
 }
 
 export type StepRun = {
@@ -222,7 +169,7 @@ function assertDone(rows: Operation[], sequence: number): void {
   if (last && outcomeOf(last).kind === 'done') return
   for (const row of own) failIfOver(row)
   if (!last || last.state === 'deferred') throw notDone(`Step ${sequence} is not done.`)
-  throw stillWaiting(`Step ${sequence} is not confirmed.`, retryDelay(last, WAITING_SHARE))
+  throw stillWaiting(`Step ${sequence} is not confirmed.`, retryDelay(last))
 }
 
 /** Ends the step when an operation that it builds on has failed for good. A reorg may have turned that round. */
@@ -230,39 +177,6 @@ function failIfOver(row: Operation): void {
   const outcome = outcomeOf(row)
   if (outcome.kind !== 'failed') return
   throw finalFailure(outcome.code ?? failureCodes[row.kind], outcome.message)
-}
-
-/** Runs a wait that ends by itself when its attempt is over, and tells Temporal that it is alive. */
-export async function whileBeating<T>(
-  { stopping, attemptMs }: Pick<Tools, 'stopping'> & { attemptMs: number },
-  wait: (signal: AbortSignal) => Promise<T>,
-  heartbeat: () => void = () => {
-    Context.current().heartbeat()
-  },
-): Promise<T> {
-  const { cancellationSignal } = Context.current()
-  const over = new AbortController()
-  const end = () => {
-    over.abort(OVER)
-  }
-  const limit = setTimeout(end, attemptMs)
-  // Not by AbortSignal.any: what it makes leaves a trace at each source, and `stopping` lives as long as the worker.
-  const sources = [cancellationSignal, stopping]
-  for (const source of sources) source.addEventListener('abort', end)
-  if (sources.some(({ aborted }) => aborted)) end()
-  const started = Date.now()
-  const beat = setInterval(() => {
-    if (Date.now() - started >= FIRST_HEARTBEAT_MS) heartbeat()
-  }, HEARTBEAT_MS)
-  try {
-    return await wait(over.signal)
-  } finally {
-    clearInterval(beat)
-    clearTimeout(limit)
-    for (const source of sources) source.removeEventListener('abort', end)
-    // Whoever waits for a change does so no longer.
-    end()
-  }
 }
 
 async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) {
@@ -300,13 +214,14 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
       throw stillWaiting(
         `${outcome.code}: ${outcome.message}`,
         // The longer it lasts the more rarely: each attempt costs Temporal, the signer and the node.
-        Math.max(outcome.retryAfter.getTime() - Date.now(), retryDelay(row, DEFERRED_SHARE)),
+        Math.max(outcome.retryAfter.getTime() - Date.now(), retryDelay(row)),
       )
     case 'waiting':
-      throw stillWaiting(reasonOf(row), retryDelay(row, WAITING_SHARE))
+      throw stillWaiting(reasonOf(row), retryDelay(row))
   }
 }
 
-function retryDelay(row: Operation, share: number): number {
-  return Math.min(Math.max(ageOf(row) * share, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
+function retryDelay({ createdAt }: Operation): number {
+  const ageMs = Date.now() - createdAt.getTime()
+  return Math.min(Math.max(ageMs * RETRY_SHARE, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
 }

@@ -1,12 +1,8 @@
 import type { WaitingCode } from './waiting.js'
 
-/** Name of the signal by which an activity tells its workflow what holds its step up. */
-export const HELD_UP = 'heldUp'
-
 /**
- * What an operator is told of a step that does not go on. `message` may name who has stopped it, and why: it is for
- * the Temporal UI only. `since` is ISO 8601. `isUsual`: every step waits for that, and this one not longer than
- * others. `failure`: the code under which the intent is marked as failed meanwhile.
+ * Why a step is not over. `message` may name an operator and their reason: it is for the Temporal UI only. `since` is
+ * ISO 8601. `isUsual`: nothing is late. `failure`: the code under which the intent is marked as failed meanwhile.
  */
 export type Hold = {
   code: WaitingCode
@@ -16,20 +12,15 @@ export type Hold = {
   failure?: string
 }
 
-/** For how long every step may wait for something: what lasts longer holds it up. In milliseconds. */
-const USUAL_MS: Partial<Record<WaitingCode, number>> = {
-  SIGNER: 10_000,
-  BOOKING: 60_000,
-  MINING: 60_000,
-  CONFIRMATIONS: 900_000,
-}
+/**
+ * Result of an activity whose step is not over. Its workflow waits for the signal that the operation is settled, at
+ * most for `againMs`, and calls the activity again.
+ */
+export type Unsettled = { settled: false; waitsFor?: Hold; againMs?: number }
 
-/** True while nothing is wrong with waiting for that. */
-export const isUsual = (code: WaitingCode, forMs: number): boolean => forMs < (USUAL_MS[code] ?? 0)
+/** An activity that an operator completed by hand may have any result. */
+export const isUnsettled = (result: unknown): result is Unsettled =>
+  (result as Partial<Unsettled> | null)?.settled === false
 
-/** Milliseconds after which a hold that is usual yet will not be; undefined when it is not, or nothing is wrong with it. */
-export function unusualIn({ code, since, isUsual: isYet }: Hold): number | undefined {
-  const usualMs = USUAL_MS[code]
-  if (!isYet || usualMs === undefined) return undefined
-  return Math.max(Date.parse(since) + usualMs - Date.now(), 0)
-}
+/** Name of the signal that wakes a waiting workflow. It carries nothing: the outcome is read from the row. */
+export const SETTLED = 'settled'

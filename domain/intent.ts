@@ -1,6 +1,7 @@
 import { assetText, assetUnits } from './money.js'
 import type { FailureCode } from './failures.js'
 import type { OperationKind } from './operation.js'
+import type { WaitingCode } from './waiting.js'
 
 export const actions = ['lend', 'withdraw', 'bridge'] as const
 export type Action = (typeof actions)[number]
@@ -144,8 +145,13 @@ export type IntentError = {
 /** Why an intent is late though nothing has failed, since when (ISO 8601), and where the money is. */
 export type Delay = { code: 'BRIDGE_TIMEOUT'; since: string; message: string; funds: Funds[] }
 
-/** How far a running workflow is, as its `progress` query tells. */
-export type Progress = { status: IntentStatus; completedSteps: number; waitingFor?: string }
+/** How far a running workflow is, as its query `progress` answers. `waitingFor`: why a step takes longer than a minute. */
+export type Progress = {
+  status: IntentStatus
+  completedSteps: number
+  currentStep?: number
+  waitingFor?: { code: WaitingCode; since: string }
+}
 
 /** A step's effect as the chain recorded it. Gas figures are the operation's own share. */
 export type Effect = {

@@ -1,6 +1,5 @@
 import {
   expireOperation,
-  findLatest,
   findOperation,
   orderOperation,
   requeueOperation,
@@ -9,10 +8,8 @@ import {
   type Submission,
 } from '../db/lanes/operations.js'
 import { chainKeyOf, operationId } from './operationId.js'
-import { outcomeOf } from './outcome.js'
 import type { Db } from '../db/connection/connect.js'
 import type { OperationKind } from '../domain/operation.js'
-import type { Outcomes } from './watching.js'
 
 export type OperationOrder = {
   intentId: string
@@ -71,48 +68,4 @@ const keyOf = (order: OperationOrder | MintOrder, id: string) =>
 export async function giveUpOperation(db: Db, row: Operation): Promise<Operation> {
   await expireOperation(db, row.id)
   return (await findOperation(db, row.id)) ?? row
-}
-
-type Waiting = {
-  db: Db
-  outcomes: Pick<Outcomes, 'nextChange'>
-  /** Is shown the row as long as its outcome is not known. */
-  watch?: (row: Operation) => Promise<Watch>
-}
-
-/** When the row is to be read again: after so many milliseconds though nothing has changed, and in another state. */
-export type Watch = { againMs: number | undefined; ofEachState: boolean }
-
-/**
- * Reads the row until its outcome is known or the signal aborts; then as it is.
- *
- * @param row - As it was a moment ago. What has changed since is found when all who wait are looked at next.
- */
-export async function awaitOperation(
-  { db, outcomes, watch }: Waiting,
-  row: Operation,
-  signal: AbortSignal,
-): Promise<Operation> {
-  let latest = row
-  let change = outcomes.nextChange(row.id, signal)
-  while (outcomeOf(latest).kind === 'waiting' && !signal.aborted) {
-    const again = await watch?.(latest)
-    if (again?.ofEachState) change = outcomes.nextChange(row.id, signal, latest.state)
-    await orAfter(change, again?.againMs)
-    // Registered before reading: a change between the two wakes the wait.
-    change = outcomes.nextChange(row.id, signal)
-    latest = (await findLatest(db, row.id)) ?? latest
-  }
-  return latest
-}
-
-/** Resolves with the change, or after the given milliseconds, where there are any. */
-export async function orAfter(change: Promise<void>, ms: number | undefined): Promise<void> {
-  if (ms === undefined) return change
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([change, late])
-  clearTimeout(timer)
 }

@@ -37,3 +37,7 @@ function verdictOf({ success, txHash, units, message: refusal }: Operation): Out
   }
   return { kind: 'done', txHash: txHash ?? '', units: units === null ? undefined : BigInt(units) }
 }
+
+/** No transaction of ours carries it now. */
+export const isUnsent = ({ state, txId }: Operation) =>
+  state === 'queued' || state === 'deferred' || (state === 'signed' && txId === null)

@@ -8,13 +8,13 @@ import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations, listenToStarts } from '../db/connection/listen.js'
-import { watchOutcomes, type ParkedStep } from '../lanes/watching.js'
+import { watchOutcomes } from '../lanes/watching.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
 import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { versionOf } from '../temporal/deployment.js'
-import { wakeStep } from '../temporal/wakeStep.js'
+import { notifyWorkflows } from './notify.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
 import { createStarter } from './starting.js'
@@ -39,7 +39,7 @@ const SLOTS = {
   // What begins comes with its start, the rest by the queue of the worker that knows it: nine of twelve ask there.
   maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.25,
-  maxConcurrentActivityTaskExecutions: 5_000,
+  maxConcurrentActivityTaskExecutions: 1_000,
   maxConcurrentLocalActivityExecutions: 100,
 }
 
@@ -71,13 +71,14 @@ const isAutomatic = config.WORKER_ROLLOUT === 'automatic'
 const temporal = watchTemporal({ client, log, ...(isAutomatic && { version }) }, stopping)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
-const wake = (step: ParkedStep) => wakeStep(client, step)
-const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: wake })
+const outcomes = watchOutcomes({ db, listener, stopping })
+const notifying = notifyWorkflows({ db, client, log, stopping }, listener)
+onStop(() => notifying)
 const build = { namespace: config.TEMPORAL_NAMESPACE, workflowBundle }
 const options = {
   ...build,
   taskQueue: TASK_QUEUE,
-  // An intent may wait for days: it continues with the next version, whose histories a test replays.
+  // An intent may wait for days: it continues with the next version.
   workerDeploymentOptions: versioned('AUTO_UPGRADE'),
   activities: createActivities({
     db,

@@ -4,7 +4,6 @@ import { findDone, findLingering, takeLingering, takeReopened } from '../db/inte
 import { keepEvents } from '../db/intents/events.js'
 import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/connect.js'
 import { completeWhenDone, setDispatched } from '../db/intents/status.js'
-import { findOverslept } from '../db/lanes/marks.js'
 import { forgetBytes } from '../db/lanes/replacing.js'
 import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
 import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
@@ -21,8 +20,8 @@ import {
   workOf,
   type Start,
 } from '../temporal/start.js'
-import { wakeStep } from '../temporal/wakeStep.js'
 import type { Log } from '../log.js'
+import { signalSettled } from './notify.js'
 import type { Presence } from './presence.js'
 
 /** Whoever was told an end that does not hold any more should hear the new one soon. */
@@ -30,9 +29,8 @@ const REOPENED_EVERY_MS = 2_000
 /** What is confirmed the worker in which it waits completes at once. One that has died is found out by Temporal only later. */
 const DONE_EVERY_MS = 3_000
 const DONE = { forMs: 3_000, limit: 100 }
-/** A step is woken by the process that it waits in. One that has died leaves it asleep for no longer than this. */
-const OVERSLEPT_EVERY_MS = 15_000
-const OVERSLEPT = { forMs: 10_000, limit: 100 }
+/** A worker signals what settles at once. Without this a signal that was lost with its worker costs an hour. */
+const SETTLED_EVERY_MS = 15_000
 const LINGERING_EVERY_MS = 60_000
 /** Far above the time after which a list of Temporal shows what was started. */
 const LINGERING_AFTER_MS = 60_000
@@ -76,7 +74,7 @@ export async function runSweepers(
     await Promise.all([
       every(REOPENED_EVERY_MS, tools, restartReopened),
       every(DONE_EVERY_MS, tools, completeDone),
-      every(OVERSLEPT_EVERY_MS, tools, wakeOverslept),
+      every(SETTLED_EVERY_MS, tools, signalLeft),
       every(LINGERING_EVERY_MS, tools, restartLingering),
       every(EXPIRED_EVERY_MS, tools, deleteKeys),
       every(EXPIRED_EVERY_MS, tools, deleteTokens),
@@ -156,13 +154,10 @@ async function completeDone({ db, log }: Tools): Promise<void> {
   if (intents > 0) log.info({ intents }, 'intents completed in place of their worker')
 }
 
-/** Steps that wait for nothing any more, whose process has not woken them. */
-async function wakeOverslept({ db, client, temporal, log, stopping }: Tools): Promise<void> {
-  await temporal.untilThere()
-  if (stopping.aborted) return
-  const steps = await findOverslept(db, OVERSLEPT)
-  for (const step of steps) await wakeStep(client, step)
-  if (steps.length > 0) log.info({ steps: steps.length }, 'steps that overslept woken')
+/** Steps that are settled and whose workflows no worker has signalled. */
+async function signalLeft(tools: Tools): Promise<void> {
+  await tools.temporal.untilThere()
+  if (!tools.stopping.aborted) await signalSettled(tools, null)
 }
 
 /** Idempotency keys whose time is over. */

@@ -1,4 +1,5 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow'
+import { createUntilSettled } from './untilSettled.js'
 import type { Activities } from '../activities/index.js'
 
 const { fund } = proxyActivities<Activities>({
@@ -10,10 +11,15 @@ const { fund } = proxyActivities<Activities>({
 const DEADLINE_MS = 24 * 3_600_000
 
 /** Sends the test money of a funding, once. */
-export async function fundWallet(input: { fundingId: string }): Promise<{ txHash: string }> {
+export async function fundWallet({
+  fundingId,
+}: {
+  fundingId: string
+}): Promise<{ txHash: string }> {
+  const untilSettled = createUntilSettled()
   const deadlineMs = Date.now() + DEADLINE_MS
   const { txHash } = await CancellationScope.nonCancellable(() =>
-    fund({ fundingId: input.fundingId, deadlineMs }),
+    untilSettled(() => fund({ fundingId, deadlineMs })),
   )
   return { txHash }
 }

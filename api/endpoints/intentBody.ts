@@ -6,6 +6,7 @@ import {
   laterStatus,
   plannedWithdrawal,
   resultsOf,
+  spendingChain,
   type ExecutionPlan,
   type IntentRequest,
   type IntentStatus,
@@ -22,8 +23,8 @@ import type { Intent } from '../../db/intents/intents.js'
 export type Known = { story?: Story; progress?: Progress | undefined }
 
 /**
- * The intent resource. The rows are the body; a running workflow may know more and then raises the status
- * and the count of finished steps, it never lowers them.
+ * The intent resource. The rows are the body; a running workflow may know more and then raises the status, the current
+ * step and the count of finished steps, it never lowers them. What it waits for is shown where no row says so.
  */
 export function intentBody(registry: Registry, intent: Intent, known: Known = {}) {
   const { plan } = intent
@@ -46,8 +47,8 @@ export function intentBody(registry: Registry, intent: Intent, known: Known = {}
     retryOf: intent.retryOf,
     retriedBy: story.retriedBy,
     executionPlan: plan && planBody(plan, steps),
-    currentStep: currentStep(status, steps),
-    waitingFor: waitingOf(intent, { ...facts, steps }),
+    currentStep: currentStep(status, steps, running),
+    waitingFor: waitingOf(intent, { ...facts, steps }) ?? waitingOfWorkflow(plan, running),
     results: resultsBody(registry, { plan, status }, { story, progress: running }),
     funds: plan && currentFunds(plan, story.effects),
     delay: isTerminal(status) ? null : intent.delay,
@@ -65,9 +66,14 @@ const endTimes = ({ completedAt, cancelledAt, endedAt }: Intent) => ({
 })
 
 /** The first step that is not completed, while the intent runs. */
-function currentStep(status: IntentStatus, steps: StepStory[] | null): number | null {
+function currentStep(
+  status: IntentStatus,
+  steps: StepStory[] | null,
+  progress: Progress | undefined,
+): number | null {
   if (isTerminal(status)) return null
-  return steps?.find((step) => step.status !== 'completed')?.sequence ?? null
+  const open = steps?.find((step) => step.status !== 'completed')?.sequence
+  return open === undefined ? null : Math.max(open, progress?.currentStep ?? 0)
 }
 
 // The end of an intent is noted a moment after its change, in the same statement.
@@ -108,6 +114,16 @@ function waitingOf(
   if (status === 'planning') return { ...said('SERVICE', ''), since }
   if (status !== 'pending') return null
   return { ...said(seenBlocks ? 'BOOKING' : 'CHAIN_SILENT', chain ?? 'a chain'), since }
+}
+
+function waitingOfWorkflow(
+  plan: ExecutionPlan | null,
+  progress: Progress | undefined,
+): WaitingFor | null {
+  const step = plan?.steps.find(({ sequence }) => sequence === progress?.currentStep)
+  if (!step || !progress?.waitingFor) return null
+  const { code, since } = progress.waitingFor
+  return { ...said(code, spendingChain(step)), since }
 }
 
 type Seen = { status: IntentStatus; since: string; steps: StepStory[] | null }

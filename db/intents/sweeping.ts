@@ -128,9 +128,6 @@ const BURNED = `
 /** As an array: a plan for any values would rather read all intents, in the order of their ids, and join these. */
 const UNMINTED = `id = any (array(${BURNED}))`
 
-/** Ids of intents that are not over. */
-export const UNFINISHED = `select id from intent where ${LIVE} union ${BURNED}`
-
 /** A funding that failed has no end of its own: its operation says so. */
 const REFUSED = `
   select from operation o

@@ -1,0 +1,42 @@
+import type { Db } from '../connection/connect.js'
+
+/** `outcome`: of the operation; `attestation`: of the burn that it is. */
+export type AwaitedWhat = 'outcome' | 'attestation'
+
+/**
+ * Marks an operation as awaited by its workflow, which waits for a signal without an activity.
+ *
+ * @returns False, and nothing is marked, when what is awaited is there: the database decides that race.
+ */
+export async function markAwaited(db: Db, id: string, what: AwaitedWhat): Promise<boolean> {
+  const sql = 'select mark_awaited(?, ?) as "isMarked"'
+  const { rows } = await db.raw<{ rows: { isMarked: boolean }[] }>(sql, [id, what])
+  return rows[0]?.isMarked === true
+}
+
+/** A workflow to be signalled; `since` names the mark, exact to the microsecond. */
+export type SettledWait = { operationId: string; workflowId: string; since: string }
+
+/**
+ * Claims some marks whose operations are settled: other callers leave them alone for five seconds, then twice as long
+ * each time. A pause is longer than a signal takes, so that one is in flight at a time.
+ *
+ * @param ids - Of operations; null for any.
+ */
+export async function claimSettled(
+  db: Db,
+  ids: string[] | null,
+  limit: number,
+): Promise<SettledWait[]> {
+  const sql = `select operation_id as "operationId", workflow_id as "workflowId", since
+    from claim_settled(?, ?)`
+  return (await db.raw<{ rows: SettledWait[] }>(sql, [ids, limit])).rows
+}
+
+/** Removes marks whose workflows were signalled. One that was made again since is kept. */
+export async function deleteAwaited(db: Db, waits: SettledWait[]): Promise<void> {
+  if (waits.length === 0) return
+  const rows = waits.map(({ operationId, since }) => [operationId, since])
+  const places = rows.map(() => '(?, ?::timestamptz)').join(', ')
+  await db.raw(`delete from awaited where (operation_id, since) in (${places})`, rows.flat())
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { createBell } from '../bell.js'
+import { crashPoint } from '../crashPoints.js'
+import { claimSettled, deleteAwaited, type SettledWait } from '../db/lanes/awaited.js'
+import { SETTLED } from '../domain/hold.js'
+import { isSettledState } from '../lanes/watching.js'
+import type { Db } from '../db/connection/connect.js'
+import type { Listener } from '../db/connection/listen.js'
+import type { Log } from '../log.js'
+
+/** Below the pause after which a mark may be claimed again: one signal of a workflow is in flight at a time. */
+const SIGNAL_MS = 3_000
+/**
+ * Signals at once, and the pause after so many. When thousands settle at once, what is woken faster than workers
+ * complete it only waits in Temporal: a worker of two cores completes about twenty steps a second.
+ */
+const [AT_ONCE, PAUSE_MS] = [10, 250]
+/** The sweeper finds what no notification came of; here the loop only looks whether the process stops. */
+const IDLE_MS = 60_000
+
+type Tools = { db: Db; client: Client; log: Log; stopping: AbortSignal }
+
+/** Signals workflows as soon as a commit settles what they wait for, until the signal `stopping` aborts. */
+export async function notifyWorkflows(tools: Tools, listener: Listener): Promise<void> {
+  const { log, stopping } = tools
+  const settled = new Set<string>()
+  const bell = createBell()
+  listener.subscribe((change) => {
+    if (!change?.id || !isSettledState(change.state)) return
+    settled.add(change.id)
+    bell.ring()
+  })
+  while (!stopping.aborted) {
+    await bell.wait(IDLE_MS, stopping)
+    const ids = [...settled]
+    settled.clear()
+    if (ids.length === 0) continue
+    await signalSettled(tools, ids).catch((error: unknown) => {
+      log.warn({ err: error }, 'settled steps not signalled')
+    })
+    // What settles meanwhile shares the next statement.
+    await sleep(PAUSE_MS, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+/**
+ * Signals the workflows whose awaited operations are settled, until none is left or Temporal does not answer.
+ *
+ * @param ids - Of operations; null for any.
+ */
+export async function signalSettled(
+  { db, client, log, stopping }: Tools,
+  ids: string[] | null,
+): Promise<void> {
+  let signalled = 0
+  while (!stopping.aborted) {
+    const waits = await claimSettled(db, ids, AT_ONCE)
+    if (waits.length === 0) break
+    crashPoint('worker: before the signal')
+    const reached = await Promise.all(waits.map((wait) => signal(client, wait)))
+    crashPoint('worker: signalled, still marked')
+    const done = waits.filter((_, i) => reached[i])
+    await deleteAwaited(db, done)
+    signalled += done.length
+    if (done.length < waits.length || waits.length < AT_ONCE) break
+    await sleep(PAUSE_MS, undefined, { signal: stopping }).catch(() => undefined)
+  }
+  if (signalled > 0) log.debug({ steps: signalled }, 'settled steps signalled')
+}
+
+/** @returns Whether nothing is left to do: the workflow has the signal, or has ended. */
+async function signal(client: Client, { workflowId }: SettledWait): Promise<boolean> {
+  try {
+    await client.withDeadline(Date.now() + SIGNAL_MS, () =>
+      client.workflow.getHandle(workflowId).signal(SETTLED),
+    )
+    return true
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError
+  }
+}

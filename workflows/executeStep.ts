@@ -1,0 +1,91 @@
+import { proxyActivities } from '@temporalio/workflow'
+import { summaryOf } from './details.js'
+import { feederOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent.js'
+import type { Activities } from '../activities/index.js'
+import type { StepResult } from '../activities/step.js'
+import type { Unsettled } from '../domain/hold.js'
+import type { ExecuteIntentInput } from './executeIntent.js'
+import type { UntilSettled } from './untilSettled.js'
+import type { IntentView } from './view.js'
+
+/** No scheduleToClose: an end by the server's clock would leave open whether money has moved. */
+const steps = proxyActivities<
+  Pick<Activities, 'deposit' | 'withdraw' | 'swap' | 'bridge' | 'awaitAttestation' | 'mint'>
+>({
+  startToCloseTimeout: '75s',
+  heartbeatTimeout: '15s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
+})
+
+/** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
+const STEP_DEADLINE_MS = 24 * 3_600_000
+
+export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
+
+/**
+ * Executes a step: one activity, named as the step; three for a bridge.
+ *
+ * @returns Whether it has completed the intent, as the last step does.
+ */
+export async function executeStep(
+  input: ExecuteIntentInput,
+  { plan, step }: { plan: ExecutionPlan; step: Step },
+  { view, untilSettled }: Surroundings,
+): Promise<boolean> {
+  const { sequence } = step
+  const shared = sharedBy(input, plan, step)
+  const options = { summary: summaryOf(step) }
+  view.step(sequence)
+
+  const run = async (what: string, chain: string, call: () => Promise<StepResult | Unsettled>) => {
+    // An operator who completes an activity by hand may give it any result.
+    const result = (await untilSettled(call)) as Partial<StepResult> | null
+    const { txHash = 'unknown', url } = result ?? {}
+    view.mark({ sequence, what, chain, txHash, ...(url && { url }) })
+    return shared.isLast === true && result?.isCompleted === true
+  }
+
+  switch (step.type) {
+    case 'deposit':
+      return run('deposited', step.chain, () =>
+        steps.deposit.executeWithOptions(options, [{ ...shared, step }]),
+      )
+    case 'withdraw':
+      return run('withdrawn', step.chain, () =>
+        steps.withdraw.executeWithOptions(options, [{ ...shared, step }]),
+      )
+    case 'swap':
+      return run('swapped', step.chain, () =>
+        steps.swap.executeWithOptions(options, [{ ...shared, step }]),
+      )
+    case 'bridge': {
+      await run('burned', step.from, () =>
+        steps.bridge.executeWithOptions(options, [{ ...shared, step }]),
+      )
+      const wait = { summary: `attestation of ${options.summary}` }
+      const attested = await untilSettled(() =>
+        steps.awaitAttestation.executeWithOptions(wait, [{ ...shared, step }]),
+      )
+      view.goOn()
+      const nonce = (attested as Partial<typeof attested> | null)?.nonce
+      const end = { summary: `mint ${step.asset} on ${step.to}` }
+      return run('minted', step.to, () =>
+        steps.mint.executeWithOptions(end, [{ ...shared, step, nonce }]),
+      )
+    }
+  }
+}
+
+/** What all activities of a step receive. */
+function sharedBy(input: ExecuteIntentInput, plan: ExecutionPlan, step: Step) {
+  const { intentId, accountId, walletId, simulate } = input
+  const feeder = feederOf(plan, step)
+  const isLast = step === plan.steps.at(-1)
+  return {
+    ...{ intentId, accountId, walletId },
+    deadlineMs: Date.now() + STEP_DEADLINE_MS,
+    ...(feeder && { fedBy: { sequence: feeder.sequence, kind: lastKind(feeder) } }),
+    ...(isLast && { isLast: true as const }),
+    ...(simulate && { simulate }),
+  }
+}

@@ -1,0 +1,34 @@
+import { condition, defineSignal, setHandler } from '@temporalio/workflow'
+import { SETTLED, isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
+
+/** Backstop for a signal that never comes. Doubled each time, a wait of four weeks makes about 360 events. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [3_600_000, 24 * 3_600_000]
+
+const settled = defineSignal(SETTLED)
+
+/**
+ * Returns a function that calls an activity until its step is over. Between two calls the workflow waits for the signal
+ * `settled`, without slot, heartbeat or polling. A signal that comes during a call counts.
+ *
+ * @param onWait - Receives what the step waits for.
+ */
+export function createUntilSettled(onWait: (waitsFor: Hold | undefined) => void = () => undefined) {
+  let isSignalled = false
+  setHandler(settled, () => {
+    isSignalled = true
+  })
+
+  return async function untilSettled<Result>(
+    call: () => Promise<Result | Unsettled>,
+  ): Promise<Result> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      isSignalled = false
+      const result = await call()
+      if (!isUnsettled(result)) return result
+      onWait(result.waitsFor)
+      await condition(() => isSignalled, Math.min(pauseMs, result.againMs ?? pauseMs))
+    }
+  }
+}
+
+export type UntilSettled = ReturnType<typeof createUntilSettled>
