@@ -10,7 +10,7 @@ import { awaitOperation } from '../lanes/watching.js'
 import { markAwaited } from '../db/lanes/awaited.js'
 import { findOperation, readOperations, type Operation } from '../db/lanes/operations.js'
 import { takeTurn } from '../db/connection/scope.js'
-import { readStoppedMs } from '../db/lanes/stops.js'
+import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
 import { isUnsettled, type Unsettled } from '../domain/hold.js'
@@ -37,6 +37,8 @@ export type Tools = {
   bridgeGiveUpMs: number
   /** Aborts when the worker stops: waiting activities give their slot back at once. */
   stopping: AbortSignal
+  /** For how long a step waits in its activity; absent: a minute. */
+  slotMs?: number
 }
 
 /** A step of an intent. `deadlineMs` is Unix time after which it is given up if nothing of it is signed. */
@@ -91,7 +93,8 @@ export async function runStep(
   const submit = () => submitOperation(tools.db, order, open)
   const row = await takeTurn(tools.db, order.accountId, submit)
   if (!row) throw finalFailure('CANCELLED', 'The intent has already ended. Nothing was sent.')
-  const latest = await waitInSlot(tools, (signal) => awaitOperation(tools, row, signal))
+  const slot = { stopping: tools.stopping, forMs: tools.slotMs }
+  const latest = await waitInSlot(slot, (signal) => awaitOperation(tools, row, signal))
   const known = await giveUpWhenLate(tools, latest, deadlineMs)
   const unsettled = await leaveWhileWaiting(tools, known, deadlineMs)
   if (unsettled) return unsettled
@@ -190,6 +193,7 @@ async function giveUpWhenLate(tools: Tools, row: Operation, deadlineMs: number) 
 async function isLate({ db }: Tools, row: Operation, deadlineMs: number): Promise<boolean> {
   // What waits for room under a daily limit is not what could not be done.
   if (row.code === DAILY_LIMIT || Date.now() <= deadlineMs) return false
+  if (await findStop(db, row)) return false
   return Date.now() > deadlineMs + (await readStoppedMs(db, row))
 }
 

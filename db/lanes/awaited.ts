@@ -28,7 +28,7 @@ export async function claimSettled(
   ids: string[] | null,
   limit: number,
 ): Promise<SettledWait[]> {
-  const sql = `select operation_id as "operationId", workflow_id as "workflowId", since
+  const sql = `select operation_id as "operationId", workflow_id as "workflowId", since::text
     from claim_settled(?, ?)`
   return (await db.raw<{ rows: SettledWait[] }>(sql, [ids, limit])).rows
 }

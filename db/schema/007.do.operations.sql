@@ -176,6 +176,22 @@ grant insert (operation_id, source_domain, destination_block) on burn to steward
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
 grant update (sent, burned_at, event_nonce, message, attestation, minted) on burn to steward_lanes;
 
+create table awaited (
+  operation_id text primary key references operation on delete cascade,
+  workflow_id text not null,
+  what text not null check (what in ('outcome', 'attestation')),
+  since timestamptz not null default clock_timestamp(),
+  notify_at timestamptz not null default clock_timestamp(),
+  attempts int not null default 0
+);
+comment on table awaited is
+  'Operations whose workflows wait for a signal that they are settled: a step that takes longer than a minute.';
+comment on column awaited.what is 'Of the operation its outcome, or of the burn that it is its attestation.';
+comment on column awaited.notify_at is 'From when on a settled one may be signalled, or signalled again.';
+alter table awaited enable row level security;
+create policy all_accounts on awaited to steward_worker using (true) with check (true);
+grant select, update, delete on awaited to steward_worker;
+
 create table account_lent (
   account_id text references account,
   chain_id bigint,
@@ -475,9 +491,45 @@ begin
   where m.success and m."messageSent" is not null and b.operation_id = m.id;
 end $$;
 
+-- Marks an operation as awaited by its workflow. False, and nothing is marked, when what is awaited is there. Its row
+-- is locked: a commit that settles it comes before this one, or finds the mark.
+create function mark_awaited(p_operation text, p_what text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if p_what = 'outcome' then
+    perform from operation o where o.id = p_operation and o.state in ('queued', 'signed', 'mined') for share;
+  else
+    perform from burn b where b.operation_id = p_operation and b.event_nonce is null for share;
+  end if;
+  if not found then return false; end if;
+  insert into awaited as a (operation_id, workflow_id, what)
+  select o.id, o.intent_id, p_what from operation o where o.id = p_operation
+  on conflict (operation_id) do update
+    set what = excluded.what, since = excluded.since, notify_at = excluded.notify_at, attempts = 0;
+  return true;
+end $$;
+
+-- Claims marks whose operations are settled, among the given ones or among all. Each claim doubles the pause until the
+-- next one, from 5 seconds to about 10 minutes. With the rights of who calls it.
+create function claim_settled(p_operations text[], p_limit int) returns setof awaited language sql as $$
+  update awaited a set attempts = a.attempts + 1,
+    notify_at = clock_timestamp() + 5 * power(2, least(a.attempts, 7)) * interval '1 second'
+  where a.operation_id = any (array(
+    select x.operation_id from awaited x join operation o on o.id = x.operation_id
+      left join burn b on b.operation_id = x.operation_id
+    where x.notify_at <= statement_timestamp()
+      and (p_operations is null or x.operation_id = any (p_operations))
+      and case x.what
+        when 'outcome' then o.state not in ('queued', 'signed', 'mined')
+        -- A burn that a reorg has made fail is attested never.
+        else b.event_nonce is not null or o.state in ('confirmed', 'final') and not o.success end
+    order by x.since limit p_limit for update of x skip locked))
+  returning a.*
+$$;
+
 revoke execute on function forget_signature, market_reserved, refuse_change_of_late, prune_signed_amounts,
   note_operation_times, note_attestation, set_priority, add_lent, is_step_news, is_lent_news, follow_operations,
-  order_operation, set_mined from public;
+  order_operation, mark_awaited, claim_settled, set_mined from public;
 grant execute on function market_reserved to steward_api, steward_worker;
-grant execute on function prune_signed_amounts, order_operation to steward_worker;
+grant execute on function prune_signed_amounts, order_operation, mark_awaited, claim_settled to steward_worker;
 grant execute on function set_mined to steward_lanes;

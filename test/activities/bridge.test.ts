@@ -25,10 +25,8 @@ beforeAll(async () => {
   listening = new AbortController()
   const url = world.database.urlAs('steward_worker')
   const stopping = listening.signal
-  outcomes = watchOutcomes({
-    ...{ db: world.workerDb, listener: listenToOperations(url, stopping), stopping },
-    wakeStep: () => Promise.resolve(),
-  })
+  const listener = listenToOperations(url, stopping)
+  outcomes = watchOutcomes({ db: world.workerDb, listener, stopping })
 })
 afterAll(async () => {
   listening.abort()
@@ -57,10 +55,11 @@ async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 1_000)
     stopping.abort()
   }, forMs)
   try {
-    return await environment.run<[typeof input], { nonce: string }, typeof activity>(
-      activity,
-      input,
-    )
+    return await environment.run<
+      [typeof input],
+      Awaited<ReturnType<typeof activity>>,
+      typeof activity
+    >(activity, input)
   } finally {
     clearTimeout(limit)
   }

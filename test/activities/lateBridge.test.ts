@@ -20,6 +20,7 @@ import {
   stranger,
 } from '../lanes/bridge/bridging.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
+import { isUnsettled } from '../../domain/hold.js'
 import type { BridgeStep } from '../../domain/intent.js'
 import type { Site } from '../lanes/world/site.js'
 
@@ -73,6 +74,16 @@ async function attemptUntil(intent: Planned, holds: () => Promise<boolean>, chan
   return attempt
 }
 
+/** Calls the activity until the message is there, as the workflow does. */
+async function attested(intent: Planned, change = {}): Promise<{ nonce: string }> {
+  for (;;) {
+    const input = { ...inputOf(intent), ...change }
+    const result = await world.run(world.activities.awaitAttestation, input)
+    if (!isUnsettled(result)) return result
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
 /** Bounded by the time limit of the test that waits. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -83,12 +94,9 @@ function asked(times: number): () => Promise<boolean> {
   const before = world.front.asked.length
   return () => Promise.resolve(world.front.asked.length - before >= times)
 }
-/** An attempt looks at once: long enough for what it would write. */
-function afterLooks(): () => Promise<boolean> {
-  let ticks = 0
-  return () => Promise.resolve(++ticks > 20)
-}
 const waiting = { type: 'WAITING', nonRetryable: false }
+/** What is late waits in its workflow at once. */
+const late = { settled: false, waitsFor: { code: 'ATTESTATION' } }
 
 /** Runs an activity while the chains go on. */
 async function whileMining<T>(site: Site, running: Promise<T>): Promise<T> {
@@ -113,20 +121,19 @@ describe('awaitAttestation', () => {
     await world.setFaults({ stuck: true })
     const intent = await burn()
     await age(intent, 60_000)
-    const isTold = async () => (await world.intent(intent))?.delay != null
-    expect(await attemptUntil(intent, isTold)).toMatchObject(waiting)
+    expect(await world.run(world.activities.awaitAttestation, inputOf(intent))).toMatchObject(late)
     const row = await world.intent(intent)
     expect(row).toMatchObject({
       status: 'executing',
       delay: { code: 'BRIDGE_TIMEOUT', funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }] },
     })
     await age(intent, 120_000)
-    await attemptUntil(intent, afterLooks())
+    await world.run(world.activities.awaitAttestation, inputOf(intent))
     expect((await world.intent(intent))?.delay).toEqual(row?.delay)
 
     await world.setFaults({ stuck: false })
     await world.restartAttester()
-    await world.run(world.activities.awaitAttestation, inputOf(intent))
+    await attested(intent)
     expect(await world.intent(intent)).toMatchObject({ status: 'executing', delay: null })
   })
 
@@ -134,10 +141,9 @@ describe('awaitAttestation', () => {
     await world.setFaults({ [fault]: true })
     const intent = await burn()
     await age(intent, 60_000)
-    const isTold = async () => (await world.intent(intent))?.delay != null
-    expect(await attemptUntil(intent, isTold)).toMatchObject(waiting)
+    expect(await world.run(world.activities.awaitAttestation, inputOf(intent))).toMatchObject(late)
     await world.setFaults({ [fault]: false })
-    const { nonce } = await world.run(world.activities.awaitAttestation, inputOf(intent))
+    const { nonce } = await attested(intent)
     expect(nonce).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
@@ -165,20 +171,21 @@ describe('a burn that is given up', () => {
     await world.setFaults({ stuck: true })
     const intent = await burn(lendRequest)
     await age(intent, giveUpMs + 1_000)
-    const isFailed = async () => (await world.intent(intent))?.status === 'failed'
-    expect(await attemptUntil(intent, isFailed)).toMatchObject(waiting)
+    const tooLate = { ...late, waitsFor: { failure: 'BRIDGE_TIMEOUT' } }
+    const attempt = () => world.run(world.activities.awaitAttestation, inputOf(intent))
+    expect(await attempt()).toMatchObject(tooLate)
     const told = await world.intent(intent)
     expect(told).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT', step: 1 } })
     expect(told?.error).toMatchObject({ funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }] })
     expect(told?.error?.recovery).toBeUndefined()
-    expect(await attemptUntil(intent, afterLooks())).toMatchObject(waiting)
+    expect(await attempt()).toMatchObject(tooLate)
     expect((await world.intent(intent))?.error).toEqual(told?.error)
     expect(await world.reservation(intent, 2)).toMatchObject({ released_at: expect.any(Date) })
 
     await world.setFaults({ stuck: false })
     await world.restartAttester()
-    const { nonce } = await world.run(world.activities.awaitAttestation, inputOf(intent))
-    const minting = () => world.run(world.activities.mint, { ...inputOf(intent), nonce })
+    const { nonce } = await attested(intent)
+    const minting = () => world.settle(world.activities.mint, { ...inputOf(intent), nonce })
     const { txHash, units } = await whileMining(to, minting())
     expect(units).toBe(arrived.toString())
     const recovered = await world.intent(intent)
@@ -205,10 +212,7 @@ describe('a burn that is given up', () => {
 
   test('because its caller asked for it goes on in the same way', async () => {
     const intent = await burn()
-    const { nonce } = await world.run(world.activities.awaitAttestation, {
-      ...inputOf(intent),
-      simulate: 'BRIDGE_TIMEOUT',
-    })
+    const { nonce } = await attested(intent, { simulate: 'BRIDGE_TIMEOUT' })
     expect(await world.intent(intent)).toMatchObject({ error: { code: 'BRIDGE_TIMEOUT' } })
     await whileMining(to, world.run(world.activities.mint, { ...inputOf(intent), nonce }))
     expect((await world.intent(intent))?.error).toHaveProperty('recovery.amount', '0.9999')

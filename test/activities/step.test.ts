@@ -3,7 +3,8 @@ import { getEventListeners, once } from 'node:events'
 import { ApplicationFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { runStep, whileBeating, type Tools } from '../../activities/step.js'
+import { waitInSlot } from '../../activities/slot.js'
+import { runStep, type Tools } from '../../activities/step.js'
 import { operationId } from '../../lanes/operationId.js'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import {
@@ -64,15 +65,6 @@ describe('a step that an operator has stopped', () => {
     await stopWork(database.db, target, order)
     return { wallet, target }
   }
-
-  test.each([{ state: 'queued' }, deferred(0)])('says by whom and why: %j', async (values) => {
-    const { wallet } = await frozen()
-    const failure = await failureOf(values, HOUR_MS, { wallet })
-    expect(failure).toMatchObject({ type: 'WAITING', nonRetryable: false })
-    const told = /^The wallet is frozen since \d{4}-\S+Z by alice: a key may have leaked$/
-    expect(failure.message).toMatch(told)
-    expect(failure.nextRetryDelay).toBeLessThanOrEqual(15 * SECOND_MS)
-  })
 
   test('is not given up while it is stopped, nor for the time that it was', async () => {
     const { wallet, target } = await frozen()
@@ -150,7 +142,7 @@ describe('runStep', () => {
   })
 })
 
-describe('whileBeating', () => {
+describe('waitInSlot', () => {
   const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
   test('a wait ends when the worker stops', async () => {
@@ -159,16 +151,14 @@ describe('whileBeating', () => {
       setTimeout(() => stopping.abort())
       return once(signal, 'abort')
     }
-    const beating = () => whileBeating({ stopping: stopping.signal, attemptMs: HOUR_MS }, wait)
-    await new MockActivityEnvironment().run(beating)
+    await new MockActivityEnvironment().run(() => waitInSlot({ stopping: stopping.signal }, wait))
     expect(listeners(stopping.signal)).toBe(0)
   })
 
   test('a wait that is over leaves nothing behind at the signal by which the worker stops', async () => {
     const stopping = new AbortController().signal
     const during = () => Promise.resolve(listeners(stopping))
-    const beating = () => whileBeating({ stopping, attemptMs: HOUR_MS }, during)
-    expect(await new MockActivityEnvironment().run(beating)).toBe(1)
+    expect(await new MockActivityEnvironment().run(() => waitInSlot({ stopping }, during))).toBe(1)
     expect(listeners(stopping)).toBe(0)
   })
 })

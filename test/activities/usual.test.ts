@@ -16,6 +16,7 @@ import { operationId } from '../../lanes/operationId.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { recordStatements } from '../support/sessionStatements.js'
+import type { Unsettled } from '../../domain/hold.js'
 import type { OnChange } from '../../db/connection/listen.js'
 
 let database: TestDatabase
@@ -58,7 +59,7 @@ function createTools() {
     },
   }
   const stopping = stop.signal
-  const outcomes = watchOutcomes({ db, listener, stopping, wakeStep: () => Promise.resolve() })
+  const outcomes = watchOutcomes({ db, listener, stopping })
   const tools = { db, outcomes, stopping, registry: createRegistry('testnet') } as unknown as Tools
   const confirm = async (id: string) => {
     await operation(id).update({ state: 'confirmed', success: true })
@@ -74,7 +75,7 @@ async function untilOrdered(id: string): Promise<void> {
   while (!(await operation(id).first<object | undefined>('id'))) await sleep(20)
 }
 
-function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult> {
+function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult | Unsettled> {
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   return environment.run(async () => {
     const result = await runStep(tools, { order, deadlineMs: Infinity })
@@ -101,7 +102,7 @@ test('a usual step costs one look at its row, when it is over, however long it w
   expect(await step).toMatchObject({ txHash: '0x01', units: '7' })
   stop()
   // The look at all who wait is one for the whole process.
-  expect(asked.filter((name) => name !== 'marks of operations')).toEqual(['latest operations'])
+  expect(asked.filter((name) => name !== 'changed operations')).toEqual(['latest operations'])
 })
 
 test('an intent is completed as soon as its last step is over, those of one block together', async () => {

@@ -21,7 +21,15 @@ const elsewhere: CrashPoint[] = [
   'attester: before the message is stored',
   'signer: replacement before the commit',
 ]
-const ofLends = crashPoints.filter((point) => !elsewhere.includes(point))
+/** Of a step that takes longer than a minute: `test/worker/killedWaiting.test.ts`. */
+const ofWaits: CrashPoint[] = [
+  'activity: before the wait is marked',
+  'activity: before it returns unsettled',
+  'worker: before the signal',
+  'worker: signalled, still marked',
+]
+const here = crashPoints.filter((point) => !ofWaits.includes(point))
+const ofLends = here.filter((point) => !elsewhere.includes(point))
 
 let folder: string
 let file: string
@@ -151,6 +159,6 @@ const burnOf = (id: string) =>
   world.db('operation').where({ intent_id: id, kind: 'bridge' }).select('id')
 
 test('what was under way is done, once', async () => {
-  expect(new Set(underWay.map(({ point }) => point))).toEqual(new Set(crashPoints))
+  expect(new Set(underWay.map(({ point }) => point))).toEqual(new Set(here))
   for (const { wallet, id, kinds } of underWay) await expectOnce(wallet, id, kinds)
 })

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { listenToOperations, type Listener } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
-import { awaitOperation } from '../../lanes/operations.js'
-import { watchOutcomes } from '../../lanes/watching.js'
+import { awaitOperation, watchOutcomes } from '../../lanes/watching.js'
 import { outcomeOf } from '../../lanes/outcome.js'
 import { findOperation } from '../../db/lanes/operations.js'
 import { watchQueue } from '../../db/lanes/queue.js'
@@ -43,8 +42,7 @@ describe('signer and driver as loops', () => {
     const { operationId } = await world.lend(wallet, usdcUnits)
     const row = await findOperation(world.workerDb, operationId)
     if (!row) throw new Error('No row.')
-    const watching = { db: world.workerDb, listener, stopping: stopping.signal }
-    const outcomes = watchOutcomes({ ...watching, wakeStep: () => Promise.resolve() })
+    const outcomes = watchOutcomes({ db: world.workerDb, listener, stopping: stopping.signal })
     const limit = AbortSignal.timeout(10_000)
     const last = await awaitOperation({ db: world.workerDb, outcomes }, row, limit)
     return outcomeOf(last)

@@ -12,8 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { findOperation, type Operation } from '../../db/lanes/operations.js'
 import { stopWork } from '../../db/lanes/stops.js'
-import { awaitOperation } from '../../lanes/operations.js'
-import { watchOutcomes, type Outcomes, type ParkedStep } from '../../lanes/watching.js'
+import { awaitOperation, watchOutcomes, type Outcomes } from '../../lanes/watching.js'
 import {
   inBlock,
   insertTestIntent,
@@ -63,8 +62,8 @@ function createListener() {
   }
 }
 
-const watch = (wakeStep = createWoken().wakeStep, { listener } = createListener()) =>
-  watchOutcomes({ db, listener, stopping: ending.signal, wakeStep })
+const watch = ({ listener } = createListener()) =>
+  watchOutcomes({ db, listener, stopping: ending.signal })
 
 async function order(values: Record<string, unknown> = {}) {
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
@@ -80,20 +79,6 @@ const awaitOutcome = async (outcomes: Outcomes, id: string) => {
   const row = await findOperation(db, id)
   if (!row) throw new Error('No row.')
   return awaitOperation({ db, outcomes }, row, ending.signal)
-}
-
-/** Steps that were woken, in turn. */
-function createWoken(fails = 0) {
-  const steps: ParkedStep[] = []
-  let left = fails
-  const wakeStep = (step: ParkedStep) => {
-    steps.push(step)
-    return left-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve()
-  }
-  const until = async (count: number) => {
-    while (steps.length < count) await sleep(20)
-  }
-  return { steps, wakeStep, until }
 }
 
 describe('whoever waits for an operation', () => {
@@ -120,42 +105,31 @@ describe('whoever waits for an operation', () => {
     expect(sent.length).toBeLessThanOrEqual(3)
   })
 
-  test('hears of a stop by an operator, of a reason to wait, and of a burn that is attested', async () => {
+  test('hears of a stop by an operator, and of a burn that is attested', async () => {
     const outcomes = watch()
     const { id } = await order({ kind: 'bridge' })
     await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
-    const changes = [
-      () => set(id, { waits_for: 'LANE_GAS' }),
-      () =>
-        stopWork(
-          database.db,
-          { scope: 'wallet', subject: wallet.id },
-          { by: 'alice', why: 'a test' },
-        ),
-      () => database.db('burn').where({ operation_id: id }).update(attestedAs('0x01')),
-    ]
-    for (const change of changes) {
-      const told = outcomes.nextChange(id, ending.signal)
-      await change()
-      await told
-    }
+    const stopped = awaitOutcome(outcomes, id)
+    const target = { scope: 'wallet', subject: wallet.id } as const
+    await stopWork(database.db, target, { by: 'alice', why: 'a test' })
+    expect(await stopped).toMatchObject({ state: 'queued' })
+    const attested = outcomes.nextChange(id, ending.signal, 'attestation')
+    await database.db('burn').where({ operation_id: id }).update(attestedAs('0x01'))
+    await attested
   })
 
-  test('hears of no state of the usual course unless he asks for it', async () => {
-    const outcomes = watch()
+  test('hears at once of what is notified, and of no state of the usual course', async () => {
+    const { listener, announce } = createListener()
+    const outcomes = watch({ listener, announce })
     const { id } = await order()
-    const told: string[] = []
-    const hear = (name: string, change: Promise<void>) => change.then(() => told.push(name))
-    const outcome = hear('of its outcome', outcomes.nextChange(id, ending.signal))
-    void hear('of each', outcomes.nextChange(id, ending.signal, 'queued'))
-    await sleep(2_500)
-    expect(told).toEqual([])
+    let isTold = false
+    const change = outcomes.nextChange(id, ending.signal).then(() => (isTold = true))
+    announce(id, 'signed')
     await set(id, { state: 'mined', ...inBlock })
-    while (told.length === 0) await sleep(20)
-    await sleep(1_500)
-    expect(told).toEqual(['of each'])
-    await set(id, { state: 'confirmed', success: true })
-    await outcome
+    await sleep(2_500)
+    expect(isTold).toBe(false)
+    announce(id, 'confirmed')
+    await change
   })
 
   test('costs no statement of his own: all share one at a time', async () => {
@@ -172,62 +146,5 @@ describe('whoever waits for an operation', () => {
     await Promise.all(waiting)
     expect(statements).toBeGreaterThanOrEqual(1)
     expect(statements).toBeLessThan(ids.length / 4)
-  })
-})
-
-describe('a parked step', () => {
-  test('is woken when its row changes, once, and not before', async () => {
-    const { wakeStep, steps, until } = createWoken()
-    const outcomes = watch(wakeStep)
-    const { id, intentId } = await order()
-    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
-    await sleep(2_500)
-    expect(steps).toEqual([])
-    await set(id, rejected)
-    await until(1)
-    await sleep(2_500)
-    expect(steps).toEqual([{ workflowId: intentId, activity: 'deposit' }])
-  })
-
-  test('is woken at once by an announcement', async () => {
-    const { wakeStep, until } = createWoken()
-    const { listener, announce } = createListener()
-    const outcomes = watch(wakeStep, { listener, announce })
-    const { id, intentId } = await order()
-    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
-    await sleep(2_000)
-    announce(id, 'confirmed')
-    await until(1)
-  })
-
-  test('that changes while its attempt ends is woken after that', async () => {
-    const { wakeStep, until } = createWoken()
-    const { listener, announce } = createListener()
-    const outcomes = watch(wakeStep, { listener, announce })
-    const { id, intentId } = await order()
-    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
-    announce(id, 'confirmed')
-    await until(1)
-  })
-
-  test('is woken again until Temporal has heard of it', async () => {
-    const { wakeStep, until } = createWoken(2)
-    const outcomes = watch(wakeStep)
-    const { id, intentId } = await order()
-    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
-    await set(id, rejected)
-    await until(3)
-  })
-
-  test('is not woken while an attempt runs', async () => {
-    const { wakeStep, steps } = createWoken()
-    const outcomes = watch(wakeStep)
-    const { id, intentId } = await order()
-    await outcomes.park(id, { workflowId: intentId, activity: 'deposit' })
-    const outcome = awaitOutcome(outcomes, id)
-    await set(id, rejected)
-    await outcome
-    await sleep(2_500)
-    expect(steps).toEqual([])
   })
 })

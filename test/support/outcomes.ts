@@ -1,6 +1,6 @@
 import type { Outcomes } from '../../lanes/watching.js'
 
-/** Outcomes for steps that a test tries again by itself: what is parked is not woken. */
+/** Outcomes for steps that a test calls again by itself. */
 export const outcomesByHand = (
   nextChange: Outcomes['nextChange'] = () => Promise.resolve(),
-): Outcomes => ({ nextChange, park: () => Promise.resolve() })
+): Outcomes => ({ nextChange })

@@ -29,17 +29,12 @@ type Run = { fakes: Fakes; calls: Calls }
 
 /** What a successful step returns. */
 export const done = { txHash: '0xabc', units: '1000000' }
-/** What a burn returns beside: from when on its attestation is waited for. */
-export const attestation = {
-  since: '2026-01-01T00:00:00.000Z',
-  usualSeconds: [8, 20] as [number, number],
-}
 
 const usual: Omit<Activities, 'planIntent'> = {
   deposit: () => Promise.resolve(done),
   withdraw: () => Promise.resolve(done),
   swap: () => Promise.resolve(done),
-  bridge: () => Promise.resolve({ ...done, attestation }),
+  bridge: () => Promise.resolve(done),
   awaitAttestation: () => Promise.resolve({ nonce: '0x01' }),
   mint: () => Promise.resolve(done),
   fund: () => Promise.resolve(done),

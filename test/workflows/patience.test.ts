@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
+import { SETTLED, type Unsettled } from '../../domain/hold.js'
 import {
+  createGate,
   done,
   failureOf,
   historyOf,
@@ -39,26 +42,82 @@ const failingFor =
     return Promise.resolve(result)
   }
 
+/** An activity that returns unsettled until so much of the server's time has passed since its first call. */
+const unsettledFor =
+  <Result>(ms: number, result: Result, againMs?: number) =>
+  (_input: unknown, calls: Calls) => {
+    const times = timesOf(calls, calls.at(-1)?.name)
+    const isOver = (times.at(-1) ?? 0) - (times[0] ?? 0) >= ms
+    const unsettled: Unsettled = { settled: false, ...(againMs && { againMs }) }
+    return Promise.resolve(isOver ? result : unsettled)
+  }
+
 const timesOf = (calls: Calls, wanted: string | undefined) =>
   calls.filter(({ name }) => name === wanted).map(({ at }) => at)
 const gapsOf = (times: number[]) => times.slice(1).map((time, i) => time - (times[i] ?? 0))
 
 describe('an intent that waits', () => {
-  test('three weeks for an attestation: the mint and the deposit follow, the history stays small', async () => {
-    const awaitAttestation = failingFor(21 * 24 * HOUR_MS, () => waiting(15 * MINUTE_MS), {
-      nonce: '0x07',
-    })
+  test('three weeks for an attestation without a signal: the mint and the deposit follow, the history stays small', async () => {
+    const awaitAttestation = unsettledFor(21 * 24 * HOUR_MS, { nonce: '0x07' })
     const { result: history, calls } = await runs.run({ awaitAttestation }, historyOf, {
       plan: bridgedPlan,
     })
-    const attempts = timesOf(calls, 'awaitAttestation').length
-    expect(attempts).toBeGreaterThan(1_900)
-    expect(attempts).toBeLessThanOrEqual(2_017)
+    const gaps = gapsOf(timesOf(calls, 'awaitAttestation')).map((ms) => Math.round(ms / HOUR_MS))
+    expect(gaps.slice(0, 7)).toEqual([1, 2, 4, 8, 16, 24, 24])
     const rest = namesOf(calls).filter((name) => name !== 'awaitAttestation')
     expect(rest).toEqual(['bridge', 'mint', 'deposit', 'finalizeIntent'])
     expect(calls.find(({ name }) => name === 'mint')?.input).toMatchObject({ nonce: '0x07' })
-    expect(history.events?.length).toBeLessThan(40)
+    expect(history.events?.length).toBeLessThan(400)
   }, 180_000)
+
+  test('no longer than its activity says', async () => {
+    const deposit = unsettledFor(30 * MINUTE_MS, done, 10 * MINUTE_MS)
+    const { calls } = await runs.run({ deposit }, resultOf, { plan: lendPlan })
+    const gaps = gapsOf(timesOf(calls, 'deposit')).map((ms) => Math.round(ms / MINUTE_MS))
+    expect(gaps).toEqual([10, 10, 10])
+  })
+
+  test('is woken by a signal, early, late, twice or during a call, and only wakes by it', async () => {
+    const results = [{ settled: false as const }, { settled: false as const }, done]
+    const deposit = () => Promise.resolve(results.shift() ?? done)
+    const { result, calls } = await runs.run(
+      { deposit },
+      async (handle) => {
+        // Before its first call, during it or during the wait: only the last two count.
+        while (results.length > 0) {
+          await handle.signal(SETTLED)
+          await handle.signal(SETTLED)
+          await sleep(50)
+        }
+        return handle.result()
+      },
+      { plan: lendPlan },
+    )
+    expect(result).toEqual({ status: 'completed' })
+    const times = timesOf(calls, 'deposit')
+    expect(times).toHaveLength(3)
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(HOUR_MS)
+  })
+
+  test('and is signalled while its activity is called does not wait', async () => {
+    const gate = createGate<Unsettled | typeof done>({ settled: false })
+    let calls = 0
+    const deposit = () => (++calls === 1 ? gate.activity() : Promise.resolve(done))
+    const { result } = await runs.run(
+      { deposit },
+      async (handle) => {
+        await gate.begun
+        const before = await runs.environment.currentTimeMs()
+        await handle.signal(SETTLED)
+        gate.open()
+        await handle.result()
+        return (await runs.environment.currentTimeMs()) - before
+      },
+      { plan: lendPlan },
+    )
+    expect(calls).toBe(2)
+    expect(result).toBeLessThan(HOUR_MS)
+  })
 
   test.each(['bridge', 'mint', 'deposit'] as const)(
     'six hours for a node that is down at its %s: late, not failed',

@@ -23,6 +23,7 @@ import {
   type IntentRequest,
   type Step,
 } from '../../../domain/intent.js'
+import { isUnsettled, type Unsettled } from '../../../domain/hold.js'
 import { ensureLanes, ensureTreasury, loadKek } from '../../../signer/keys.js'
 import { runAttester } from '../../../lanes/attester.js'
 import { submitOperation } from '../../../lanes/operations.js'
@@ -198,11 +199,21 @@ export async function createBridgeWorld(
         input,
       ),
 
+    /** As `run`, of a step that is over within a minute. */
+    async settle<I, O extends object>(
+      activity: (input: I) => Promise<O | Unsettled>,
+      input: I,
+    ): Promise<O> {
+      const result = await world.run(activity, input)
+      if (isUnsettled(result)) throw new Error(`Not settled: ${result.waitsFor?.message}`)
+      return result
+    },
+
     /** Has the burn of a step attested, and its message stored. */
     async attest(intent: Planned, sequence = 1): Promise<string> {
       const input = world.stepInput<BridgeStep>(intent, sequence)
       await at(input.step.from).mine(1)
-      return (await world.run(world.activities.awaitAttestation, input)).nonce
+      return world.settle(world.activities.awaitAttestation, input).then(({ nonce }) => nonce)
     },
 
     row: (intent: { id: string }, sequence: number, kind: OperationKind) =>

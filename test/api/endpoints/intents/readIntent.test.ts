@@ -112,6 +112,12 @@ describe('GET /v1/intents/:intentId', () => {
     })
   })
 
+  test('a running workflow says which step is under way', async () => {
+    const id = await insert('executing')
+    tell(id, { status: 'executing', completedSteps: 1, currentStep: 2 })
+    expect((await get(id)).body).toMatchObject({ currentStep: 2 })
+  })
+
   test('a running workflow lowers nothing', async () => {
     const id = await insert('executing')
     await operation(id, inBlock('confirmed'))

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { once } from 'node:events'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { SLOT_MS } from '../../activities/slot.js'
+import { runStep, type Tools } from '../../activities/step.js'
+import { createRegistry } from '../../chains/registry.js'
+import { connect, type Db } from '../../db/connection/connect.js'
+import { claimSettled, deleteAwaited, markAwaited } from '../../db/lanes/awaited.js'
+import { stopWork } from '../../db/lanes/stops.js'
+import { isUnsettled } from '../../domain/hold.js'
+import { operationId } from '../../lanes/operationId.js'
+import {
+  inBlock,
+  insertTestIntent,
+  insertTestOperation,
+  insertTestWallet,
+  type TestWallet,
+} from '../db/rows.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import type { Outcomes } from '../../lanes/watching.js'
+
+const HOUR_MS = 3_600_000
+
+let database: TestDatabase
+let db: Db
+let wallet: TestWallet
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = connect(database.urlAs('steward_worker'), 5)
+})
+beforeEach(async () => {
+  wallet = await insertTestWallet(database.db)
+})
+afterAll(async () => {
+  await db?.destroy()
+  await database?.drop()
+})
+
+async function insert(values: Record<string, unknown> = {}) {
+  const intentId = await insertTestIntent(database.db, wallet, 'executing')
+  const id = operationId(intentId, 1, String(values.kind ?? 'deposit') as 'deposit')
+  await insertTestOperation(database.db, wallet, intentId, { id, ...values })
+  return { id, intentId }
+}
+const set = (id: string, values: object) => database.db('operation').where({ id }).update(values)
+const confirmed = { state: 'confirmed', success: true, ...inBlock }
+const awaited = (id: string) => database.db('awaited').where({ operation_id: id })
+
+/** Calls a deposit. Its minute is over as soon as it waits; `meanwhile` happens just before. */
+async function deposit(
+  intentId: string,
+  { deadlineMs = Infinity, meanwhile = () => Promise.resolve() } = {},
+) {
+  const nextChange: Outcomes['nextChange'] = async (_id, signal) => {
+    const ended = once(signal, 'abort')
+    await meanwhile()
+    jest.advanceTimersByTime(SLOT_MS)
+    await ended
+  }
+  const stopping = new AbortController().signal
+  const registry = createRegistry('testnet')
+  const tools = { db, outcomes: { nextChange }, registry, stopping } as unknown as Tools
+  const order = {
+    ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
+    ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
+  }
+  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] })
+  try {
+    return await environment.run(() => runStep(tools, { order, deadlineMs }))
+  } finally {
+    jest.useRealTimers()
+  }
+}
+
+describe('a step that takes longer than a minute', () => {
+  test('returns unsettled with what it waits for, and is marked as awaited', async () => {
+    const { id, intentId } = await insert()
+    const result = await deposit(intentId, { deadlineMs: Date.now() + 2 * HOUR_MS })
+    expect(result).toMatchObject({ settled: false, waitsFor: { code: 'SIGNER' } })
+    const { againMs = 0 } = isUnsettled(result) ? result : {}
+    expect(againMs).toBeGreaterThan(HOUR_MS)
+    expect(againMs).toBeLessThanOrEqual(2 * HOUR_MS)
+    expect(await awaited(id)).toMatchObject([{ workflow_id: intentId, what: 'outcome' }])
+  })
+
+  test('comes back for its deadline only while it is unsent, and hourly after it', async () => {
+    const signed = await insert({ state: 'signed', tx_id: null })
+    const late = { deadlineMs: Date.now() - HOUR_MS }
+    expect(await deposit(signed.intentId, late)).toMatchObject({ againMs: HOUR_MS })
+    const mined = await insert({ state: 'mined', ...inBlock })
+    expect(await deposit(mined.intentId, late)).not.toHaveProperty('againMs')
+  })
+
+  test('that is settled before it is marked returns its outcome', async () => {
+    const { id, intentId } = await insert()
+    const meanwhile = async () => {
+      await set(id, confirmed)
+    }
+    expect(await deposit(intentId, { meanwhile })).toMatchObject({ txHash: inBlock.tx_hash })
+    expect(await awaited(id)).toEqual([])
+  })
+
+  test('and that the signer has put off before is retried by Temporal', async () => {
+    const { intentId } = await insert({ code: 'RPC_ERROR', message: 'no answer' })
+    await expect(deposit(intentId)).rejects.toMatchObject({ type: 'WAITING', nonRetryable: false })
+  })
+
+  test('says who has stopped it and why', async () => {
+    const { intentId } = await insert()
+    const target = { scope: 'wallet', subject: wallet.id } as const
+    await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
+    const told = /^The wallet is frozen since \d{4}-\S+Z by alice: a key may have leaked$/
+    const waitsFor = { code: 'FROZEN', message: expect.stringMatching(told) }
+    expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor })
+  })
+})
+
+describe('markAwaited', () => {
+  test.each([
+    ['queued', {}, true],
+    ['signed', { state: 'signed' }, true],
+    ['mined', { state: 'mined', ...inBlock }, true],
+    ['put off', { state: 'deferred', code: 'X', message: 'x', retry_after: new Date() }, false],
+    ['over', confirmed, false],
+    ['refused', { state: 'rejected', code: 'X', message: 'x' }, false],
+  ])('of an operation that is %s', async (_what, values, isMarked) => {
+    const { id } = await insert(values)
+    expect(await markAwaited(db, id, 'outcome')).toBe(isMarked)
+    expect(await awaited(id)).toHaveLength(isMarked ? 1 : 0)
+  })
+
+  test('waits for a commit that is just settling the operation, and then marks nothing', async () => {
+    const { id } = await insert()
+    const settling = await database.db.transaction()
+    await settling('operation').where({ id }).update(confirmed)
+    const marking = markAwaited(db, id, 'outcome')
+    await settling.commit()
+    expect(await marking).toBe(false)
+  })
+
+  test('of a burn while it is not attested', async () => {
+    const { id } = await insert({ kind: 'bridge', ...confirmed })
+    await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
+    expect(await markAwaited(db, id, 'attestation')).toBe(true)
+    expect(await claimSettled(db, [id], 10)).toEqual([])
+    const attested = { event_nonce: id, message: '0x', attestation: '0x' }
+    await database.db('burn').where({ operation_id: id }).update(attested)
+    expect(await markAwaited(db, id, 'attestation')).toBe(false)
+    expect(await claimSettled(db, [id], 10)).toMatchObject([{ operationId: id }])
+  })
+})
+
+describe('claimSettled', () => {
+  const ids = (found: { operationId: string }[]) => found.map(({ operationId: id }) => id)
+  const settled = async () => {
+    const { id } = await insert()
+    await markAwaited(db, id, 'outcome')
+    await set(id, confirmed)
+    return id
+  }
+
+  test('finds what is awaited and settled, nothing else, once in five seconds', async () => {
+    const id = await settled()
+    const open = await insert()
+    await markAwaited(db, open.id, 'outcome')
+    const { id: unmarked } = await insert(confirmed)
+    const all = [id, open.id, unmarked]
+    expect(ids(await claimSettled(db, all, 10))).toEqual([id])
+    expect(await claimSettled(db, all, 10)).toEqual([])
+    await awaited(id).update({ notify_at: new Date() })
+    expect(ids(await claimSettled(db, null, 100))).toContain(id)
+  })
+
+  test('waits longer each time', async () => {
+    const id = await settled()
+    const pauses: number[] = []
+    for (let i = 0; i < 4; i++) {
+      await claimSettled(db, [id], 10)
+      const [row] = await awaited(id).select<{ notify_at: Date }[]>('notify_at')
+      pauses.push(Math.round((Number(row?.notify_at) - Date.now()) / 1_000))
+      await awaited(id).update({ notify_at: new Date(0) })
+    }
+    expect(pauses).toEqual([5, 10, 20, 40])
+  })
+
+  test('takes no more than asked for, and none that another worker has just claimed', async () => {
+    const all = await Promise.all([1, 2, 3].map(settled))
+    const [first, second] = await Promise.all([claimSettled(db, all, 2), claimSettled(db, all, 2)])
+    expect([...ids(first ?? []), ...ids(second ?? [])].sort()).toEqual([...all].sort())
+  })
+
+  test('a mark that was made again since it was claimed stays', async () => {
+    const id = await settled()
+    const claimed = await claimSettled(db, [id], 10)
+    await set(id, { state: 'queued', success: null, ...outOfBlock })
+    await markAwaited(db, id, 'outcome')
+    await deleteAwaited(db, claimed)
+    expect(await awaited(id)).toHaveLength(1)
+    await set(id, confirmed)
+    await deleteAwaited(db, await claimSettled(db, [id], 10))
+    expect(await awaited(id)).toEqual([])
+  })
+})
+
+const outOfBlock = { block_number: null, block_hash: null, tx_hash: null, log_index: null }
