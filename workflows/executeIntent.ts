@@ -6,22 +6,14 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow'
-import { executeStep, type Surroundings } from './executeStep.js'
+import { executeStep, type IntentInput, type Surroundings } from './executeStep.js'
 import { createUntilSettled } from './untilSettled.js'
 import { createView } from './view.js'
 import { isTerminal, type ExecutionPlan, type IntentStatus, type Step } from '../domain/intent.js'
 import type { Activities } from '../activities/index.js'
-import type { Fault } from '../domain/simulate.js'
 
-export type ExecuteIntentInput = {
-  intentId: string
-  accountId: string
-  walletId: string
-  /** Absent when no chain answered at creation: planned here then. */
-  plan?: ExecutionPlan
-  /** A failure that the caller asked for. */
-  simulate?: Fault
-}
+/** `plan`: absent when no chain answered at creation: planned here then. */
+export type ExecuteIntentInput = IntentInput & { plan?: ExecutionPlan }
 
 const { planIntent } = proxyActivities<Activities>({
   startToCloseTimeout: '20s',

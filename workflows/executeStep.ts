@@ -3,8 +3,8 @@ import { summaryOf } from './details.js'
 import { feederOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent.js'
 import type { Activities } from '../activities/index.js'
 import type { StepResult } from '../activities/step.js'
+import type { Fault } from '../domain/simulate.js'
 import type { Unsettled } from '../domain/hold.js'
-import type { ExecuteIntentInput } from './executeIntent.js'
 import type { UntilSettled } from './untilSettled.js'
 import type { IntentView } from './view.js'
 
@@ -20,6 +20,13 @@ const steps = proxyActivities<
 /** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
 const STEP_DEADLINE_MS = 24 * 3_600_000
 
+/** The intent of a step. `simulate`: a failure that the caller asked for. */
+export type IntentInput = {
+  intentId: string
+  accountId: string
+  walletId: string
+  simulate?: Fault
+}
 export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
 
 /**
@@ -28,7 +35,7 @@ export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
  * @returns Whether it has completed the intent, as the last step does.
  */
 export async function executeStep(
-  input: ExecuteIntentInput,
+  input: IntentInput,
   { plan, step }: { plan: ExecutionPlan; step: Step },
   { view, untilSettled }: Surroundings,
 ): Promise<boolean> {
@@ -77,7 +84,7 @@ export async function executeStep(
 }
 
 /** What all activities of a step receive. */
-function sharedBy(input: ExecuteIntentInput, plan: ExecutionPlan, step: Step) {
+function sharedBy(input: IntentInput, plan: ExecutionPlan, step: Step) {
   const { intentId, accountId, walletId, simulate } = input
   const feeder = feederOf(plan, step)
   const isLast = step === plan.steps.at(-1)

@@ -37,6 +37,7 @@ export function createView(plan: ExecutionPlan | undefined) {
   const goOn = () => {
     delete view.waitsFor
     list(undefined)
+    show()
   }
 
   setHandler(progressQuery, () => toProgress(view, status))
@@ -60,26 +61,18 @@ export function createView(plan: ExecutionPlan | undefined) {
       show()
     },
     /** What the current step waited for is over. */
-    goOn(): void {
-      goOn()
-      show()
-    },
+    goOn,
     mark(mark: Mark): void {
-      goOn()
       view.marks.push(mark)
-      show()
+      goOn()
     },
     end(ended: IntentStatus, failure?: { code: string; message: string }): void {
       status = ended
+      const told = failure?.code === 'CANCELLED' ? 'cancelled' : ended
+      if (failure) upsertSearchAttributes(failed(told, failure.code))
+      const why = failure && told !== 'cancelled' ? ` (${failure.code}): ${failure.message}` : ''
+      view.end = `${told}${why}`
       goOn()
-      const isCancelled = failure?.code === 'CANCELLED'
-      if (failure) upsertSearchAttributes(failed(isCancelled ? 'cancelled' : ended, failure.code))
-      view.end = !failure
-        ? ended
-        : isCancelled
-          ? 'cancelled'
-          : `failed (${failure.code}): ${failure.message}`
-      show()
     },
   }
 }

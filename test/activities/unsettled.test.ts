@@ -38,10 +38,13 @@ afterAll(async () => {
   await database?.drop()
 })
 
-async function insert(values: Record<string, unknown> = {}) {
+async function insert(
+  values: Record<string, unknown> = {},
+  kind: 'deposit' | 'bridge' = 'deposit',
+) {
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
-  const id = operationId(intentId, 1, String(values.kind ?? 'deposit') as 'deposit')
-  await insertTestOperation(database.db, wallet, intentId, { id, ...values })
+  const id = operationId(intentId, 1, kind)
+  await insertTestOperation(database.db, wallet, intentId, { id, kind, ...values })
   return { id, intentId }
 }
 const set = (id: string, values: object) => database.db('operation').where({ id }).update(values)
@@ -142,7 +145,7 @@ describe('markAwaited', () => {
   })
 
   test('of a burn while it is not attested', async () => {
-    const { id } = await insert({ kind: 'bridge', ...confirmed })
+    const { id } = await insert(confirmed, 'bridge')
     await database.db('burn').insert({ operation_id: id, source_domain: 3, destination_block: 0 })
     expect(await markAwaited(db, id, 'attestation')).toBe(true)
     expect(await claimSettled(db, [id], 10)).toEqual([])

@@ -103,8 +103,7 @@ export async function createBridgeWorld(
 
   const stopping = new AbortController()
   const listener = listenToOperations(database.urlAs('steward_worker'), stopping.signal)
-  const wakeStep = () => Promise.resolve()
-  const watching = { db: workerDb, listener, stopping: stopping.signal, wakeStep }
+  const watching = { db: workerDb, listener, stopping: stopping.signal }
   const tools: Tools = {
     ...{ db: workerDb, chains, registry, outcomes: watchOutcomes(watching) },
     ...{ bridgeGiveUpMs: options.bridgeGiveUpMs ?? 72 * 3_600_000, stopping: stopping.signal },
