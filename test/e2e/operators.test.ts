@@ -114,7 +114,7 @@ describe('what holds an intent up is what its workflow says', () => {
     await stopWork(world.db, target, { by: 'alice', why: 'a market looks odd' })
     world.signal('signer', 'SIGCONT')
     const paused = await untilHeld(id, 'PAUSED', 'PAUSED')
-    expect(paused.details).toMatch(/^\*\*Held up\*\* since .*by alice: a market looks odd/)
+    expect(paused.details).toMatch(/^\*\*Waits\*\* since .*by alice: a market looks odd/)
     expect(paused.attributes).toMatchObject({ WaitingFor: ['PAUSED'], SourceChain: arbitrum })
     await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
     expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })

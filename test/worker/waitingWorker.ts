@@ -1,0 +1,38 @@
+/** A worker of its own, to be killed: it serves intents, signals what settles, and sweeps each second. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { createActivities } from '../../activities/index.js'
+import { createRegistry } from '../../chains/registry.js'
+import { connect } from '../../db/connection/connect.js'
+import { listenToOperations } from '../../db/connection/listen.js'
+import { watchOutcomes } from '../../lanes/watching.js'
+import { createLog } from '../../log.js'
+import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
+import { notifyWorkflows, signalSettled } from '../../worker/notify.js'
+// Sets how much the SDK logs.
+import '../support/temporal/temporal.js'
+import type { Tools } from '../../activities/step.js'
+
+const [databaseUrl = '', address = '', codePath = ''] = process.argv.slice(2)
+
+const { signal: stopping } = new AbortController()
+const db = connect(databaseUrl, 5)
+const listener = listenToOperations(databaseUrl, stopping)
+const outcomes = watchOutcomes({ db, listener, stopping })
+const client = connectTemporal(address, 'default')
+const log = createLog('worker', 'error')
+const notifying = { db, client, log, stopping }
+
+const tools = { db, outcomes, registry: createRegistry('testnet'), stopping, slotMs: 500 }
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address }),
+  taskQueue: TASK_QUEUE,
+  workflowBundle: { codePath },
+  activities: createActivities(tools as unknown as Tools),
+})
+void notifyWorkflows(notifying, listener)
+void worker.run()
+for (;;) {
+  await signalSettled(notifying, null)
+  await sleep(1_000)
+}
