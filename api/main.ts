@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connectChains } from '../chains/connect.js'
-import { hashQuickly } from '../chains/keccak.js'
 import { createPasswords } from './http/passwords.js'
 import { createRequestLog } from './http/requestLog.js'
 import { createShield } from './http/shield.js'
@@ -19,7 +18,6 @@ import { createApiServer, drain } from './server.js'
 const config = loadConfig('api', process.env)
 const log = createLog('api', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

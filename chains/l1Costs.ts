@@ -1,6 +1,6 @@
 import { Interface, dataLength } from 'ethers'
 import { divideUp } from '../domain/money.js'
-import { share } from '../share.js'
+import { createCache } from '../cache.js'
 import { readContract, type BlockRef } from './read.js'
 import { shareAtBlock } from './shareAtBlock.js'
 import type { ChainClient } from './connect.js'
@@ -49,9 +49,12 @@ async function askL1Price(client: ChainClient, { block }: { block: BlockRef }): 
 }
 
 /** The price of data on L1, at most 5 seconds old. Asked together with other contracts. */
-export const readL1Price = share((client: ChainClient) => askL1Price(client, { block: 'latest' }), {
-  ttlMs: PRICE_TTL_MS,
-})
+export const readL1Price = createCache(
+  (client: ChainClient) => askL1Price(client, { block: 'latest' }),
+  {
+    ttlMs: PRICE_TTL_MS,
+  },
+)
 
 /** The same as the chain has it at a block. */
 export const readL1PriceAt = shareAtBlock(askL1Price)

@@ -1,12 +1,12 @@
 import { Interface } from 'ethers'
 import { largest, smallest } from '../domain/money.js'
-import { share } from '../share.js'
+import { createCache } from '../cache.js'
 import { didAnswer, disabledBecause, type ChainClient } from './connect.js'
 import { readBlock, readContract, type BlockRef } from './read.js'
 import { shareAtBlock } from './shareAtBlock.js'
 
-/** Gas costs are told to a tenth of a cent: a price a minute old is good enough. */
-const PRICE_TTL_MS = 60_000
+/** Gas costs are told to a tenth of a cent, and tips are bounded: what is a minute old is good enough. */
+const TTL_MS = 60_000
 
 /** @see https://docs.chain.link/data-feeds/api-reference */
 export const priceFeed = new Interface([
@@ -24,18 +24,15 @@ async function askEthPrice(client: ChainClient, { block }: Omit<Place, 'client'>
 }
 
 /** USD per ETH with 8 decimals, from the chain's Chainlink feed, at most a minute old. */
-export const readEthPrice = share(
+export const readEthPrice = createCache(
   (client: ChainClient) => askEthPrice(client, { block: 'latest' }),
-  { ttlMs: PRICE_TTL_MS },
+  { ttlMs: TTL_MS },
 )
 
 const readEthPriceAt = shareAtBlock(askEthPrice)
 
-/** What blocks were filled with changes slower. */
-const TIP_TTL_MS = 5_000
-
-/** Wei per unit of gas for the block producer, as the node suggests it within the chain's bounds, at most 5 seconds old. */
-export const readTip = share(
+/** Wei per unit of gas for the block producer, as the node suggests it within the chain's bounds, at most a minute old. */
+export const readTip = createCache(
   async ({ chain, send }: ChainClient): Promise<bigint> => {
     const { lowest, highest } = chain.tipWei
     if (lowest === highest) return lowest
@@ -48,29 +45,23 @@ export const readTip = share(
       throw error
     }
   },
-  { ttlMs: TIP_TTL_MS },
+  { ttlMs: TTL_MS },
 )
 
-/** What is estimated is spent a while later, over a bridge a quarter of an hour, and the tip is the lesser part of it. */
-const USUAL_TIP_TTL_MS = 5 * 60_000
-const BASE_FEE_TTL_MS = 60_000
-
-const readUsualTip = share((client: ChainClient) => readTip(client), { ttlMs: USUAL_TIP_TTL_MS })
-
-const readHeadsBaseFee = share(
+const readHeadsBaseFee = createCache(
   async (client: ChainClient) => (await readBlock(client, 'latest'))?.baseFeeWei ?? 0n,
-  { ttlMs: BASE_FEE_TTL_MS },
+  { ttlMs: TTL_MS },
 )
 
 /**
- * Wei per unit of gas, tip included: for estimates. Who signs asks for what holds now. The tip is at most five minutes old.
+ * Wei per unit of gas, tip included: for estimates.
  *
  * @param baseFeeWei - Of the block that counts. Absent: that of the head, at most a minute old.
  */
 export async function readGasPrice(client: ChainClient, baseFeeWei?: bigint): Promise<bigint> {
   const [feeWei, tipWei] = await Promise.all([
     baseFeeWei ?? readHeadsBaseFee(client),
-    readUsualTip(client),
+    readTip(client),
   ])
   return feeWei + tipWei
 }

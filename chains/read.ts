@@ -1,6 +1,5 @@
 import { Interface, toQuantity, type Result } from 'ethers'
 import { ServiceError } from '../domain/errors.js'
-import { word } from './abi.js'
 import { MULTICALL_ADDRESS, callTogether } from './multicall.js'
 import type { ChainClient } from './connect.js'
 
@@ -85,34 +84,21 @@ function unreadable(
   )
 }
 
-/** Of 32 bytes with `0x`. */
-const WORD_LENGTH = 66
-
-/** A question to a contract, encoded, and the name of its function. */
-type WordCall = { to: string; name: string; data: string; block?: BlockRef }
-
-/**
- * The number that a contract's view function returns. For what is asked often: no coder for any shape stands between.
- *
- * @throws {ServiceError} RPC_ERROR, as of `readContract`.
- */
-export async function readWord(client: ChainClient, call: WordCall): Promise<bigint> {
-  const { to, name, data, block = 'latest' } = call
-  const answer = await callTogether(client, { to, data }, blockParameter(block))
-  if (answer.length >= WORD_LENGTH) return BigInt(answer.slice(0, WORD_LENGTH))
-  throw unreadable(client, { to, name, answer })
-}
-
-/** Of `balanceOf(address)`. */
-const BALANCE_OF = '0x70a08231'
+const token = new Interface(['function balanceOf(address) view returns (uint256)'])
 
 /** Balance of a token in base units. */
-export function readBalance(
+export async function readBalance(
   client: ChainClient,
   { token: to, owner, block = 'latest' }: { token: string; owner: string; block?: BlockRef },
 ): Promise<bigint> {
-  const data = BALANCE_OF + word(owner).hex
-  return readWord(client, { to, name: 'balanceOf', data, block })
+  const [units] = await readContract(client, {
+    to,
+    abi: token,
+    name: 'balanceOf',
+    args: [owner],
+    block,
+  })
+  return units as bigint
 }
 
 const multicall = new Interface(['function getBlockNumber() view returns (uint256)'])

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import pc from 'picocolors'
-import { hashQuickly } from '../chains/keccak.js'
 import { chainNames, type ChainName } from '../chains/registry.js'
 import { sayFacts } from './banner.js'
 import { runDemo } from './demoStory.js'
@@ -37,7 +36,6 @@ const IMPATIENCE_MS = 1_000
 const LAUNCHER_CHECK_MS = 500
 
 async function main(): Promise<void> {
-  await hashQuickly()
   const options = parseOptions(process.argv.slice(2))
   const home = openHome(process.env)
   makeFolders(home)

@@ -1,5 +1,4 @@
 import { connectChains } from '../chains/connect.js'
-import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -14,7 +13,6 @@ import { driveChain } from './driver.js'
 const config = loadConfig('lanes', process.env)
 const log = createLog('lanes', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

@@ -118,7 +118,7 @@ function keep(
 
 const measuredGas = (log: Log) => ({
   logIndex: log.logIndex,
-  gasUsed: readExecuted(log)?.gasUsed ?? 0n,
+  gasUsed: readExecuted(log).gasUsed,
 })
 
 const isDirectOutcome = (chain: Chain) => (log: Log) => {

@@ -71,9 +71,7 @@ export type OutcomeLog = {
 /** Reads a log as an outcome; undefined for a log that only looks like one. */
 export function readOutcome(chain: Chain, log: Log): OutcomeLog | undefined {
   if (isUserOperationEvent(log)) {
-    const executed = readExecuted(log)
-    if (!executed) return undefined
-    const { key, sender, success } = executed
+    const { key, sender, success } = readExecuted(log)
     return { source: 'userOperation', key, actor: sender, success, log }
   }
   if (isAuthorization(chain, log)) {

@@ -1,7 +1,6 @@
 import { Interface } from 'ethers'
-import { readContract, readWord, type BlockRef } from '../chains/read.js'
+import { readContract, type BlockRef } from '../chains/read.js'
 import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { callEncoder, word } from '../chains/abi.js'
 import { allBridges } from './bridges/bridges.js'
 import { entryPoint } from './userOperation.js'
 import type { ChainClient } from '../chains/connect.js'
@@ -10,8 +9,6 @@ import type { Expected } from './outcomes.js'
 const token = new Interface([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ])
-
-const getNonce = callEncoder(entryPoint, 'getNonce')
 
 /** A nonce of the EntryPoint is a key, and below it how often that was used. */
 const COUNT_BITS = 64
@@ -38,7 +35,8 @@ export async function isKeySpent(
     const call = { to, abi: token, name: 'authorizationState', args: [treasury, chainKey] }
     return (await readContract(client, call))[0] === true
   }
-  const data = getNonce([word(wallet), word(chainKey)])
-  const call = { to: ENTRY_POINT_ADDRESS, name: 'getNonce', data, block }
-  return BigInt.asUintN(COUNT_BITS, await readWord(client, call)) > 0n
+  const to = ENTRY_POINT_ADDRESS
+  const call = { to, abi: entryPoint, name: 'getNonce', args: [wallet, chainKey], block }
+  const [nonce] = await readContract(client, call)
+  return BigInt.asUintN(COUNT_BITS, nonce as bigint) > 0n
 }

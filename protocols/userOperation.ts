@@ -1,6 +1,5 @@
-import { Interface, TypedDataEncoder, id, keccak256, toBeHex } from 'ethers'
+import { Interface, TypedDataEncoder, toBeHex } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../chains/registry.js'
-import { bytes, callEncoder, list, toBytes, tuple, word, type Encoded } from '../chains/abi.js'
 import type { Call } from '../domain/operation.js'
 
 /** @see https://github.com/eth-infinitism/account-abstraction/blob/v0.8.0/contracts/core/EntryPoint.sol */
@@ -46,20 +45,8 @@ const AUTHORIZATION_GAS = 25_000n
 
 const nonceOf = (key: string) => `${key}${'0'.repeat(16)}`
 
-const handleOps = callEncoder(entryPoint, 'handleOps')
-const executeBatch = callEncoder(delegate, 'executeBatch')
-
-/** By the calls themselves: what is simulated is what is signed. */
-const batches = new WeakMap<Call[], string>()
-
-export function encodeBatch(calls: Call[]): string {
-  const known = batches.get(calls)
-  if (known !== undefined) return known
-  const targets = calls.map(({ to, data }) => tuple([word(to), word(0n), bytes(data)]))
-  const batch = executeBatch([list(targets)])
-  batches.set(calls, batch)
-  return batch
-}
+export const encodeBatch = (calls: Call[]): string =>
+  delegate.encodeFunctionData('executeBatch', [calls.map(({ to, data }) => [to, 0n, data])])
 
 /** Calls of a wallet under one key, and the gas that they may use. */
 type Execution = { sender: string; key: string; calls: Call[]; callGas: bigint }
@@ -109,81 +96,35 @@ const domainOf = (chainId: number) => {
   return { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
 }
 
-/** Of each user operation only its own fields are left to hash. */
-const typeHash = id(TypedDataEncoder.from(typedFields).encodeType('PackedUserOperation'))
-const delegateHash = keccak256(DELEGATE_ADDRESS)
-const domainHashes = new Map<number, string>()
-
-/**
- * What the wallet of a user operation signs: the hash of its EIP-712 data.
- *
- * @see https://eips.ethereum.org/EIPS/eip-712
- */
+/** What the wallet of a user operation signs: the hash of its EIP-712 data. */
 export function hashUserOperation(
   chainId: number,
   operation: Omit<UserOperation, 'signature'>,
 ): string {
-  const domainHash = domainHashes.get(chainId) ?? TypedDataEncoder.hashDomain(domainOf(chainId))
-  domainHashes.set(chainId, domainHash)
-  const { sender, nonce, callData, paymasterAndData } = operation
-  const { accountGasLimits, preVerificationGas, gasFees } = operation
-  const fields = tuple([
-    ...[typeHash, sender, nonce, delegateHash, hashHex(callData)].map(word),
-    ...[accountGasLimits, preVerificationGas, gasFees, hashHex(paymasterAndData)].map(word),
-  ])
-  return hashHex(`0x1901${domainHash.slice(2)}${hashHex(`0x${fields.hex}`).slice(2)}`)
+  const { domain, types, message } = typedUserOperation(chainId, operation)
+  return TypedDataEncoder.hash(domain, types, message)
 }
 
-const hashHex = (hex: string) => keccak256(toBytes(hex))
-
 export const encodeBundle = (operations: UserOperation[], beneficiary: string) =>
-  handleOps([list(operations.map(encodeOperation)), word(beneficiary)])
-
-const encodeOperation = (operation: UserOperation): Encoded =>
-  tuple([
-    word(operation.sender),
-    word(operation.nonce),
-    bytes(operation.initCode),
-    bytes(operation.callData),
-    word(operation.accountGasLimits),
-    word(operation.preVerificationGas),
-    word(operation.gasFees),
-    bytes(operation.paymasterAndData),
-    bytes(operation.signature),
-  ])
+  entryPoint.encodeFunctionData('handleOps', [operations, beneficiary])
 
 /** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */
 type Executed = { sender: string; key: string; success: boolean; gasUsed: bigint }
 
-/** Nonce, success, cost, gas used: a word each. */
-const EXECUTED_WORDS = 4
+/** Low bits of a nonce: how often its key was used. */
+const COUNT_BITS = 64n
+const KEY_BYTES = 24
 
-/**
- * Reads the log of a `UserOperationEvent`, whose topics are its name, hash, sender and paymaster. Each log is read
- * once, however many operations of its transaction ask.
- *
- * @returns Undefined for a log of another shape.
- */
-export function readExecuted(log: { topics: string[]; data: string }): Executed | undefined {
-  const known = executedIn.get(log)
-  if (known) return known
-  const { topics, data } = log
-  const hex = data.toLowerCase()
-  const words = /^0x(?:[0-9a-f]{64})*$/.test(hex) ? (hex.slice(2).match(/.{64}/g) ?? []) : []
-  const [nonce, success, , gasUsed] = words
-  const sender = topics[2]?.slice(-40)
-  if (words.length !== EXECUTED_WORDS || !nonce || !success || !gasUsed || !sender) return undefined
-  const executed = {
-    sender: `0x${sender}`,
-    key: `0x${nonce.slice(0, 48)}`,
-    success: BigInt(`0x${success}`) === 1n,
-    gasUsed: BigInt(`0x${gasUsed}`),
+/** Reads the log of a `UserOperationEvent`. */
+export function readExecuted({ topics, data }: { topics: string[]; data: string }): Executed {
+  const args = entryPoint.decodeEventLog('UserOperationEvent', data, topics)
+  return {
+    sender: String(args.sender),
+    key: toBeHex((args.nonce as bigint) >> COUNT_BITS, KEY_BYTES),
+    success: args.success === true,
+    gasUsed: args.actualGasUsed as bigint,
   }
-  executedIn.set(log, executed)
-  return executed
 }
-
-const executedIn = new WeakMap<object, Executed>()
 
 /** Gas of the execution of one user operation as the bundle's limit counts it. */
 export const bundledGas = (callGas: bigint) =>

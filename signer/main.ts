@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { connectChains } from '../chains/connect.js'
-import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -17,7 +16,6 @@ import { createLog } from '../log.js'
 const config = loadConfig('signer', process.env)
 const log = createLog('signer', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-await hashQuickly()
 
 const registry = createRegistry(config.NETWORK, config.DEVNET_FILE)
 const chains = connectChains(registry, config.rpcUrls, log)

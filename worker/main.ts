@@ -3,7 +3,6 @@ import { Runtime, type NativeConnection, type WorkerDeploymentOptions } from '@t
 import type { VersioningBehavior } from '@temporalio/common'
 import { createActivities } from '../activities/index.js'
 import { connectChains } from '../chains/connect.js'
-import { hashQuickly } from '../chains/keccak.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
@@ -52,7 +51,6 @@ const SESSIONS = 12
 const config = loadConfig('worker', process.env)
 const log = createLog('worker', config.LOG_LEVEL)
 const { stopping, onStop, ready } = superviseProcess(log)
-await hashQuickly()
 const temporalLog = createTemporalLog(log)
 Runtime.install({ logger: temporalLog, telemetryOptions, shutdownSignals: [] })
 

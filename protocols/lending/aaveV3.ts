@@ -1,5 +1,4 @@
 import { Interface, MaxUint256, getAddress } from 'ethers'
-import { callEncoder, word } from '../../chains/abi.js'
 import { readBalance, readContract } from '../../chains/read.js'
 import { SECONDS_PER_YEAR, checkedApy } from './apy.js'
 import { encodeApprove } from '../approve.js'
@@ -36,8 +35,6 @@ const pool = new Interface([
   `event Withdraw(address indexed reserve, address indexed user, address indexed to,
     uint256 amount)`,
 ])
-
-const supply = callEncoder(pool, 'supply')
 
 const token = new Interface(['function totalSupply() view returns (uint256)'])
 
@@ -81,7 +78,7 @@ export const aaveV3: LendingProtocol = {
 
   encodeDeposit(market, wallet, units) {
     const { address: to, underlying } = market
-    const data = supply([word(underlying), word(units), word(wallet), word(0n)])
+    const data = pool.encodeFunctionData('supply', [underlying, units, wallet, 0])
     return [encodeApprove(underlying, to, units), { to, data }]
   },
 

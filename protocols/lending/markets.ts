@@ -3,6 +3,7 @@ import { compoundV3 } from './compoundV3.js'
 import { erc4626 } from './erc4626.js'
 import type { LendingProtocol } from './lending.js'
 import { disabledBecause, type ChainClient } from '../../chains/connect.js'
+import { createCache } from '../../cache.js'
 import { shareAtBlock } from '../../chains/shareAtBlock.js'
 import { tokensOf, type Chain, type Market } from '../../chains/registry.js'
 import { isProven } from '../../domain/capability.js'
@@ -49,6 +50,14 @@ export async function readRates(client: ChainClient, block: BlockRef = 'latest')
   const offered = client.chain.markets.filter((market) => !disabledMarket(client, market))
   return Promise.all(offered.map((market) => readRate(client, { market, block })))
 }
+
+/** Rates move with each deposit of anybody, but by little. */
+const RATES_TTL_MS = 5_000
+
+/** The rates of a chain, at most five seconds old. However many ask, the chain is asked once. */
+export const readSharedRates = createCache((client: ChainClient) => readRates(client), {
+  ttlMs: RATES_TTL_MS,
+})
 
 const readRate = shareAtBlock(
   async (client, { market, block }: { market: Market; block: BlockRef }): Promise<Rate> => {

@@ -1,6 +1,5 @@
 import { Interface, zeroPadValue } from 'ethers'
 import { isSameAddress } from '../../../chains/address.js'
-import { bytes, callEncoder } from '../../../chains/abi.js'
 import { readContract, type Log, type LogFilter } from '../../../chains/read.js'
 import { encodeApprove } from '../../approve.js'
 import { sumEvents, topicOf } from '../../events.js'
@@ -30,8 +29,6 @@ const messageTransmitter = new Interface([
 
 const MINT_TOPIC = topicOf(messageTransmitter, 'MessageReceived')
 const SENT_TOPIC = topicOf(messageTransmitter, 'MessageSent')
-
-const receiveMessage = callEncoder(messageTransmitter, 'receiveMessage')
 
 /** Anybody may mint. */
 const ANY_CALLER = zeroPadValue('0x', 32)
@@ -68,7 +65,7 @@ export const encodeMint = (
   { message, attestation }: { message: string; attestation: string },
 ): Call => ({
   to: cctp.messageTransmitter,
-  data: receiveMessage([bytes(message), bytes(attestation)]),
+  data: messageTransmitter.encodeFunctionData('receiveMessage', [message, attestation]),
 })
 
 export async function isMinted(client: ChainClient, nonce: string): Promise<boolean> {
