@@ -15,53 +15,38 @@ export function encodeTogether(calls: Call[]): Call {
 
 /** Nodes bound the gas of one eth_call. */
 const MAX_CALLS = 100
-/** Longer nobody waits for an answer that is not his: it may never come. */
-const PATIENCE_MS = 20
 
 type Call = { to: string; data: string }
 type Waiting = { call: Call; resolve(returned: string): void; reject(error: unknown): void }
 
-/** What is asked of one chain at one block: what has not gone out yet, and how much is under way. */
-type Line = { waiting: Waiting[]; underWay: number; timer?: NodeJS.Timeout }
-
-const linesOf = new WeakMap<ChainClient, Map<string, Line>>()
+/** What is asked of a chain at a block in this turn of the event loop. */
+const waitingOf = new WeakMap<ChainClient, Map<string, Waiting[]>>()
 
 /**
  * Calls a contract. What one chain is asked at one block in the same turn of the event loop goes out as one
- * eth_call, and what comes while one is under way shares the next, so that load makes them larger instead of more;
- * a call that reverts fails alone. The contract may see Multicall3 as its caller.
+ * eth_call: a lend takes about 10 calls of the node in place of 30. A call that reverts fails alone. The contract may
+ * see Multicall3 as its caller.
  *
  * @param block - As JSON-RPC takes it.
  * @returns What the contract returned: `0x` where there is none.
  * @throws {ServiceError} RPC_ERROR.
  */
 export function callTogether(client: ChainClient, call: Call, block: unknown): Promise<string> {
-  const lines = linesOf.get(client) ?? new Map<string, Line>()
-  linesOf.set(client, lines)
+  const blocks = waitingOf.get(client) ?? new Map<string, Waiting[]>()
+  waitingOf.set(client, blocks)
   const key = JSON.stringify(block)
-  const line = lines.get(key) ?? { waiting: [], underWay: 0 }
-  lines.set(key, line)
-  const sendWaiting = () => {
-    clearTimeout(line.timer)
-    const waiting = line.waiting.splice(0)
-    for (let i = 0; i < waiting.length; i += MAX_CALLS) {
-      line.underWay += 1
-      void answerAll(client, waiting.slice(i, i + MAX_CALLS), block).finally(() => {
-        line.underWay -= 1
-        // After those whom the answer leads to their next question.
-        setImmediate(goOn)
-      })
-    }
-  }
-  const goOn = () => {
-    if (line.waiting.length > 0) sendWaiting()
-    else if (line.underWay === 0) lines.delete(key)
+  const waiting = blocks.get(key) ?? []
+  if (waiting.length === 0) {
+    blocks.set(key, waiting)
+    setImmediate(() => {
+      blocks.delete(key)
+      for (let i = 0; i < waiting.length; i += MAX_CALLS) {
+        void answerAll(client, waiting.slice(i, i + MAX_CALLS), block)
+      }
+    })
   }
   return new Promise((resolve, reject) => {
-    line.waiting.push({ call, resolve, reject })
-    if (line.waiting.length > 1) return
-    if (line.underWay === 0) setImmediate(sendWaiting)
-    else line.timer = setTimeout(sendWaiting, PATIENCE_MS)
+    waiting.push({ call, resolve, reject })
   })
 }
 

@@ -1,20 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ServiceError, invalidRequest } from '../domain/errors.js'
-import { testnetCctp, testnetContracts, type Contracts, type Vault } from './addresses.js'
-import type { BridgeSpeed } from '../domain/intent.js'
+import { testnetCctp, testnetContracts, type Contracts } from './addresses.js'
+import {
+  GWEI,
+  chainFacts,
+  chainNames,
+  finalityBlocks,
+  pricing,
+  testnetExplorers,
+  type ChainName,
+} from './facts.js'
+import type { Cctp, Chain, Market, SwapPool, Token } from './chain.js'
 
 export const networks = ['devnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** Canonical chain names, in the order in which answers list them. */
-export const chainNames = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
-export type ChainName = (typeof chainNames)[number]
-
-/** The part of a variable's name that stands for a chain, e.g. `BASE_SEPOLIA`. */
-export const variableSuffix = (name: ChainName) => name.toUpperCase().replaceAll('-', '_')
-/** Name of the variable that says where a chain's node is. */
-export const rpcVariable = (name: ChainName) => `RPC_URL_${variableSuffix(name)}`
+export {
+  chainFacts,
+  chainNames,
+  pricing,
+  rpcVariable,
+  variableSuffix,
+  type ChainName,
+  type RollupKind,
+} from './facts.js'
+export type { Chain, Market, SwapPool, Token } from './chain.js'
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 
@@ -38,74 +49,6 @@ export type DevnetContracts = z.infer<typeof devnetContracts>
 const devnetFile = z.record(z.enum(chainNames), devnetContracts)
 
 /**
- * An ERC-20 token. `worth`: what one whole token is a promise of; tokens of the same worth are swapped at parity.
- * `eip712` are the name and version of its signing domain (EIP-2612, EIP-3009).
- */
-export type Token = {
-  symbol: string
-  address: string
-  decimals: number
-  worth: 'USD'
-  eip712: { name: string; version: string }
-}
-
-/** A lending market: what can be deposited where. `receiptToken` is what the depositor gets. */
-export type Market = {
-  protocol: 'aave-v3' | 'erc4626' | 'compound-v3'
-  address: string
-  underlying: string
-  receiptToken: string
-  /** Of a vault: the market of Aave in which it lends what it holds. */
-  lendsTo?: Vault['lendsTo']
-  /** Listed without being known to be there: offered where the probe finds it. */
-  isCandidate?: true
-}
-
-/** Circle's bridge: the chain's number in it, and what an attestation of its burns takes, seconds. */
-export type Cctp = {
-  domain: number
-  tokenMessenger: string
-  messageTransmitter: string
-  seconds: Record<BridgeSpeed, [lower: number, upper: number]>
-}
-
-/** The pool of two tokens, by their symbols in any order; `fee` is its tier in millionths. */
-export type SwapPool = { tokens: [string, string]; fee: number }
-
-export type Chain = {
-  name: ChainName
-  alias: string
-  chainId: number
-  usdc: Token
-  /** Tokens beside USDC that a market takes. */
-  otherTokens: Token[]
-  markets: Market[]
-  cctp: Cctp
-  /** Uniswap v3 with QuoterV2 and SwapRouter02, and the one pool of each pair that is traded in. */
-  uniswap?: { factory: string; quoter: string; router: string; pools: SwapPool[] }
-  ethUsdFeed: string
-  /** Blocks on top of and including an operation's own before it counts as confirmed. */
-  confirmations: number
-  /** Blocks below the head that count as final at a node which does not tell. */
-  finalityBlocks: number
-  /** How often the driver asks for a new head while it waits for something that was sent: a share of the block time. */
-  pollMs: number
-  /** A transaction that is not mined so long after it was sent, and so many blocks later, is replaced. */
-  stuckAfter: { seconds: number; blocks: number }
-  /** What a step usually takes here from its start to its confirmation, seconds. */
-  stepSeconds: [lower: number, upper: number]
-  /** How data that it posts on L1 is paid: as gas, or by a fee of its own. Absent: it is no rollup. */
-  rollup?: RollupKind
-  /** Where people look at its transactions, without a slash at the end. Absent: nowhere. */
-  explorer?: string
-  /** Between these the tip is what the node suggests; and the highest total fee per gas the signer accepts, wei. */
-  tipWei: { lowest: bigint; highest: bigint }
-  maxFeeCapWei: bigint
-}
-
-export type RollupKind = 'nitro' | 'op-stack'
-
-/**
  * EntryPoint v0.8 and Simple7702Account v0.8 have the same address on every chain (CREATE2).
  * @see https://github.com/eth-infinitism/account-abstraction/releases/tag/v0.8.0
  */
@@ -116,34 +59,6 @@ export const DELEGATE_CODE_HASH =
   '0xcc7b633aef4b2543cb8f37522adf1a401f910f0f6b2430c1eecc11f401ccfcf3'
 /** EIP-7702: the code of an account that is delegated to it. */
 export const DELEGATED_CODE = `0xef0100${DELEGATE_ADDRESS.slice(2).toLowerCase()}`
-
-/**
- * `domain` is the number of the chain in CCTP, the same on test and main networks. `usdcName` is the name in
- * the signing domain of Circle's USDC there; on main networks it is `USD Coin`.
- * @see https://developers.circle.com/cctp/cctp-supported-blockchains
- * @see https://github.com/coinbase/x402 typescript/packages/mechanisms/evm/src/shared/defaultAssets.ts
- */
-export const chainFacts = {
-  'ethereum-sepolia': { alias: 'ethereum', chainId: 11155111, domain: 0, usdcName: 'USDC' },
-  'arbitrum-sepolia': { alias: 'arbitrum', chainId: 421614, domain: 3, usdcName: 'USD Coin' },
-  'base-sepolia': { alias: 'base', chainId: 84532, domain: 6, usdcName: 'USDC' },
-}
-
-const GWEI = 1_000_000_000n
-
-type Pricing = Pick<Chain, 'rollup' | 'tipWei'>
-
-/**
- * Lowest tips are what passes in a quiet hour. Arbitrum serves in the order of arrival and takes no tip;
- * op-geth suggests 0.001 gwei at least.
- * @see https://docs.arbitrum.io/how-arbitrum-works/deep-dives/gas-and-fees
- * @see https://github.com/ethereum-optimism/op-geth/blob/optimism/eth/gasprice/gasprice.go
- */
-export const pricing: Record<ChainName, Pricing> = {
-  'ethereum-sepolia': { tipWei: { lowest: GWEI / 100n, highest: 5n * GWEI } },
-  'arbitrum-sepolia': { rollup: 'nitro', tipWei: { lowest: 0n, highest: 0n } },
-  'base-sepolia': { rollup: 'op-stack', tipWei: { lowest: GWEI / 1_000n, highest: GWEI / 10n } },
-}
 
 const usdcToken = (contract: string, name: string): Token => ({
   symbol: 'USDC',
@@ -237,28 +152,6 @@ function devnetChain(name: ChainName, contracts: DevnetContracts): Chain {
       stepSeconds: [1, 5],
     },
   )
-}
-
-/**
- * Ethereum finalizes within three epochs of 32 slots of 12 s; a rollup is final with the block of
- * Ethereum that holds its data, which we take to be half an hour: 7,200 blocks of 250 ms, 900 of 2 s.
- * @see https://ethereum.org/developers/docs/consensus-mechanisms/pos/#finality
- */
-const finalityBlocks: Record<ChainName, number> = {
-  'ethereum-sepolia': 96,
-  'arbitrum-sepolia': 7_200,
-  'base-sepolia': 900,
-}
-
-/**
- * @see https://sepolia.etherscan.io
- * @see https://sepolia.arbiscan.io
- * @see https://sepolia.basescan.org
- */
-const testnetExplorers: Record<ChainName, string> = {
-  'ethereum-sepolia': 'https://sepolia.etherscan.io',
-  'arbitrum-sepolia': 'https://sepolia.arbiscan.io',
-  'base-sepolia': 'https://sepolia.basescan.org',
 }
 
 function testnetChain(name: ChainName): Chain {

@@ -3,15 +3,8 @@ import { transactScoped } from '../db/connection/scope.js'
 import { readBookedBlocks } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { isLack } from '../domain/plan/insufficientFunds.js'
-import {
-  needsAll,
-  planFrom,
-  readAhead,
-  readMarket,
-  readNeeded,
-  type MarketTools,
-  type PlanInput,
-} from './market.js'
+import { needsAll, readAhead, readMarket, readNeeded, type MarketTools } from './market.js'
+import { planFrom, type PlanInput } from './plan.js'
 import type { Db } from '../db/connection/connect.js'
 import type { SeenBlock } from '../db/intents/intents.js'
 import type { IntentRequest } from '../domain/intent.js'

@@ -1,5 +1,4 @@
 import { Interface, MaxUint256, Signature, type TypedDataDomain } from 'ethers'
-import { callEncoder, word } from '../chains/abi.js'
 import type { Chain } from '../chains/registry.js'
 import { tokenDomain } from '../chains/tokenDomain.js'
 import type { UserOperation } from '../protocols/userOperation.js'
@@ -29,7 +28,6 @@ export const authorizations = new Interface([
     uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)`,
   'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
 ])
-const transferWithAuthorization = callEncoder(authorizations, 'transferWithAuthorization')
 const transferTypes = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
@@ -75,8 +73,9 @@ export function typedCancellation(
 
 export function encodeTransfer(chain: Chain, { message }: Typed, signature: string): Call {
   const { v, r, s } = Signature.from(signature)
-  const args = [...Object.values(message), BigInt(v), r, s]
-  return { to: chain.usdc.address, data: transferWithAuthorization(args.map(word)) }
+  const args = [...Object.values(message), v, r, s]
+  const data = authorizations.encodeFunctionData('transferWithAuthorization', args)
+  return { to: chain.usdc.address, data }
 }
 
 export function encodeCancellation(chain: Chain, { message }: Typed, signature: string): Call {

@@ -8,7 +8,7 @@ import {
 } from '../chains/registry.js'
 import { ServiceError } from '../domain/errors.js'
 import { explainRevert } from '../protocols/reverts.js'
-import { share } from '../share.js'
+import { createCache } from '../cache.js'
 import type { Round } from './round.js'
 
 /**
@@ -77,16 +77,13 @@ function reasonOf(error: unknown): string {
 }
 
 /** It never changes: the address of the delegate follows from its code. */
-const assertDelegate = share(
-  async ({ chain, send }: ChainClient) => {
-    const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
-    if (keccak256(code) === DELEGATE_CODE_HASH) return
-    // A node that is not in sync, or another chain. Without code every call would seem to succeed.
-    const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
-    throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
-  },
-  { ttlMs: Infinity },
-)
+const assertDelegate = createCache(async ({ chain, send }: ChainClient) => {
+  const code = await send<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
+  if (keccak256(code) === DELEGATE_CODE_HASH) return
+  // A node that is not in sync, or another chain. Without code every call would seem to succeed.
+  const found = code === '0x' ? 'no code' : 'other code than that of Simple7702Account v0.8'
+  throw new ServiceError('RPC_ERROR', `${chain.name} has ${found} at ${DELEGATE_ADDRESS}.`)
+})
 
 /**
  * False only when the wallet's delegation is final. An authorization too many does no harm, so that it is attached as

@@ -1,5 +1,4 @@
-import { Signature, keccak256, type Wallet } from 'ethers'
-import { toBytes } from '../chains/abi.js'
+import { Signature, getBytes, keccak256, type Wallet } from 'ethers'
 import type { Authorization } from './payload.js'
 
 /** What a lane or the treasury is about to sign; amounts in wei. */
@@ -53,6 +52,8 @@ function authorizationFields({ chainId, address, nonce, signature }: Authorizati
   const { yParity, r, s } = Signature.from(signature)
   return [number(chainId), toBytes(address), ...[nonce, yParity, r, s].map(number)]
 }
+
+const toBytes = (hex: string): Buffer => Buffer.from(getBytes(hex))
 
 /** Bytes, or a list of such. @see https://ethereum.org/developers/docs/data-structures-and-encoding/rlp */
 type Item = Buffer | Item[]

@@ -1,4 +1,4 @@
-import { share } from '../share.js'
+import { createCache } from '../cache.js'
 import type { Client } from '@temporalio/client'
 import type { Progress } from '../domain/intent.js'
 
@@ -16,5 +16,7 @@ export function createProgressReader(client: Client): ReadProgress {
     client.withDeadline(Date.now() + QUERY_MS, () =>
       client.workflow.getHandle(intentId).query<Progress>('progress'),
     )
-  return share((intentId) => query(intentId).catch(() => undefined), { ttlMs: PROGRESS_TTL_MS })
+  return createCache((intentId) => query(intentId).catch(() => undefined), {
+    ttlMs: PROGRESS_TTL_MS,
+  })
 }

@@ -142,30 +142,6 @@ describe('what is asked together', () => {
     expect(calls).toHaveLength(3)
   })
 
-  test('is asked together by those who come while an answer is under way', async () => {
-    let release = () => {}
-    const held = new Promise<void>((resolve) => (release = resolve))
-    proxy.set(async ({ method, params }) => {
-      if (method !== 'eth_call') return undefined
-      calls.push((params as [{ to: string }])[0])
-      if (calls.length === 1) await held
-      return undefined
-    })
-    const first = ask(token)
-    while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve))
-    const owners = Array.from({ length: 30 }, (_, i) => toBeHex(i + 1, 20))
-    const others = owners.map(async (owner, i) => {
-      for (let turn = 0; turn < i; turn++) await new Promise((resolve) => setImmediate(resolve))
-      return readBalance(client, { token, owner })
-    })
-    // They do not wait for the first one, which may never be answered.
-    expect(new Set(await Promise.all(others))).toEqual(new Set([42n]))
-    // How many share a call is the node's speed; alone each of them would make one.
-    expect(calls.length).toBeLessThan(owners.length)
-    release()
-    expect(await first).toBe(42n)
-  })
-
   test('error: RPC_ERROR for all when the node does not answer', async () => {
     proxy.set(({ method }) => (method === 'eth_call' ? 'http500' : undefined))
     const errors = await Promise.all([failure(ask(token)), failure(ask(at('1')))])

@@ -6,12 +6,8 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { devnetTerms } from '../../devnet/chains.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { planOnceBooked } from '../../planning/booking.js'
-import {
-  planWithReservations,
-  readMarket,
-  type MarketSnapshot,
-  type PlanInput,
-} from '../../planning/market.js'
+import { readMarket, type MarketSnapshot } from '../../planning/market.js'
+import { planWithReservations, type PlanInput } from '../../planning/plan.js'
 import { insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { startChains, type TestChains } from './chains.js'

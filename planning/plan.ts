@@ -1,0 +1,194 @@
+import { ServiceError, invalidRequest } from '../domain/errors.js'
+import { planIntent } from '../domain/plan/planIntent.js'
+import { assetOf } from '../protocols/lending/markets.js'
+import {
+  allDisabled,
+  assertEnabled,
+  chainsNamedBy,
+  explainRefusal,
+  listDisabled,
+} from './disabled.js'
+import { tellHeld } from './held.js'
+import { needs, type ChainSnapshot, type MarketSnapshot } from './market.js'
+import { toPausedChain } from './paused.js'
+import { readClaimed, type Claimed } from './reserved.js'
+import { planWithinRooms } from './rooms.js'
+import { mayNeedUnread } from './routes.js'
+import { findToken } from '../chains/registry.js'
+import type { ChainClient } from '../chains/connect.js'
+import type { Db } from '../db/connection/connect.js'
+import type { SeenBlock } from '../db/intents/intents.js'
+import type { ExecutionPlan, IntentRequest } from '../domain/intent.js'
+import type { ChainState, MarketState, PositionState } from '../domain/plan/market.js'
+
+/**
+ * What was asked for, and what the chains and the bridge said. `seen`: heads at which money is that the booked
+ * blocks do not show.
+ */
+export type PlanInput = { request: IntentRequest; market: MarketSnapshot; seen?: SeenBlock[] }
+
+/**
+ * Plans a request with what is left after the reservations. The caller holds the wallet's row, so that
+ * two intents never count on the same money.
+ *
+ * @throws {ServiceError} INSUFFICIENT_FUNDS or INVALID_REQUEST as `planIntent` says, or with the reason
+ *   `market_busy` while another intent takes everything out of a market of the plan; RPC_ERROR when a
+ *   chain that is silent, or a bridge that was never read, might hold the answer; UNAVAILABLE with the reason
+ *   `capability_disabled`.
+ */
+export async function planWithReservations(
+  trx: Db,
+  walletId: string,
+  { request, market }: PlanInput,
+): Promise<ExecutionPlan> {
+  assertEnabled(request, market.clients)
+  const claimed = await readClaimedOf(trx, walletId, { request, market })
+  const known = { ...market, ...dropReorganised(market, claimed) }
+  try {
+    return await planBeside(trx, claimed, { request, market: known })
+  } catch (error) {
+    throw await tellHeld(trx, error, { walletId, request, snapshots: known.snapshots })
+  }
+}
+
+/**
+ * Plans from balances as they are, whatever has become of their blocks.
+ *
+ * @throws {ServiceError} As `planWithReservations`, without what is held.
+ */
+export async function planFrom(
+  trx: Db,
+  walletId: string,
+  input: Omit<PlanInput, 'seen'>,
+): Promise<ExecutionPlan> {
+  return planBeside(trx, await readClaimedOf(trx, walletId, input), input)
+}
+
+/** Plans with what others leave. */
+async function planBeside(
+  trx: Db,
+  claimed: Claimed,
+  input: Omit<PlanInput, 'seen'>,
+): Promise<ExecutionPlan> {
+  const { request, market } = input
+  const { snapshots, silent } = market
+  const named = chainsNamedBy(request)
+  const missing = silent.filter((name) => needs(request, name))
+  if (missing.some((name) => named.includes(name))) throw noAnswer(missing)
+  if (snapshots.length === 0) {
+    throw missing.length > 0 ? noAnswer(missing) : allDisabled(request, market.clients)
+  }
+  if (mayNeedUnread(request, market.unread)) missing.push('the bridge')
+  const { asset } = request
+  const chains = snapshots.map((snapshot) => toChainState(snapshot, asset, claimed))
+  const positions = snapshots.flatMap((snapshot) => toPositions(snapshot, claimed))
+  const paused = market.paused.map((holding) => toPausedChain(holding, asset, claimed))
+  const swaps = snapshots.flatMap((snapshot) => snapshot.swaps)
+  const disabled = listDisabled(market.clients)
+  const { routes, limits } = market
+  const state = { chains, routes, swaps, positions, disabled, paused, limits }
+  const rooms = { told: snapshots, promised: claimed.promised }
+  const plan = await planWithinRooms(trx, rooms, (rates) =>
+    planOrExplain(request, { ...state, rates }, { missing, clients: market.clients }),
+  )
+  assertNotBusy(plan, snapshots, claimed)
+  return plan
+}
+
+function planOrExplain(
+  request: IntentRequest,
+  state: MarketState,
+  { missing, clients }: { missing: string[]; clients: ChainClient[] },
+): ExecutionPlan {
+  try {
+    return planIntent(request, state)
+  } catch (error) {
+    throw missing.length > 0
+      ? noAnswer(missing)
+      : explainRefusal(error, request, { state, clients })
+  }
+}
+
+function readClaimedOf(
+  trx: Db,
+  walletId: string,
+  { request, market }: Omit<PlanInput, 'seen'>,
+): Promise<Claimed> {
+  const purses = pursesOf(market, request.asset)
+  return readClaimed(trx, walletId, { purses, told: market.snapshots })
+}
+
+/** Whatever money of the wallet was read. */
+function pursesOf(
+  { snapshots, paused }: Pick<MarketSnapshot, 'snapshots' | 'paused'>,
+  asset: string,
+) {
+  const tokens = ({ chain }: ChainClient) => findToken(chain, asset)?.address ?? []
+  return [
+    ...snapshots.map((snapshot) => {
+      const receipts = snapshot.holdings.map(({ market }) => market.receiptToken)
+      return { ...snapshot, tokens: [tokens(snapshot.client), receipts].flat() }
+    }),
+    ...paused.flatMap(({ client, booked }) => {
+      return booked ? { client, booked, tokens: [tokens(client)].flat() } : []
+    }),
+  ]
+}
+
+function toChainState(
+  { client: { chain }, balanceUnits, gasUsd }: ChainSnapshot,
+  asset: string,
+  { reserved }: Claimed,
+): ChainState {
+  const { name, stepSeconds } = chain
+  const token = findToken(chain, asset)?.address
+  const availableUnits = less(balanceUnits, token ? reserved(chain, token) : 0n)
+  return { chain: name, availableUnits, gasUsd, stepSeconds }
+}
+
+function toPositions(
+  { client: { chain }, holdings }: ChainSnapshot,
+  { reserved, use }: Claimed,
+): PositionState[] {
+  const filled = holdings.filter(({ units }) => units > 0n)
+  return filled.map(({ market, units, liquidityUnits }) => ({
+    chain: chain.name,
+    protocol: market.protocol,
+    market: market.address,
+    asset: assetOf(chain, market),
+    liquidityUnits,
+    availableUnits: less(units, reserved(chain, market.receiptToken)),
+    isBusy: use(chain, market.address).open,
+  }))
+}
+
+const less = (units: bigint, heldUnits: bigint) => (units > heldUnits ? units - heldUnits : 0n)
+
+/** Where everything is being taken out, a step of another intent would be taken out with it. */
+function assertNotBusy(
+  { steps }: ExecutionPlan,
+  snapshots: ChainSnapshot[],
+  { use }: Claimed,
+): void {
+  for (const step of steps) {
+    if (step.type !== 'deposit' && step.type !== 'withdraw') continue
+    const at = snapshots.find(({ client }) => client.chain.name === step.chain)
+    if (!at || !use(at.client.chain, step.market).everything) continue
+    const message = `Another intent is taking everything out of ${step.protocol} on ${step.chain}. Try again when it is over.`
+    throw invalidRequest('chain', message, 'market_busy')
+  }
+}
+
+/** A balance from a block that has gone meanwhile is no answer: money in it might count twice. */
+function dropReorganised(
+  { snapshots, silent }: MarketSnapshot,
+  { isStillBooked }: Claimed,
+): Pick<MarketSnapshot, 'snapshots' | 'silent'> {
+  const isKept = ({ client: { chain } }: ChainSnapshot) => isStillBooked(chain)
+  const gone = snapshots.filter((one) => !isKept(one)).map(({ client }) => client.chain.name)
+  return { snapshots: snapshots.filter(isKept), silent: [...silent, ...gone] }
+}
+
+function noAnswer(silent: string[]): ServiceError {
+  return new ServiceError('RPC_ERROR', `No answer from ${silent.join(', ')}.`, { silent })
+}
