@@ -47,20 +47,6 @@ test('a lend alone is signed, sent and booked with few questions to the node', a
   expect(sumOf(booking)).toBeLessThanOrEqual(sumOf(watching) + sumOf(own) + 1)
 })
 
-test('whether a wallet is delegated is asked until that is final, and then no more', async () => {
-  const wallet = await world.createWallet(4n * usdcUnits)
-  const asked: number[] = []
-  for (let lends = 0; lends < 4; lends++) {
-    await world.lend(wallet, usdcUnits)
-    const { eth_getCode = 0 } = await askedBy(() => world.sign())
-    asked.push(eth_getCode)
-    await world.broadcast()
-    await world.mine(64)
-    await world.book()
-  }
-  expect(asked).toEqual([1, 1, 0, 0])
-})
-
 test('what is final is asked no more often than a driver wants to know it', async () => {
   const finalAsked = async () => {
     const before = asked
