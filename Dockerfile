@@ -1,7 +1,7 @@
 # One image for all roles, named by the command: dist/api/main.js, dist/worker/main.js,
 # dist/lanes/main.js, dist/signer/main.js, dist/scripts/migrate.js. The target `devnet` runs local test chains instead.
 
-FROM node:20-bookworm-slim AS base
+FROM node:24-bookworm-slim AS base
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates tini \
   && rm -rf /var/lib/apt/lists/*
@@ -26,10 +26,9 @@ COPY cli/package.json ./cli/
 COPY examples/savings-app-ts/package.json ./examples/savings-app-ts/
 COPY sdk/typescript/package.json ./sdk/typescript/
 COPY web/package.json ./web/
-# Without the development chain, and without the native parts for other platforms.
+# Without the native parts for other platforms.
 RUN npm ci --omit=dev --ignore-scripts \
   && npm cache clean --force \
-  && rm -rf node_modules/@foundry-rs \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
     ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} +
 
@@ -41,10 +40,9 @@ USER node
 CMD ["node_modules/.bin/tsx", "devnet/main.ts"]
 
 FROM base AS service
-# A small heap is collected before it holds more of what is over than of what lives, and two of the C library's are
-# enough for all threads.
+# dev/parts/parts.ts has the figures.
 ENV NODE_ENV=production \
-  NODE_OPTIONS="--enable-source-maps --max-old-space-size=768 --max-semi-space-size=4" \
+  NODE_OPTIONS="--enable-source-maps --max-semi-space-size=4" \
   MALLOC_ARENA_MAX=2
 COPY package.json ./
 COPY --from=packages /app/node_modules ./node_modules

@@ -23,8 +23,9 @@ async function mine(url: string, pace: Pace, signal: AbortSignal): Promise<void>
   while (!signal.aborted) {
     // A node that is being restarted does not answer; a later block tells that it does again.
     await callRpcBatch(url, calls).catch(() => undefined)
-    next = Math.max(next + everyMs, performance.now())
-    const pause = sleep(next - performance.now(), undefined, { signal, ref: false })
+    const now = performance.now()
+    next = Math.max(next + everyMs, now)
+    const pause = sleep(next - now, undefined, { signal, ref: false })
     await pause.catch(() => undefined)
   }
 }
