@@ -1,7 +1,5 @@
 /** Ask once, share the answer: for whoever asks chains or Temporal. It has a clock and imports nothing. */
 const share = 'share\\.ts$'
-/** Wakes who waits. It has a clock and imports nothing. */
-const bell = '^bell\\.ts$'
 
 /**
  * Which folder may import which, besides itself. Everything points towards `domain/`, and no call
@@ -16,7 +14,7 @@ const directions = {
   planning: ['protocols/', 'chains/', 'db/', 'domain/'],
   // What a deployment finds of what its registry says: every process asks, and keeps the answer.
   probe: ['protocols/', 'chains/', 'db/', 'domain/', share],
-  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/', bell],
+  lanes: ['probe/', 'protocols/', 'chains/', 'db/', 'domain/'],
   // Of the lanes only what an operation is called and whether it is over.
   signer: [
     ...['lanes/(operationId|outcome)\\.ts$', 'custody/', 'probe/'],
@@ -43,7 +41,6 @@ const directions = {
     'chains/',
     'db/',
     'domain/',
-    bell,
   ],
   devnet: ['protocols/bridges/cctp/message\\.ts$', 'chains/', 'domain/'],
   dev: ['sdk/typescript/src/index\\.ts$', 'db/', 'devnet/', 'chains/', 'domain/'],
@@ -62,7 +59,7 @@ const apiRooms = {
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */
 const wiring = '^(config|log|process|crashPoints)\\.ts$'
 /** What every folder may use. It imports nothing. */
-const runtime = '^(cache|limiter)\\.ts$'
+const runtime = '^(bell|cache|limiter|timeout)\\.ts$'
 const settings = '^(config|process)\\.ts$'
 const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 
@@ -149,7 +146,6 @@ module.exports = {
     ),
 
     forbid('share-imports-nothing', { path: `^${share}` }, {}),
-    forbid('bell-imports-nothing', { path: bell }, {}),
     forbid('runtime-imports-nothing', { path: runtime }, {}),
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),

@@ -2,6 +2,7 @@ import { builtinModules } from 'node:module'
 import js from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
+import { libraries, underInterfaces } from './eslint.libraries.js'
 
 const noDefaultExport = {
   selector: 'ExportDefaultDeclaration',
@@ -36,6 +37,7 @@ export default defineConfig(
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
+    plugins: { libraries },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -55,7 +57,8 @@ export default defineConfig(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
-      'no-restricted-syntax': ['error', noDefaultExport, noEnum],
+      'no-restricted-syntax': ['error', noDefaultExport, noEnum, ...underInterfaces],
+      'libraries/no-change': 'error',
     },
   },
   {
@@ -69,7 +72,7 @@ export default defineConfig(
     // Pure code: the domain decides, a workflow is replayed.
     files: ['domain/**', 'workflows/**'],
     rules: {
-      'no-restricted-syntax': ['error', noDefaultExport, noEnum, noState],
+      'no-restricted-syntax': ['error', noDefaultExport, noEnum, noState, ...underInterfaces],
       'no-restricted-imports': [
         'error',
         {

@@ -1,3 +1,5 @@
+import { atMost } from '../timeout.js'
+
 /** Longer a bundle waits for none of its operations. */
 const PATIENCE_MS = 1_000
 
@@ -23,13 +25,4 @@ export async function prepareTogether<T extends { walletId: string }, R>(
   const ready = resultsOf(items.filter((item) => !isLate(item)))
   if (slow.length === 0) return { ready }
   return { ready, late: all.then(() => resultsOf(items.filter(isLate))) }
-}
-
-/** What a promise comes to, but undefined after so many milliseconds. */
-export async function atMost<T>(waiting: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms)
-  })
-  return Promise.race([waiting, late]).finally(() => clearTimeout(timer))
 }

@@ -1,4 +1,4 @@
-import { atMost } from './patience.js'
+import { atMost } from '../timeout.js'
 import { prepare, type Ordered } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'

@@ -8,6 +8,7 @@ import { loadConfig } from '../config.js'
 import { assertNetwork, connect } from '../db/connection/connect.js'
 import { listenToOperations, listenToStarts } from '../db/connection/listen.js'
 import { watchOutcomes } from '../lanes/watching.js'
+import { createBell } from '../bell.js'
 import { superviseProcess } from '../process.js'
 import { createLog } from '../log.js'
 import { createProber, watchDeployment } from '../probe/watch.js'
@@ -16,7 +17,7 @@ import { versionOf } from '../temporal/deployment.js'
 import { notifyWorkflows } from './notify.js'
 import { watchTemporal } from './presence.js'
 import { serveTasks } from './serve.js'
-import { createStarter } from './starting.js'
+import { runStarter } from './starting.js'
 import { runSweepers } from './sweep.js'
 import { runDeliveries } from './deliveries.js'
 import { createTemporalLog, telemetryOptions } from './temporalLog.js'
@@ -90,13 +91,13 @@ const options = {
   ...SLOTS,
   ...SHUTDOWN,
 }
-const starter = createStarter()
-listenToStarts(config.directDatabaseUrl, stopping, starter.hear)
+const stored = createBell()
+listenToStarts(config.directDatabaseUrl, stopping, stored.ring)
 const service = {
   ...{ address: config.TEMPORAL_ADDRESS, options, temporal, log },
   beside(connection: NativeConnection, over: AbortSignal) {
     const own = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-    return starter.run({ db, client: own, temporal, log }, over)
+    return runStarter({ db, client: own, temporal, stored, log }, over)
   },
 }
 await watch.first

@@ -1,5 +1,6 @@
 import { findActiveKek } from '../../db/keys.js'
 import { isMigrated } from '../../db/connection/migrate.js'
+import { atMost } from '../../timeout.js'
 import { pingTemporal } from '../../temporal/connect.js'
 import type { RequestHandler } from 'express'
 import type { Services } from '../http/services.js'
@@ -41,9 +42,6 @@ export const isTemporalThere = (temporal: Services['temporal']): Promise<boolean
 
 /** Whether `check` comes true in time. */
 async function probe(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => {
-    setTimeout(resolve, withinMs, false).unref()
-  })
-  const answer = (async () => check())()
-  return Promise.race([answer.catch(() => false), late])
+  const answer = (async () => check())().catch(() => false)
+  return (await atMost(answer, withinMs)) ?? false
 }

@@ -10,6 +10,7 @@ import {
 } from './errors.js'
 import { REQUEST_TIMEOUT_MS } from './http.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
+import { atMost } from '../../timeout.js'
 import type { Call } from './batch.js'
 import { isWell, type Endpoint } from './endpoint.js'
 
@@ -24,14 +25,11 @@ export type Pool = { endpoints: Endpoint[]; siblings: Endpoint[]; heads: Heads }
  */
 export async function askPool(pool: Pool, method: string, params: unknown[]): Promise<Reply> {
   const call: Call = { method, params, isOver: false }
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer('no answer')), REQUEST_TIMEOUT_MS)
-  })
   try {
-    return await Promise.race([late, askChosen(pool, call)])
+    const reply = await atMost(askChosen(pool, call), REQUEST_TIMEOUT_MS)
+    if (!reply) throw new NoAnswer('no answer')
+    return reply
   } finally {
-    clearTimeout(timer)
     call.isOver = true
   }
 }

@@ -48,27 +48,9 @@ export function listenToEvents(
   void keepListening(url, stopping, { channel: 'intent_event', onPayload: onAccount })
 }
 
-/** What is stored and waits to be started, and whose it is. */
-export type Waiting = { kind: 'intent' | 'funding'; accountId: string }
-
-/**
- * Hears on one connection of what is to be started, until the signal aborts.
- *
- * @param onWaiting - Called with undefined when some may have been missed.
- */
-export function listenToStarts(
-  url: string,
-  stopping: AbortSignal,
-  onWaiting: (waiting: Waiting | undefined) => void,
-): void {
-  void keepListening(url, stopping, {
-    channel: 'start',
-    onPayload(payload) {
-      const [kind, accountId] = payload?.split(' ') ?? []
-      const isKnown = (kind === 'intent' || kind === 'funding') && accountId !== undefined
-      onWaiting(isKnown ? { kind, accountId } : undefined)
-    },
-  })
+/** Hears on one connection of intents and fundings that are stored, until the signal aborts. */
+export function listenToStarts(url: string, stopping: AbortSignal, onStored: () => void): void {
+  void keepListening(url, stopping, { channel: 'start', onPayload: onStored })
 }
 
 /** `onPayload` gets undefined when something may have been missed. */

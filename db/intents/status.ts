@@ -82,7 +82,7 @@ async function setHeldDispatched(db: Db, id: string): Promise<void> {
 /**
  * Says that the workflow of a reopened intent was started again.
  *
- * @param recoverAt - As `takeReopened` gave it: one that was reopened once more meanwhile keeps its mark.
+ * @param recoverAt - As `findReopened` gave it: one that was reopened once more meanwhile keeps its mark.
  */
 export async function setRecovered(db: Db, id: string, recoverAt: string): Promise<void> {
   await db.raw('select mark_recovered(?, ?)', [id, recoverAt])

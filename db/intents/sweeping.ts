@@ -5,11 +5,6 @@ import { LIVE, type Startable } from './starting.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
-/** As many of each kind are started at the same time. */
-const BATCH = 10
-/** A row that was taken is left alone for so long: above the time that its start may take. */
-const TAKEN_MS = 30_000
-
 type Rows = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
@@ -17,14 +12,15 @@ const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interva
 export type Reopened = { intent: Intent; recoverAt: string; tier: Tier; userId: string }
 
 /**
- * Takes some intents that were reopened, whatever has become of them since, those that were never tried first, then the
- * oldest. Whoever asks at the same time or soon after gets others.
+ * Intents that were reopened, whatever has become of them since. Some of them, in no order: one whose run goes on keeps no
+ * other one from its restart.
  */
-export async function takeReopened(db: Db): Promise<Reopened[]> {
-  const ids = await takeIds(db, 'intent', db('intent').whereNotNull('recover_at'))
-  const rows = await readStartable(db, ids).select<(Intent & Omit<Reopened, 'intent'>)[]>(
-    db.raw('i.recover_at::text as "recoverAt"'),
-  )
+export async function findReopened(db: Db, limit: number): Promise<Reopened[]> {
+  const rows = await readIntents(db)
+    .whereNotNull('i.recover_at')
+    .orderByRaw('random()')
+    .limit(limit)
+    .select<(Intent & Omit<Reopened, 'intent'>)[]>(db.raw('i.recover_at::text as "recoverAt"'))
   return rows.map(({ tier, userId, recoverAt, ...intent }) => ({ intent, tier, userId, recoverAt }))
 }
 
@@ -55,20 +51,12 @@ export async function findLingering(
     .pluck<string[]>('id')
 }
 
-/** Takes some of the given rows that linger still, as `takeReopened` does. */
-export async function takeLingering(
-  db: Db,
-  olderThanMs: number,
-  ids: string[],
-): Promise<Startable[]> {
-  const intent = dispatched(db, 'intent', olderThanMs).whereRaw(`(${LIVE} or ${UNMINTED})`)
-  const funding = openFundings(db, olderThanMs)
-  const intentIds = await takeIds(db, 'intent', intent.whereIn('id', ids))
-  const fundingIds = await takeIds(db, 'funding', funding.whereIn('id', ids))
-  const intents = await readStartable(db, intentIds).select<
-    (Intent & { tier: Tier; userId: string })[]
-  >()
-  const fundings = await readFundings(db, fundingIds)
+/** Intents and fundings by their ids, with what their starts need. */
+export async function readStartables(db: Db, ids: string[]): Promise<Startable[]> {
+  const intents = await readIntents(db)
+    .whereIn('i.id', ids)
+    .select<(Intent & { tier: Tier; userId: string })[]>()
+  const fundings = await readFundings(db, ids)
   return [
     ...intents.map(({ tier, userId, ...row }) => ({ intent: row, tier, userId })),
     ...fundings.map(({ tier, ...row }) => ({ funding: row, tier })),
@@ -143,29 +131,12 @@ const readFundings = (db: Db, ids: string[]) =>
       'a.plan as tier',
     ])
 
-const readStartable = (db: Db, ids: string[]) =>
+const readIntents = (db: Db) =>
   db('intent as i')
     .join('account as a', 'a.id', 'i.account_id')
     .join('wallet as w', 'w.id', 'i.wallet_id')
-    .whereIn('i.id', ids)
     .select([
       ...intentColumns.map((column) => `i.${column}`),
       'a.plan as tier',
       'w.user_id as userId',
     ])
-
-async function takeIds(db: Db, table: Table, lost: Rows): Promise<string[]> {
-  const free = lost
-    .whereRaw(`(swept_at is null or ${isOlder('swept_at')})`, [TAKEN_MS])
-    .orderByRaw('swept_at nulls first, created_at')
-    .limit(BATCH)
-    .forUpdate()
-    .skipLocked()
-    .select('id')
-  // As an array: a join might run the inner query, and lock its rows, more than once.
-  const taken = await db(table)
-    .whereRaw('id = any (array(?))', [free])
-    .update({ swept_at: db.raw('clock_timestamp()') })
-    .returning<{ id: string }[]>('id')
-  return taken.map(({ id }) => id)
-}

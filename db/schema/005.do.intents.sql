@@ -38,7 +38,7 @@ create table intent (
 comment on column intent.units is 'Requested amount in base units of the asset.';
 comment on column intent.chain is 'The chain named by the caller: where a bridge leads to.';
 comment on column intent.dispatched_at is
-  'When its workflow was started. Null: the sweeper starts it, unless the intent is over.';
+  'When its workflow was started. Null: a worker starts it, unless the intent is over.';
 comment on column intent.everything is
   'A withdrawal of all there is. units is what it was worth when it was planned.';
 comment on column intent.net_over_days is
@@ -47,7 +47,7 @@ comment on column intent.delay is 'Why it is late and where the money is meanwhi
 comment on column intent.retry_of is
   'The failed intent whose goal this one reaches. One at most: a retry of a retry names the retry.';
 comment on column intent.swept_at is
-  'When a sweeper took it to start its workflow: no other one does for a while. Null: never.';
+  'When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.';
 comment on column intent.recover_at is
   'Since when its end, which was told, does not hold any more. The sweeper starts its workflow again. Null: nothing to do.';
 comment on column intent.seen_blocks is
@@ -57,17 +57,14 @@ comment on column intent.updated_at is
 comment on column intent.ended_at is 'When it was completed, failed or cancelled. Null: it is not over.';
 create index intent_account on intent (account_id, id);
 create index intent_wallet on intent (wallet_id, id);
-create index intent_recover on intent (swept_at nulls first, created_at) where recover_at is not null;
+create index intent_recover on intent (recover_at) where recover_at is not null;
 create index intent_account_status on intent (account_id, status, id);
 create index intent_late on intent (((delay ->> 'since'::text))) where delay is not null and status = 'executing';
 create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
 create unique index intent_retry_of_key on intent (retry_of) where retry_of is not null;
 create index intent_live on intent (id, status) where status not in ('completed', 'failed');
-create index intent_undispatched on intent (account_id, swept_at nulls first, created_at)
+create index intent_undispatched on intent (swept_at nulls first, created_at)
   where dispatched_at is null and status not in ('completed', 'failed');
-create index intent_unordered on intent (account_id, id) where status = 'planning' and dispatched_at is not null;
-create index intent_swept on intent (account_id, swept_at)
-  where status = 'planning' and dispatched_at is not null and swept_at is not null;
 alter table intent enable row level security;
 create policy own_account on intent to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
@@ -95,14 +92,12 @@ create table funding (
   foreign key (wallet_id, account_id) references wallet (id, account_id)
 );
 comment on column funding.swept_at is
-  'When a sweeper took it to start its workflow: no other one does for a while. Null: never.';
+  'When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.';
 create index funding_open on funding (id) where completed_at is null;
 create index funding_account on funding (account_id, created_at);
 create index funding_wallet on funding (wallet_id, created_at);
 create index funding_open_wallet on funding (wallet_id, created_at) where completed_at is null;
-create index funding_undispatched on funding (account_id, swept_at nulls first, created_at)
-  where dispatched_at is null;
-create index funding_swept on funding (account_id, swept_at) where completed_at is null and swept_at is not null;
+create index funding_undispatched on funding (swept_at nulls first, created_at) where dispatched_at is null;
 alter table funding enable row level security;
 create policy own_account on funding to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
@@ -466,15 +461,14 @@ begin
     select h, m.created_at from made m join unnest((select v_held)) as h on m.id = p_ids[h];
 end $$;
 
+-- Wakes the workers, which start the workflow.
 create function notify_start() returns trigger language plpgsql as $$
 begin
-  perform pg_notify('start', tg_table_name || ' ' || m.account_id) from (select distinct account_id from made) m;
+  perform pg_notify('start', '');
   return null;
 end $$;
-create trigger intent_to_start after insert on intent
-  referencing new table as made for each statement execute function notify_start();
-create trigger funding_to_start after insert on funding
-  referencing new table as made for each statement execute function notify_start();
+create trigger intent_to_start after insert on intent for each statement execute function notify_start();
+create trigger funding_to_start after insert on funding for each statement execute function notify_start();
 
 revoke execute on function mark_dispatched, cancel_intent, move_intent, delay_intent, recover_intent, is_done,
   is_minted, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered, note_intent_times, priority_of,

@@ -13,7 +13,8 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
 import { once as onlyOnce } from '../../temporal/start.js'
-import { createStarter } from '../../worker/starting.js'
+import { runStarter } from '../../worker/starting.js'
+import { createBell } from '../../bell.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { silentChains, type TestChains } from '../planning/chains.js'
 import { createHeardLog, createQuietLog } from '../support/heardLog.js'
@@ -209,12 +210,12 @@ function startStarter(database: TestDatabase, client: Client) {
   const stop = new AbortController()
   const url = database.urlAs('steward_worker')
   const db = connect(url, 4)
-  // Nobody orders steps: what was started before holds nothing up.
-  const starter = createStarter({ shared: 1_000_000, alone: 1_000_000 })
-  listenToStarts(url, stop.signal, starter.hear)
+  const stored = createBell()
+  listenToStarts(url, stop.signal, stored.ring)
   const temporal = { untilThere: () => Promise.resolve() }
-  const tools = { db, client, temporal, log: createQuietLog('worker'), options: onlyOnce }
-  const running = starter.run(tools, stop.signal)
+  const log = createQuietLog('worker')
+  const tools = { db, client, temporal, stored, log, options: onlyOnce }
+  const running = runStarter(tools, stop.signal)
   return {
     /** A test that holds a start up is not held up by it. */
     async untilStarted() {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { finalizeIntent } from '../../activities/status.js'
-import { takeReopened } from '../../db/intents/sweeping.js'
+import { findReopened } from '../../db/intents/sweeping.js'
 import { setRecovered } from '../../db/intents/status.js'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { setFrozen } from './world/freeze.js'
@@ -159,7 +159,7 @@ describe('a verdict that was told', () => {
     await end()
     await vanish(1)
     await world.db('intent').update({ swept_at: null })
-    const taken = (await takeReopened(world.workerDb)).find(
+    const taken = (await findReopened(world.workerDb, 100)).find(
       ({ intent }) => intent.id === lend.intentId,
     )
     await mineAgain()

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client } from '@temporalio/client'
+import { createBell } from '../../bell.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { listenToStarts } from '../../db/connection/listen.js'
-import { MOST_UNORDERED as ROOM } from '../../db/intents/starting.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import { once } from '../../temporal/start.js'
 import { serveTasks } from '../../worker/serve.js'
-import { createStarter, MOST_STARTS } from '../../worker/starting.js'
+import { BATCH, runStarter } from '../../worker/starting.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { createHeardLog, createQuietLog } from '../support/heardLog.js'
@@ -29,7 +29,6 @@ beforeEach(async () => {
   worker = connect(database.urlAs('steward_worker'))
   stop = new AbortController()
   running = []
-  asked = 0
 })
 afterEach(async () => {
   stop.abort()
@@ -38,22 +37,15 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** How often was asked whether Temporal is there. */
-let asked: number
 /** Says that all is well. */
-const presence = {
-  untilThere() {
-    asked += 1
-    return Promise.resolve()
-  },
-}
+const presence = { untilThere: () => Promise.resolve() }
 
 /** A worker's process, as far as it starts what is stored; `isDeaf`: it hears of nothing. */
 function startHere(client: Client, { log = createQuietLog('worker'), isDeaf = false } = {}): void {
-  const starter = createStarter()
-  if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, starter.hear)
-  const tools = { db: worker, client, temporal: presence, log, options: once }
-  running.push(starter.run(tools, stop.signal))
+  const stored = createBell()
+  if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
+  const tools = { db: worker, client, temporal: presence, stored, log, options: once }
+  running.push(runStarter(tools, stop.signal))
 }
 
 /** Takes every start, once `gate` is open, and has no workflows. */
@@ -63,7 +55,8 @@ function createTemporal(gate: Promise<void> = Promise.resolve()) {
     started.push(workflowId)
     return gate
   }
-  return { started, client: { workflow: { start } } as unknown as Client }
+  const withDeadline = (_deadline: number, call: () => Promise<unknown>) => call()
+  return { started, client: { workflow: { start }, withDeadline } as unknown as Client }
 }
 
 /** New intents of a new account. */
@@ -80,7 +73,7 @@ async function untilMarked(ids: string[]): Promise<void> {
   while ((await findMarked(ids)).length < ids.length) await sleep(20)
 }
 
-describe('createStarter', () => {
+describe('runStarter', () => {
   test('starts what is stored while it runs and what was stored before, once however many workers there are', async () => {
     const { started, client } = createTemporal()
     const before = await insertIntents(5)
@@ -102,7 +95,7 @@ describe('createStarter', () => {
   })
 
   test('ends when what was started is written down', async () => {
-    const ids = await insertIntents(MOST_STARTS + 1)
+    const ids = await insertIntents(BATCH + 1)
     const { started, client } = createTemporal()
     startHere(client)
     while (started.length < ids.length) await sleep(5)
@@ -111,71 +104,32 @@ describe('createStarter', () => {
     expect(await findMarked(ids)).toEqual(ids)
   })
 
-  test('has few under way at once, and of an account few without an ordered step while others are about', async () => {
+  test('has few under way at once', async () => {
     let open = () => {}
     const { started, client } = createTemporal(new Promise((resolve) => (open = resolve)))
-    const [few, many] = [await insertIntents(1), await insertIntents(3 * ROOM)]
+    const ids = await insertIntents(3 * BATCH)
     startHere(client)
-    while (started.length < MOST_STARTS) await sleep(20)
+    while (started.length < BATCH) await sleep(20)
     await sleep(200)
-    expect(started).toHaveLength(MOST_STARTS)
+    expect(started).toHaveLength(BATCH)
     open()
-    // As many as have room, and one for each half second since.
-    await untilMarked([...few, ...many.slice(0, ROOM)])
-    const others = await insertIntents(2)
-    await untilMarked(others)
-    expect(started.length).toBeLessThan(few.length + many.length)
-    await database.db('intent').whereIn('id', many).update({ status: 'executing' })
-    await untilMarked(many)
-  })
-
-  test('takes some ahead, which begin as places are free, and not at all once others may take them', async () => {
-    const started: string[] = []
-    const ends: (() => void)[] = []
-    const start = (_type: string, { workflowId }: { workflowId: string }) => {
-      started.push(workflowId)
-      return new Promise<void>((resolve) => ends.push(resolve))
-    }
-    const { log, lines } = createHeardLog('worker')
-    const ids = await insertIntents(ROOM)
-    startHere({ workflow: { start } } as unknown as Client, { log })
-    const findTaken = () => database.db('intent').whereIn('id', ids).whereNotNull('swept_at')
-    while ((await findTaken()).length < ids.length) await sleep(5)
-    expect(started).toHaveLength(MOST_STARTS)
-    ends[0]?.()
-    // Nothing that takes longer than this, such as a look at the database.
-    await new Promise(setImmediate)
-    const begun = new Set(started)
-    expect(begun.size).toBe(MOST_STARTS + 1)
-    const givenUp = () => lines.join('').split('workflow not started yet').length - 1
-    while (givenUp() < MOST_STARTS) await sleep(5)
-    expect(new Set(started)).toEqual(begun)
-  })
-
-  test('asks again for what did not reach Temporal, before anybody takes it anew', async () => {
-    const { log, lines } = createHeardLog('worker')
-    const unreached = { code: 14, details: '14 UNAVAILABLE', metadata: {} }
-    const cause = Object.assign(new Error('14 UNAVAILABLE'), unreached)
-    const [id = ''] = await insertIntents(1)
-    const readTaken = () => database.db('intent').where({ id }).first<object>('swept_at')
-    const taken: unknown[] = []
-    const start = async () => {
-      taken.push(await readTaken())
-      if (taken.length < 4) throw Object.assign(new Error('Failed to start.'), { cause })
-    }
-    startHere({ workflow: { start } } as unknown as Client, { log })
-    await untilMarked([id])
-    expect(taken).toEqual(Array.from({ length: 4 }, () => taken[0]))
-    expect(lines).toEqual([])
-  })
-
-  test('starts more of an account that is alone, and asks for Temporal once for each kind', async () => {
-    const { started, client } = createTemporal()
-    const ids = await insertIntents(3 * ROOM)
-    startHere(client)
     await untilMarked(ids)
     expect(started.toSorted()).toEqual(ids.toSorted())
-    expect(asked).toBe(2)
+  })
+
+  test('what could not be started is started a few seconds later, and holds up no other one', async () => {
+    const { log, lines } = createHeardLog('worker')
+    const [failing = '', ...others] = await insertIntents(BATCH + 1)
+    let failures = 0
+    const start = (_type: string, { workflowId }: { workflowId: string }) =>
+      workflowId === failing && failures++ === 0
+        ? Promise.reject(new Error('14 UNAVAILABLE'))
+        : Promise.resolve()
+    startHere({ ...createTemporal().client, workflow: { start } } as unknown as Client, { log })
+    await untilMarked(others)
+    expect(await findMarked([failing])).toEqual([])
+    await untilMarked([failing])
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ intent: failing }])
   })
 })
 
@@ -240,15 +194,13 @@ describe('with a Temporal server', () => {
     const log = createQuietLog('worker')
     const activities = { finalizeIntent: () => new Promise(() => undefined) }
     const options = { taskQueue: 'intents', activities, workflowBundle: workflowBundle() }
-    const starter = createStarter()
-    listenToStarts(database.urlAs('steward_worker'), stop.signal, starter.hear)
+    const stored = createBell()
+    listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
+    const tools = { db: worker, temporal: presence, stored, log }
     const service = {
       ...{ address: server.address, options, temporal: presence, log },
       beside: (connection: Client['connection'], over: AbortSignal) =>
-        starter.run(
-          { db: worker, client: new Client({ connection }), temporal: presence, log },
-          over,
-        ),
+        runStarter({ ...tools, client: new Client({ connection }) }, over),
     }
     running.push(serveTasks(service, stop.signal))
     // One that has just begun may have told nobody yet that it has slots.

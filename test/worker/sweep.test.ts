@@ -204,7 +204,7 @@ describe('runSweepers', () => {
     )
     const left = () => database.db('idempotency_key').select('key')
     const lines = await sweepUntil(async () => (await left()).length === 0)
-    expect(lines).toMatchObject([{ deleted: 2500, msg: 'expired idempotency keys deleted' }])
+    expect(lines).toMatchObject([{ rows: 2500, msg: 'expired idempotency keys deleted' }])
   })
 
   test('deletes what was signed more than two days ago, in batches, and nothing that was signed since', async () => {
@@ -215,7 +215,7 @@ describe('runSweepers', () => {
     const lines = await sweepUntil(async () => (await left()).length <= 3)
     expect(await left()).toHaveLength(3)
     expect(lines).toMatchObject([
-      { deleted: 2500, msg: 'signed amounts that count no more deleted' },
+      { rows: 2500, msg: 'signed amounts beyond the daily limit deleted' },
     ])
   })
 
@@ -229,7 +229,7 @@ describe('runSweepers', () => {
     const left = async () => (await database.db('request_day').select('day')).length
     const lines = await sweepUntil(async () => (await left()) <= 401)
     expect(await left()).toBe(401)
-    expect(lines).toMatchObject([{ deleted: 1100, msg: 'sums of old days deleted' }])
+    expect(lines).toMatchObject([{ rows: 1100, msg: 'old request counts deleted' }])
   })
 })
 
@@ -257,6 +257,6 @@ describe('a run that is there', () => {
       return !rows[0].there
     }
     const lines = await sweepUntil(isGone)
-    expect(lines).toMatchObject([{ made: 0, dropped: 1, msg: 'months of events made and dropped' }])
+    expect(lines).toMatchObject([{ made: 0, dropped: 1, msg: 'partitions of events kept' }])
   })
 })

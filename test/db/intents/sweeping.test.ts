@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { findLingering, takeLingering } from '../../../db/intents/sweeping.js'
+import { findLingering, readStartables } from '../../../db/intents/sweeping.js'
 import {
   inBlock,
   insertTestFunding,
@@ -62,7 +62,7 @@ describe('findLingering', () => {
     expect(rowsRead).toBeLessThan(20)
   })
 
-  test('tells an intent that is over until its burned money has come out, and takes it', async () => {
+  test('tells an intent that is over until its burned money has come out', async () => {
     const confirmed = { state: 'confirmed', success: true, ...inBlock }
     const failed = await insertTestIntent(database.db, wallet, 'failed', {
       dispatched_at: new Date(0),
@@ -73,7 +73,7 @@ describe('findLingering', () => {
     const operation_id = await insert({ kind: 'bridge' })
     await database.db('burn').insert({ operation_id, source_domain: 3, destination_block: 0 })
     expect(await findLingering(db, 60_000, { after: '', limit: 2 })).toEqual([failed])
-    expect(await takeLingering(db, 60_000, [failed])).toMatchObject([{ intent: { id: failed } }])
+    expect(await readStartables(db, [failed])).toMatchObject([{ intent: { id: failed } }])
     await insert({ kind: 'mint' })
     expect(await findLingering(db, 60_000, { after: '', limit: 2 })).toEqual([])
   })

@@ -21,8 +21,8 @@ import { readSignedFundings } from '../../../db/lanes/treasury.js'
 import { readOpenFundings } from '../../../db/intents/fundings.js'
 import { takeOperations } from '../../../db/lanes/taking.js'
 import { holdEnded, holdIntents, reconsiderIntents } from '../../../db/lanes/turned.js'
-import { findDone, findLingering, takeReopened } from '../../../db/intents/sweeping.js'
-import { takeToStart } from '../../../db/intents/starting.js'
+import { findDone, findLingering, findReopened } from '../../../db/intents/sweeping.js'
+import { claimStarts } from '../../../db/intents/starting.js'
 import { deleteExpiredKeys } from '../../../db/tenants/idempotency.js'
 import { deleteExpiredTokens } from '../../../db/tenants/readTokens.js'
 import { sumLent } from '../../../db/tenants/overview.js'
@@ -90,11 +90,11 @@ export const statements: readonly Statement[] = [
   },
   { name: 'open burns', role: 'lanes', run: findOpenBurns },
   {
-    name: 'take to start',
+    name: 'claim starts',
     role: 'worker',
-    run: (trx) => takeToStart(trx, 'intent', { after: '', limit: 6, room: 8, least: 0 }),
+    run: (trx) => claimStarts(trx, 'intent', 8),
   },
-  { name: 'sweep reopened', role: 'worker', run: takeReopened },
+  { name: 'sweep reopened', role: 'worker', run: (trx) => findReopened(trx, 100) },
   {
     name: 'sweep done',
     role: 'worker',

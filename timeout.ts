@@ -1,0 +1,8 @@
+/** What a promise resolves to; undefined when that takes longer. It is not cancelled then. */
+export async function atMost<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

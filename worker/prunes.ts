@@ -1,0 +1,22 @@
+import { forgetBytes } from '../db/lanes/replacing.js'
+import { pruneSignedAmounts } from '../db/lanes/signedAmounts.js'
+import { deleteExpiredKeys } from '../db/tenants/idempotency.js'
+import { deleteExpiredTokens } from '../db/tenants/readTokens.js'
+import { pruneRequestDays } from '../db/tenants/requests.js'
+import { sumLedger } from '../db/tenants/usage.js'
+import { deleteOldDeliveries } from '../db/webhooks/sending.js'
+import type { Db } from '../db/connection/connect.js'
+
+/** `prune` deletes or sums at most `limit` rows and returns how many; less than that when none is left. */
+export type Prune = { what: string; prune: (db: Db, limit: number) => Promise<number> }
+
+/** Rows whose time is over. */
+export const prunes: Prune[] = [
+  { what: 'expired idempotency keys deleted', prune: deleteExpiredKeys },
+  { what: 'expired read tokens deleted', prune: deleteExpiredTokens },
+  { what: 'signed amounts beyond the daily limit deleted', prune: pruneSignedAmounts },
+  { what: 'old webhook deliveries deleted', prune: deleteOldDeliveries },
+  { what: 'old request counts deleted', prune: pruneRequestDays },
+  { what: 'bytes of final transactions deleted', prune: forgetBytes },
+  { what: 'old ledger entries summed', prune: sumLedger },
+]
