@@ -1,5 +1,4 @@
-import { Wallet } from 'ethers'
-import { AccountKey } from './account.js'
+import { SigningKey, Wallet } from 'ethers'
 import { openSealed } from './hpke.js'
 import { associatedData, type SealContext } from './seal.js'
 import type { PrivateKek } from './kek/file.js'
@@ -18,7 +17,7 @@ export async function openAccount(
   if (context.kekId !== kek.id) throw new Error(`The key is sealed to ${context.kekId}.`)
   const privateKey = await openSealed(kek, sealed, associatedData(context))
   try {
-    const account = new Wallet(new AccountKey(privateKey))
+    const account = new Wallet(new SigningKey(privateKey))
     if (account.address !== context.address) throw new Error('The key is not of this address.')
     return account
   } finally {

@@ -1,5 +1,5 @@
 import { createBell, type Bell } from '../bell.js'
-import { findLatest, type Operation } from '../db/lanes/operations.js'
+import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { findChanged } from '../db/lanes/changed.js'
 import { findStop } from '../db/lanes/stops.js'
 import { isUnsent, outcomeOf } from './outcome.js'
@@ -107,7 +107,7 @@ export async function awaitOperation(
     await change
     // Registered before reading: a change between the two wakes the wait.
     change = outcomes.nextChange(row.id, signal)
-    latest = (await findLatest(db, row.id)) ?? latest
+    latest = (await findOperation(db, row.id)) ?? latest
     if (!signal.aborted && isUnsent(latest) && (await findStop(db, latest))) return latest
   }
 }

@@ -45,20 +45,21 @@ const AUTHORIZATION_GAS = 25_000n
 
 const nonceOf = (key: string) => `${key}${'0'.repeat(16)}`
 
+/** What a wallet executes: its calls, one after the other, all of them or none. */
 export const encodeBatch = (calls: Call[]): string =>
   delegate.encodeFunctionData('executeBatch', [calls.map(({ to, data }) => [to, 0n, data])])
 
-/** Calls of a wallet under one key, and the gas that they may use. */
-type Execution = { sender: string; key: string; calls: Call[]; callGas: bigint }
+/** What a wallet executes under one key, and the gas that it may use. */
+type Execution = { sender: string; key: string; callData: string; callGas: bigint }
 
 /** A user operation that pays nothing itself: the lane that carries it pays the gas. */
 export function buildUserOperation(execution: Execution): Omit<UserOperation, 'signature'> {
-  const { sender, key, calls, callGas } = execution
+  const { sender, key, callData, callGas } = execution
   return {
     sender,
     nonce: nonceOf(key),
     initCode: DELEGATED,
-    callData: encodeBatch(calls),
+    callData,
     accountGasLimits: toBeHex((VERIFICATION_GAS << 128n) | callGas, 32),
     preVerificationGas: '0x0',
     gasFees: toBeHex(0, 32),
@@ -96,7 +97,11 @@ const domainOf = (chainId: number) => {
   return { name: 'ERC4337', version: '1', chainId, verifyingContract: ENTRY_POINT_ADDRESS }
 }
 
-/** What the wallet of a user operation signs: the hash of its EIP-712 data. */
+/**
+ * What the wallet of a user operation signs: the hash of its EIP-712 data.
+ *
+ * @see https://eips.ethereum.org/EIPS/eip-712
+ */
 export function hashUserOperation(
   chainId: number,
   operation: Omit<UserOperation, 'signature'>,
@@ -105,7 +110,7 @@ export function hashUserOperation(
   return TypedDataEncoder.hash(domain, types, message)
 }
 
-export const encodeBundle = (operations: UserOperation[], beneficiary: string) =>
+export const encodeBundle = (operations: UserOperation[], beneficiary: string): string =>
   entryPoint.encodeFunctionData('handleOps', [operations, beneficiary])
 
 /** What the EntryPoint tells of a user operation that it has executed. `key`: the high 192 bits of its nonce. */

@@ -22,6 +22,7 @@ import {
   type Signed,
 } from './payload.js'
 import type { Db } from '../db/connection/connect.js'
+import type { WalletSecret } from '../db/keys.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
 import type { Keyring } from './round.js'
@@ -38,6 +39,21 @@ export function assertKey({ id, intentId, sequence, kind, chainKey }: Operation)
   const own = operationId(intentId, sequence, kind)
   if (id === own && (kind === 'mint' || chainKey === chainKeyOf(kind, own))) return
   throw refusal('the key must be that of the effect.')
+}
+
+/**
+ * The key of an operation's wallet. Keys bind each to the account of the other in the database already; what
+ * is sealed to another account cannot be opened.
+ *
+ * @throws {ServiceError} INTERNAL when the wallet is another account's.
+ */
+export function assertOwn(
+  { walletId, accountId }: Pick<Operation, 'walletId' | 'accountId'>,
+  secret: WalletSecret | undefined,
+): WalletSecret {
+  if (!secret) throw new Error(`Wallet ${walletId} has no key.`)
+  if (secret.accountId === accountId) return secret
+  throw refusal('the wallet must be of the same account.')
 }
 
 /**
@@ -90,10 +106,11 @@ function assertUserOperation({ operation, wallet, payload }: Signed): void {
   const { userOperation, call, gas } = payload
   if (!userOperation || call) throw refusal('what is signed must be a user operation.')
   const callGas = callGasOf(userOperation)
-  const shape = buildUserOperation({ sender: wallet, key: operation.chainKey, calls: [], callGas })
   // What is called was checked before it was signed, which the signature proves.
   const { callData, signature } = userOperation
-  if (!isSame({ ...shape, callData, signature }, userOperation)) {
+  const { chainKey: key } = operation
+  const draft = buildUserOperation({ sender: wallet, key, callData, callGas })
+  if (!isSame({ ...draft, signature }, userOperation)) {
     throw refusal('the user operation must be of its wallet and key.')
   }
   if (BigInt(gas) !== bundledGas(callGas) || BigInt(gas) > BUNDLE_GAS) {

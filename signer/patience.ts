@@ -1,7 +1,7 @@
 import { atMost } from '../timeout.js'
 
 /** Longer a bundle waits for none of its operations. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 2_000
 
 /** `late`: what was not ready in time, once all of it is; absent where nothing is late. */
 export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }

@@ -80,8 +80,6 @@ export function encodeTransfer(chain: Chain, { message }: Typed, signature: stri
 
 export function encodeCancellation(chain: Chain, { message }: Typed, signature: string): Call {
   const args = [...Object.values(message), signature]
-  return {
-    to: chain.usdc.address,
-    data: authorizations.encodeFunctionData('cancelAuthorization', args),
-  }
+  const data = authorizations.encodeFunctionData('cancelAuthorization', args)
+  return { to: chain.usdc.address, data }
 }

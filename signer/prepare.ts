@@ -7,7 +7,7 @@ import { demoFunding } from '../domain/funding.js'
 import { bridgeOf } from '../protocols/bridges/bridges.js'
 import { isKeySpent } from '../protocols/spentKeys.js'
 import { getPlanned, rebuildCalls } from './calls.js'
-import { assertKey } from './genuine.js'
+import { assertKey, assertOwn } from './genuine.js'
 import { FUNDING_GAS } from './payload.js'
 import { findShortage, readTreasuryFunds, type TreasuryFunds } from './treasury.js'
 import { estimateCall, estimateWalletCall, findFailure, needsAuthorization } from './simulate.js'
@@ -86,7 +86,7 @@ async function prepareUserOperation(
   const { chainKey: key } = operation
   const secret = assertOwn(operation, order.secret)
   const { address: sender } = secret
-  const [[isSpent, isUndelegated, claim], { calls, movedUnits, gas }] = await Promise.all([
+  const [[isSpent, isUndelegated, claim], { callData, movedUnits, gas }] = await Promise.all([
     readState(round, operation, sender),
     rebuildAndEstimate(tools, round, { operation, order, wallet: sender }),
   ])
@@ -99,7 +99,7 @@ async function prepareUserOperation(
     kind: 'userOperation',
     operation,
     secret,
-    draft: buildUserOperation({ sender, key, calls, callGas: gas }),
+    draft: buildUserOperation({ sender, key, callData, callGas: gas }),
     needsAuthorization: isUndelegated,
     gas: bundledGas(gas),
     claim,
@@ -124,23 +124,9 @@ async function rebuildAndEstimate(
 ) {
   const { calls, movedUnits } = await rebuildCalls(tools, round, ordered)
   const { wallet } = ordered
-  const gas = await estimateWalletCall(round, { wallet, data: encodeBatch(calls) })
-  return { calls, movedUnits, gas }
-}
-
-/**
- * The key of an operation's wallet. Keys bind each to the account of the other in the database already; what
- * is sealed to another account cannot be opened.
- *
- * @throws {ServiceError} INTERNAL when the wallet is another account's.
- */
-export function assertOwn(
-  { walletId, accountId }: Pick<Operation, 'walletId' | 'accountId'>,
-  secret: WalletSecret | undefined,
-): WalletSecret {
-  if (!secret) throw new Error(`Wallet ${walletId} has no key.`)
-  if (secret.accountId === accountId) return secret
-  throw refusal('the wallet must be of the same account.')
+  const callData = encodeBatch(calls)
+  const gas = await estimateWalletCall(round, { wallet, data: callData })
+  return { callData, movedUnits, gas }
 }
 
 async function prepareFunding(

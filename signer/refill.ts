@@ -3,7 +3,6 @@ import { disabledBecause, type ChainClient } from '../chains/connect.js'
 import { highestL1Part } from '../chains/l1Costs.js'
 import {
   clearDry,
-  countSigned,
   lockRefill,
   readRefilledLanes,
   setDry,
@@ -17,14 +16,15 @@ import { holdStops, isPaused } from '../db/lanes/stops.js'
 import { fromUnits, largest, smallest } from '../domain/money.js'
 import { gasLimitOf } from '../protocols/userOperation.js'
 import { readPrices, readPurse, usualCost, type Prices, type Purse } from './round.js'
-import { storePlanned, type Planned } from './store.js'
+import { storePlanned } from './store.js'
+import type { Planned } from './transaction.js'
 import type { ChainName } from '../chains/registry.js'
 import type { RefillLimits } from '../domain/refill.js'
 import type { SignerTools } from './round.js'
 
 /** Pause after something was signed or deferred, and while a lane waits for gas. */
 const LOOK_MS = 5_000
-/** Announcements may be lost, fees move, and somebody may have taken a lane's gas: so often all are looked at in any case. */
+/** Announcements may be lost, fees move, and somebody may have taken a lane's gas: so often all are looked at. */
 const IDLE_MS = 300_000
 /** What a lane is filled up to, in usual transactions at present fees; below this part of it it is refilled. */
 const HIGH_TRANSACTIONS = 400n
@@ -39,71 +39,30 @@ export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'>
 }
 
 /**
- * Keeps the lanes of all chains in gas until the signal aborts: looks at them once what was signed there may have
- * used them up, and has the treasury send to those that run low. A chain where nothing happens is left alone.
+ * Keeps the lanes of all chains in gas until the signal aborts: looks at those of a chain after something was signed or
+ * deferred there, and while one of them waits for gas. A chain where nothing happens is left alone.
  *
  * @param nextChange - Resolves when something was signed or deferred, at the latest after the given milliseconds.
  */
 export async function runRefills(
   tools: RefillTools,
-  nextChange: (timeoutMs: number) => Promise<unknown>,
+  nextChange: (timeoutMs: number, chainId: number) => Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<void> {
   const pause = () => sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
   const keepFilled = async (client: ChainClient) => {
-    let sight: Sight | undefined
     await pause()
     while (!stopping.aborted) {
-      const change = nextChange(IDLE_MS)
-      sight = await lookWhereNeeded(tools, client, sight).catch((error: unknown) => {
+      const change = nextChange(IDLE_MS, client.chain.chainId)
+      const areWell = await refillOnce(tools, client).catch((error: unknown) => {
         tools.log.warn({ err: error, chain: client.chain.name }, 'lanes could not be looked at')
-        return undefined
+        return false
       })
-      if (sight) await change
+      if (areWell) await change
       await pause()
     }
   }
   await Promise.all(tools.chains.list.map(keepFilled))
-}
-
-/** A look that has found all lanes well. `signed`: what was signed by then, on all chains. */
-type Sight = { at: number; signed: bigint; lanes: SeenLane[] }
-
-/** `leastWei`: what a lane that has `balanceWei` after `usedNonces` must be able to spend to be left alone. */
-type SeenLane = Purse & { sender: string; leastWei: bigint }
-
-/** Looks at the lanes of a chain, unless an earlier look tells that they are well yet. Undefined: they are not. */
-async function lookWhereNeeded(
-  tools: RefillTools,
-  client: ChainClient,
-  last: Sight | undefined,
-): Promise<Sight | undefined> {
-  const at = performance.now()
-  const signed = await countSigned(tools.db)
-  if (last && at - last.at < IDLE_MS && signed !== last.signed) {
-    if (await areWellYet(tools, client, last)) return { ...last, signed }
-  }
-  const lanes = await look(tools, client)
-  return lanes && { at, signed, lanes }
-}
-
-/**
- * True when the lanes have enough though everything costs the most it may that was signed since. Whom somebody else
- * has taken gas from, the signer finds dry before it signs.
- */
-async function areWellYet(
-  { db }: RefillTools,
-  { chain: { chainId } }: ChainClient,
-  { lanes }: Sight,
-): Promise<boolean> {
-  const senders = await readRefilledLanes(db, chainId)
-  const serving = senders.filter(({ purpose }) => purpose === 'operations')
-  const areWell = serving.map(async (lane) => {
-    const seen = lanes.find(({ sender }) => sender === lane.sender)
-    if (!seen || lane.dryGas !== null) return false
-    return seen.balanceWei - (await sumCosts(db, lane, seen.usedNonces)) >= seen.leastWei
-  })
-  return (await Promise.all(areWell)).every((isWell) => isWell)
 }
 
 /** What holds for one look at a chain. `treasury` and its purse: at the block that the prices are of. */
@@ -122,16 +81,11 @@ type Look = {
  *
  * @returns True when all have enough.
  */
-export const refillOnce = async (tools: RefillTools, client: ChainClient): Promise<boolean> =>
-  (await look(tools, client)) !== undefined
-
-/** The lanes as they were seen, undefined when one of them has too little. */
-async function look(tools: RefillTools, client: ChainClient): Promise<SeenLane[] | undefined> {
+export async function refillOnce(tools: RefillTools, client: ChainClient): Promise<boolean> {
   const { chain } = client
-  if (disabledBecause(client, 'chain')) return []
+  if (disabledBecause(client, 'chain')) return true
   const senders = await readRefilledLanes(tools.db, chain.chainId)
-  const paying = senders.find(({ purpose }) => purpose === 'treasury')
-  if (!paying) return []
+  if (!senders.some(({ purpose }) => purpose === 'treasury')) return true
   const prices = await readPrices(client)
   const purses = await Promise.all(
     senders.map(async (one) => ({
@@ -139,15 +93,16 @@ async function look(tools: RefillTools, client: ChainClient): Promise<SeenLane[]
       ...(await readPurse(client, one.sender, { blockHash: prices.headHash })),
     })),
   )
-  const treasury = purses.find(({ sender }) => sender === paying.sender)
-  if (!treasury) return []
+  const treasury = purses.find(({ purpose }) => purpose === 'treasury')
+  if (!treasury) return true
   const limits = tools.limits[chain.name]
-  const terms = { client, prices, usual: usualCost(chain, prices), limits, treasury }
-  const lanes = purses.filter(({ purpose }) => purpose === 'operations')
-  const seen: SeenLane[] = []
+  const look = { client, prices, usual: usualCost(chain, prices), limits, treasury }
+  let areWell = true
   // One after the other: each transfer leaves less for the next one.
-  for (const lane of lanes) seen.push(...(await lookAt(tools, terms, lane)))
-  return seen.length === lanes.length ? seen : undefined
+  for (const lane of purses.filter(({ purpose }) => purpose === 'operations')) {
+    if (!(await keepLaneFilled(tools, look, lane))) areWell = false
+  }
+  return areWell
 }
 
 /** Wei that a lane can spend, and what it must have to count as one that can pay; that is noted in its row. */
@@ -164,24 +119,23 @@ async function noteDryness(
   return { spendable, need }
 }
 
-/** The lane as it was seen, nothing when it has too little: then it gets more. */
-async function lookAt(
+/** True when the lane has enough; else the treasury sends it more, unless that is under way or impossible. */
+async function keepLaneFilled(
   tools: RefillTools,
   look: Look,
   lane: RefilledLane & Purse,
-): Promise<SeenLane[]> {
+): Promise<boolean> {
   const { log, told } = tools
   const { usual, limits, treasury } = look
   const { spendable, need } = await noteDryness(tools, look, lane)
   const high = smallest(HIGH_TRANSACTIONS * usual.wei, limits.highestWei)
   const key = `${lane.chainId}/${lane.sender}`
-  const leastWei = largest(high / LOW_PART, need)
-  if (spendable >= leastWei) {
+  if (spendable >= largest(high / LOW_PART, need)) {
     told.delete(key)
-    return [{ ...lane, leastWei }]
+    return true
   }
   const isUnderWay = lane.refillNonce !== null && lane.refillNonce >= treasury.usedNonces
-  if (isUnderWay) return []
+  if (isUnderWay) return false
   const result = await refill(tools, look, { lane, wantedWei: high - spendable })
   const facts = { chain: look.client.chain.name, lane: lane.sender, treasury: treasury.sender }
   if (result.kind === 'sent') {
@@ -193,7 +147,7 @@ async function lookAt(
     const has = { eth: fromUnits(spendable, 18), reason: result.reason }
     log.error({ ...facts, ...has }, 'lane is low on gas and cannot be refilled')
   }
-  return []
+  return false
 }
 
 type Refill =

@@ -5,7 +5,7 @@ import { MINTED, failureCodes } from '../domain/operation.js'
 import { reasonOf } from '../domain/waiting.js'
 import { lookUp } from './carry.js'
 import { atMost } from '../timeout.js'
-import { prepare, type NotPrepared, type Ordered, type Prepared } from './prepare.js'
+import { prepare, type Ordered, type Prepared } from './prepare.js'
 import { keptRefusal, takenBy, type Round, type SignerTools } from './round.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { readSpentSince } from './spentSince.js'
@@ -37,7 +37,9 @@ export async function prepareOrRelease(
     const result = await atMost(prepare(tools, round, ordered), PREPARE_MS)
     if (!result) throw new ServiceError('RPC_ERROR', `${name} answers too slowly.`)
     if (result.kind === 'spent') return await releaseSpent(tools, round, operation)
-    if (result.kind === 'refused') return await releaseRefused(tools, round, result, ordered)
+    if (result.kind === 'refused') {
+      return await releaseRefused(tools, round, { ...ordered, reason: result.reason })
+    }
     return result
   } catch (error) {
     tools.log.warn({ err: error, operation: operation.id }, 'operation not prepared')
@@ -103,16 +105,15 @@ async function releaseSpent(
 async function releaseRefused(
   tools: SignerTools,
   round: Round,
-  { reason }: Extract<NotPrepared, { kind: 'refused' }>,
-  ordered: Ordered,
+  refused: Ordered & { reason: string },
 ): Promise<undefined> {
-  const { operation } = ordered
+  const { operation, reason } = refused
   const { head } = round
   // One refusal may be an effect that this node has not seen yet: only a later block makes it final.
   const again = operation.refusedBlock !== null && operation.refusedBlock < head
   // What was burned comes out: a mint is tried for ever, with a message that is attested again.
   const mayEnd = again && operation.kind !== 'mint'
-  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, ordered))
+  const isOver = mayEnd && (await isRefusedElsewhere(tools, round, refused))
   if (mayEnd && !isOver) {
     const facts = { chain: round.client.chain.name, operation: operation.id }
     tools.log.warn(facts, 'refused by one endpoint only, tried again')

@@ -88,7 +88,7 @@ async function serveLane(
 export async function signOnce(tools: SignerTools, client: ChainClient): Promise<boolean> {
   const lanes = await readLanes(tools.db, client.chain.chainId)
   const bundles = await Promise.all(lanes.map((lane) => signNext(tools, { client, lane })))
-  await Promise.all(bundles.map(({ late }) => late))
+  for (const { late } of bundles) await late
   return bundles.some(({ size }) => size > 0)
 }
 

@@ -1,23 +1,18 @@
 import { crashPoint } from '../crashPoints.js'
-import { highestL1Part } from '../chains/l1Costs.js'
-import { encodeTogether } from '../chains/multicall.js'
 import { openAccount } from '../custody/open.js'
-import { ENTRY_POINT_ADDRESS } from '../chains/registry.js'
 import { insertSignatures } from '../db/lanes/signatures.js'
 import { sumCosts } from '../db/lanes/gas.js'
 import { lockNextNonce, storeSigned, type Lane } from '../db/lanes/signing.js'
 import { lockTaken } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
-import { encodeBundle, gasLimitOf } from '../protocols/userOperation.js'
 import { admit, lockClaims } from './admit.js'
 import { keepWithinDay } from './dailyLimit.js'
 import { assertAffordable } from './gasBound.js'
 import { assertBound, assertGenuine } from './genuine.js'
 import { createOpener, signPrepared, treasuryContext } from './signing.js'
-import type { Authorization, Signed } from './payload.js'
-import { signTransaction, type UnsignedTransaction } from './transaction.js'
+import type { Signed } from './payload.js'
+import { planTransaction, signTransaction, type Planned } from './transaction.js'
 import { assertFunded } from './treasury.js'
-import type { Call } from '../domain/operation.js'
 import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
 import {
@@ -117,9 +112,6 @@ async function storeTransaction(
   return { nonce, hash, operations }
 }
 
-/** A transaction without its nonce. `l1FeeWei`: the most that posting it may cost beside its gas. */
-export type Planned = { request: Omit<UnsignedTransaction, 'nonce'>; l1FeeWei: bigint }
-
 /**
  * Binds the next nonce of a lane to a transaction, signs it and stores it, in the caller's database transaction.
  *
@@ -159,44 +151,6 @@ export async function storePlanned(
 export function unpaidGas(error: unknown): bigint | undefined {
   const gas = error instanceof ServiceError ? error.details.unpaidGas : undefined
   return typeof gas === 'string' ? BigInt(gas) : undefined
-}
-
-function planTransaction(
-  { client: { chain }, lane, fees, l1Price }: Round & Means,
-  carried: Signed[],
-): Planned {
-  const { to, data } = callOf(lane, carried)
-  const authorizationList = authorizationsOf(carried)
-  const gas = carried.reduce((sum, { payload }) => sum + BigInt(payload.gas), 0n)
-  const authorizations = authorizationList.length
-  const l1 = highestL1Part(chain, l1Price, { data, authorizations })
-  const request = {
-    chainId: chain.chainId,
-    to,
-    data,
-    gasLimit: gasLimitOf(data, authorizations, gas) + l1.gas,
-    maxFeePerGas: fees.maxWei,
-    maxPriorityFeePerGas: fees.tipWei,
-    ...(authorizations > 0 ? { authorizationList } : {}),
-  }
-  return { request, l1FeeWei: l1.feeWei }
-}
-
-/** One for each wallet: a second one of the same has no effect, and costs as much gas. */
-function authorizationsOf(carried: Signed[]): Authorization[] {
-  const all = carried.flatMap(({ payload }) => payload.authorization ?? [])
-  return [...new Map(all.map((one) => [one.signature, one])).values()]
-}
-
-/**
- * User operations travel together through the EntryPoint, payments and mints through Multicall3, where each may fail
- * alone: whoever calls makes no difference to either. One alone goes where it leads.
- */
-export function callOf(lane: Pick<Lane, 'sender'>, carried: Pick<Signed, 'payload'>[]): Call {
-  const [direct, ...others] = carried.flatMap(({ payload }) => payload.call ?? [])
-  if (direct) return others.length === 0 ? direct : encodeTogether([direct, ...others])
-  const operations = carried.flatMap(({ payload }) => payload.userOperation ?? [])
-  return { to: ENTRY_POINT_ADDRESS, data: encodeBundle(operations, lane.sender) }
 }
 
 /** What a lane's key is sealed for. The treasury's is the same on all chains. */

@@ -94,14 +94,6 @@ export async function readRefilledLanes(db: Db, chainId: number): Promise<Refill
     )
 }
 
-/** How many transactions were ever signed, by all senders on all chains. */
-export async function countSigned(db: Db): Promise<bigint> {
-  const row = await db('lane').first<{ count: string }>(
-    db.raw('coalesce(sum(next_nonce), 0) as count'),
-  )
-  return BigInt(row.count)
-}
-
 /**
  * Locks a lane that is to be refilled.
  *

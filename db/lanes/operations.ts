@@ -1,5 +1,4 @@
 import { namedColumns } from '../connection/columns.js'
-import { gather, gatherByName, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
@@ -83,83 +82,30 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
   return db('operation').where({ id }).first<Operation | undefined>(operationColumns)
 }
 
-const latestStatement: Statement = {
-  name: 'latest operations',
-  // A list that the planner does not know, or it would plan anew for each call.
-  text: `select ${namedColumns('o', operationColumns)}
-    from operation o where o.id = any ((select $1)::text[])`,
-}
-
-const latestOf = perPool((db) =>
-  gather(async (ids: string[]) => {
-    const rows = await runPrepared<Operation>(db, latestStatement, [ids])
-    const byId = new Map(rows.map((row) => [row.id, row]))
-    return ids.map((id) => byId.get(id))
-  }),
-)
-
-/** As `findOperation`: those who ask at the same moment, because one block has ended what they wait for, are told together. */
-export async function findLatest(db: Db, id: string): Promise<Operation | undefined> {
-  return latestOf(db)(id)
-}
-
-const ordersStatement: Statement = {
-  name: 'order operations',
-  // In the order of the ids of their intents, in which these are locked everywhere.
-  text: `select asked.at, r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
-    from (
-      select * from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-        $8::text[], $9::json[])
-        with ordinality as x (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, at)
-      order by x.intent_id) asked
-    cross join lateral order_operation(asked.id, asked.intent_id, asked.sequence, asked.kind, asked.account_id,
-      asked.wallet_id, asked.chain_id, asked.chain_key, asked.input) as r`,
-}
-
 /** `row`: undefined where nothing is to be executed. `isNew`: this call has stored it. */
 type Ordered = { row: Operation | undefined; isNew: boolean }
 
-/** Of a crowd's orders three or four share a statement then, one otherwise; their bundle leaves in a second. */
-const ORDERS_REST_MS = 50
-
-/** Of one account together: its intents may be held, and the orders of others wait for none of them. */
-const orderersOf = perPool((db) =>
-  gatherByName(
-    async (orders: Submission[]): Promise<Ordered[]> => {
-      type Row = Operation & { at: bigint; isNew: boolean }
-      const rows = await runPrepared<Row>(db, ordersStatement, [
-        orders.map(({ id }) => id),
-        orders.map(({ intentId }) => intentId),
-        orders.map(({ sequence }) => sequence),
-        orders.map(({ kind }) => kind),
-        orders.map(({ accountId }) => accountId),
-        orders.map(({ walletId }) => walletId),
-        orders.map(({ chainId }) => chainId),
-        orders.map(({ chainKey }) => chainKey),
-        orders.map(({ input }) => JSON.stringify(input)),
-      ])
-      const found = new Map(rows.map(({ at, ...row }) => [Number(at), toOrdered(row)]))
-      return orders.map((_, i) => {
-        const ordered = found.get(i + 1)
-        if (!ordered) throw new Error('The operation was not ordered.')
-        return ordered
-      })
-    },
-    { restMs: ORDERS_REST_MS },
-  ),
-)
-
-function toOrdered({ isNew, ...row }: Operation & { isNew: boolean }): Ordered {
+/**
+ * Stores an operation that is not there yet, if its intent's plan has it and continues, to be executed at or after the
+ * block booked now; the intent executes from then on.
+ */
+export async function orderOperation(db: Db, submission: Submission): Promise<Ordered> {
+  const { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input } = submission
+  const values = [id, intentId, sequence, kind, accountId, walletId, chainId, chainKey]
+  const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, [
+    ...values,
+    JSON.stringify(input),
+  ])
+  if (!found) throw new Error('The operation was not ordered.')
+  const { isNew, ...row } = found
   // Of no row every column is null.
   return { row: (row.id as string | null) === null ? undefined : row, isNew }
 }
 
-/**
- * Stores an operation that is not there yet, if its intent's plan has it and goes on, to be executed at or after the
- * block booked now; the intent executes from then on. What an account orders at the same moment is stored together.
- */
-export async function orderOperation(db: Db, submission: Submission): Promise<Ordered> {
-  return orderersOf(db).add(submission.accountId, submission)
+const orderStatement: Statement = {
+  name: 'order operation',
+  text: `select r.is_new as "isNew", ${namedColumns('(r.o)', operationColumns)}
+    from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
 }
 
 /** Stores a new operation, to be executed at or after the block booked now. */

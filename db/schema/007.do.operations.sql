@@ -78,13 +78,6 @@ create index operation_carried on operation (tx_id) where state in ('signed', 'm
 create index operation_spent on operation (chain_id)
   where spent_since is not null and state in ('queued', 'deferred', 'signed');
 create index operation_hash on operation (tx_hash) where tx_hash is not null;
-create index operation_waiting on operation (chain_id, priority, account_id, created_at)
-  where state = 'queued' and lost_leases < 2 and (kind <> 'swap' or resource is null);
-create index operation_swaps on operation (((((chain_id)::text || ' '::text) || resource)) COLLATE "C", priority, created_at)
-  where state = 'queued' and lost_leases < 2 and kind = 'swap' and resource is not null;
-create index operation_alone on operation (chain_id, created_at)
-  where tx_id is null and (state = 'signed' or (state = 'queued' and lost_leases >= 2));
-create index operation_leased on operation (chain_id, wallet_id) where state = 'queued' and taken_by is not null;
 create index operation_contending on operation (chain_id, resource) where state = 'signed' and resource is not null;
 create index operation_turned_away on operation (chain_id, resource)
   where state in ('queued', 'deferred') and code in ('DEPOSIT_FAILED', 'WITHDRAW_FAILED') and refused_block is null;

@@ -4,6 +4,7 @@ import { DELEGATED_CODE, DELEGATE_ADDRESS } from '../../chains/registry.js'
 import { encodeTransfer, typedTransfer, type Payload } from '../../signer/payload.js'
 import {
   buildUserOperation,
+  encodeBatch,
   bundledGas,
   typedUserOperation,
 } from '../../protocols/userOperation.js'
@@ -26,7 +27,7 @@ const fresh = () => new Account(hexlify(randomBytes(32)))
 /** A user operation as it is kept, signed by an account for a sender. */
 async function signFor(chainId: number, key: string, who: { sender: string; signer: Account }) {
   const callGas = 300_000n
-  const draft = buildUserOperation({ sender: who.sender, key, calls: [], callGas })
+  const draft = buildUserOperation({ sender: who.sender, key, callData: encodeBatch([]), callGas })
   const { domain, types, message } = typedUserOperation(chainId, draft)
   const signature = await who.signer.signTypedData(domain, types, message)
   return { gas: bundledGas(callGas).toString(), userOperation: { ...draft, signature } }

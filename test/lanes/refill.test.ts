@@ -294,39 +294,4 @@ describe('the loop that refills', () => {
     await stop()
     expect(await transfers()).toHaveLength(2)
   })
-
-  test('asks the chain nothing until what was signed may have used too much of what a lane had', async () => {
-    const wallet = await world.createWallet(3n * usdcUnits)
-    const lendAndSign = async () => {
-      await world.lend(wallet, usdcUnits)
-      await signAll(world)
-    }
-    await lendAndSign()
-    await sendAndBook()
-    const { wei } = await world
-      .db('chain_tx as t')
-      .join('chain_tx_send as s', 's.tx_id', 't.id')
-      .first<{ wei: string }>(world.db.raw('t.gas_limit * s.max_fee as wei'))
-    // The first one, which delegates the wallet as well, costs less than two others.
-    const enoughForOne = HIGHEST / 4n + BigInt(wei)
-    for (const lane of world.senders) await setBalance(world, lane, enoughForOne)
-    const tools = createRefiller()
-    const asked = recordStatements(tools.db)
-    const sums = () => asked.filter((name) => name === 'costs of a sender').length
-    const untilSummed = (count: number) => world.waitUntil(() => Promise.resolve(sums() >= count))
-    const { announce, stop } = startLoop(tools)
-    // Once for each lane.
-    await untilSummed(2)
-    const before = world.proxy.asked.eth_getTransactionCount ?? 0
-    await lendAndSign()
-    announce()
-    await untilSummed(4)
-    expect(await transfers()).toEqual([])
-    await lendAndSign()
-    // Each signature asks for the nonce of its lane.
-    expect(world.proxy.asked.eth_getTransactionCount).toBe(before + 2)
-    announce()
-    await world.waitUntil(async () => (await transfers()).length > 0)
-    await stop()
-  })
 })

@@ -98,13 +98,12 @@ describe('submitOperation', () => {
     },
   )
 
-  test('many at once share statements, each with its own answer, and one at fault is refused alone', async () => {
+  test('many at once have each its own answer, and one at fault is refused alone', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => insertTestIntent(database.db, wallet, 'planning')),
     )
     const over = await insertTestIntent(database.db, wallet, 'completed')
     const pool = connect(database.urlAs('steward_worker'), 4)
-    const sent = recordStatements(pool)
     const orders = [...ids, over, 'none', ...ids].map((id) => submitOperation(pool, order(id)))
     const settled = await Promise.allSettled(orders)
     await pool.destroy()
@@ -114,8 +113,6 @@ describe('submitOperation', () => {
     expect(found).toEqual([...ids, undefined, 'refused', ...ids])
     const counts = await Promise.all(ids.map(async (id) => (await rows(id)).length))
     expect(counts).toEqual(ids.map(() => 1))
-    // A few for all, and the batch with the refused one again, one by one: each intent by itself would be 22.
-    expect(sent.length).toBeLessThan(20)
   })
 
   test('notes that the workflow of a planned intent was started, which is not noted again', async () => {
@@ -144,7 +141,7 @@ describe('submitOperation', () => {
     const payment = await submitOperation(pool, { ...order(fundingId), kind: 'fund' })
     await pool.destroy()
     expect([step, payment]).toMatchObject([{ state: 'queued' }, { state: 'queued', kind: 'fund' }])
-    expect(sent).toEqual(['order operations', 'order operations'])
+    expect(sent).toEqual(['order operation', 'order operation'])
   })
 
   test('is told in order: its intent executes, then its step starts', async () => {

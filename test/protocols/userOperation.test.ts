@@ -1,30 +1,51 @@
 import { describe, expect, test } from '@jest/globals'
+import { Wallet, hexlify, randomBytes, recoverAddress } from 'ethers'
 import {
   buildUserOperation,
+  callGasOf,
+  encodeBatch,
   encodeBundle,
   entryPoint,
   hashUserOperation,
   readExecuted,
+  typedUserOperation,
 } from '../../protocols/userOperation.js'
 
-const address = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238'
-const key = `0x${'ab'.repeat(24)}`
-const calls = [{ to: address, data: '0x12345678' }]
-const draft = buildUserOperation({ sender: address, key, calls, callGas: 100_000n })
-const operation = { ...draft, signature: `0x${'11'.repeat(65)}` }
+const address = hexlify(randomBytes(20))
+const draft = buildUserOperation({
+  ...{ sender: address, key: hexlify(randomBytes(24)), callGas: 123_456n },
+  callData: encodeBatch([{ to: address, data: '0x1234' }]),
+})
+
+test('the hash of a user operation is that which a wallet signs as typed data', async () => {
+  const wallet = Wallet.createRandom()
+  const { domain, types, message } = typedUserOperation(421_614, draft)
+  const signature = await wallet.signTypedData(domain, types, message)
+  expect(recoverAddress(hashUserOperation(421_614, draft), signature)).toBe(wallet.address)
+  expect(hashUserOperation(1, draft)).not.toBe(hashUserOperation(421_614, draft))
+})
+
+test('a bundle is what the EntryPoint decodes', () => {
+  const operation = { ...draft, signature: hexlify(randomBytes(65)) }
+  const decoded = entryPoint.decodeFunctionData('handleOps', encodeBundle([operation], address))
+  expect((decoded[0] as { callData: string }[])[0]?.callData).toBe(draft.callData)
+  expect(callGasOf(operation)).toBe(123_456n)
+})
 
 describe('what is not whole hex is refused', () => {
-  test.each(['0x1', '0x12zz', '12', '', '0x12 '])('%p as bytes', (callData) => {
+  test.each(['0x1', '0x12zz', '12', '', '0x12 '])('%p as bytes', (value) => {
     // What a row holds must not be signed or carried as something shorter.
-    const altered = { ...operation, callData }
+    const altered = { ...draft, callData: value, signature: hexlify(randomBytes(65)) }
     expect(() => hashUserOperation(1, altered)).toThrow()
     expect(() => encodeBundle([altered], address)).toThrow()
   })
 })
 
 test('an execution is read with the key of its nonce', () => {
-  const nonce = BigInt(operation.nonce) + 1n
-  const values = [`0x${'22'.repeat(32)}`, address, address, nonce, false, 7n, 8n]
+  const key = `0x${'ab'.repeat(24)}`
+  const nonce = BigInt(`${key}${'0'.repeat(16)}`) + 1n
+  const sender = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238'
+  const values = [`0x${'22'.repeat(32)}`, sender, sender, nonce, false, 7n, 8n]
   const log = entryPoint.encodeEventLog('UserOperationEvent', values)
-  expect(readExecuted(log)).toEqual({ sender: address, key, success: false, gasUsed: 8n })
+  expect(readExecuted(log)).toEqual({ sender, key, success: false, gasUsed: 8n })
 })

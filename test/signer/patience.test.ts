@@ -16,7 +16,7 @@ describe('prepareTogether', () => {
   })
 
   test('keeps what is late for later, with what its wallet has besides', async () => {
-    const [late, held, other] = [item('a', 1_500), item('a', 1), item('b', 1)]
+    const [late, held, other] = [item('a', 3_000), item('a', 1), item('b', 1)]
     const { ready, late: later } = await prepare([late, held, other])
     expect(ready).toEqual([other])
     expect(await later).toEqual([late, held])

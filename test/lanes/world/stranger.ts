@@ -2,6 +2,7 @@ import { Wallet, hexlify, randomBytes } from 'ethers'
 import { DELEGATE_ADDRESS, ENTRY_POINT_ADDRESS } from '../../../chains/registry.js'
 import {
   buildUserOperation,
+  encodeBatch,
   encodeBundle,
   typedUserOperation,
   type UserOperation,
@@ -36,7 +37,7 @@ export async function spendSameKey(world: World, key: string): Promise<void> {
   const draft = buildUserOperation({
     sender: account.address,
     key,
-    calls: [],
+    callData: encodeBatch([]),
     callGas: 100_000n,
   })
   const typed = typedUserOperation(chainId, draft)
