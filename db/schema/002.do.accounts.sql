@@ -8,25 +8,25 @@ create table account (
   rpm int not null default 100 check (rpm > 0),
   max_wallets int check (max_wallets >= 0),
   monthly_credits bigint not null default 100 check (monthly_credits >= 0),
+  -- The clock minute (Unix time / 60) that win_used counts.
   win bigint not null default 0,
   win_used int not null default 0,
+  -- The month (YYYYMM, UTC) that granted belongs to.
   period int not null default 0,
+  -- Left of the monthly credits. Lapses with its month.
   granted bigint not null default 0 check (granted >= 0),
+  -- Left of the purchased credits. Never lapses.
   purchased bigint not null default 0 check (purchased >= 0),
   total_purchased bigint not null default 0,
   total_used bigint not null default 0,
+  -- Since when no key of the account is admitted. What runs goes on.
   suspended_at timestamptz,
+  -- What was told of this fall of the credits: 1, that less than a tenth of a month is left, 2, that nothing is. New
+  -- credits take back what does not hold any more.
   credits_told smallint not null default 0 check (credits_told >= 0 and credits_told <= 2),
+  -- How many wallets it has.
   wallets int not null default 0 check (wallets >= 0)
 ) with (fillfactor = 50);
-comment on column account.win is 'The clock minute (Unix time / 60) that win_used counts.';
-comment on column account.period is 'The month (YYYYMM, UTC) that granted belongs to.';
-comment on column account.granted is 'Left of the monthly credits. Lapses with its month.';
-comment on column account.purchased is 'Left of the purchased credits. Never lapses.';
-comment on column account.suspended_at is 'Since when no key of the account is admitted. What runs goes on.';
-comment on column account.credits_told is
-  'What was told of this fall of the credits: 1, that less than a tenth of a month is left, 2, that nothing is. New credits take back what does not hold any more.';
-comment on column account.wallets is 'How many wallets it has.';
 alter table account enable row level security;
 create policy own_account on account to steward_api using (id = current_account((select true)));
 create policy all_accounts on account to steward_worker, steward_signer using (true);
@@ -36,6 +36,7 @@ create table api_key (
   id text primary key,
   account_id text not null references account,
   name text not null,
+  -- SHA-256 of the key. The key itself is never stored.
   key_hash bytea not null check (octet_length(key_hash) = 32) unique,
   last_four text not null,
   created_at timestamptz not null default clock_timestamp(),
@@ -45,7 +46,6 @@ create table api_key (
   scopes text[] not null default '{read,write}' check ((scopes <@ '{read,write}') and cardinality(scopes) > 0),
   last_used_at timestamptz
 );
-comment on column api_key.key_hash is 'SHA-256 of the key. The key itself is never stored.';
 alter table api_key enable row level security;
 create policy all_accounts on api_key to steward_worker, steward_signer using (true) with check (true);
 create policy own_account on api_key for select to steward_api using (account_id = current_account((select true)));
@@ -57,20 +57,19 @@ grant select on api_key to steward_api;
 grant insert (id, account_id, name, key_hash, last_four, expires_at, prefix, scopes) on api_key to steward_api;
 grant update (expires_at, revoked_at) on api_key to steward_api;
 
+-- Opens one intent to whoever holds it, to read, for some minutes. The token itself is never stored.
 create table read_token (
+  -- SHA-256 of the token.
   token_hash bytea primary key,
   account_id text not null references account,
   intent_id text not null,
   created_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null,
+  -- Clock minute in which it was used last, and in win_used how often.
   win bigint not null default 0,
   win_used int not null default 0,
   constraint read_token_check check (expires_at <= (created_at + interval '00:16:00'))
 );
-comment on table read_token is
-  'Opens one intent to whoever holds it, to read, for some minutes. The token itself is never stored.';
-comment on column read_token.token_hash is 'SHA-256 of the token.';
-comment on column read_token.win is 'Clock minute in which it was used last, and in win_used how often.';
 create index read_token_expiry on read_token (expires_at);
 alter table read_token enable row level security;
 create policy own_account on read_token for insert to steward_api
@@ -80,23 +79,21 @@ grant delete on read_token to steward_worker;
 grant insert (token_hash, account_id, intent_id, expires_at) on read_token to steward_api;
 grant select (token_hash, expires_at) on read_token to steward_worker;
 
+-- Written in the transaction whose effect it protects: request and answer are one.
 create table idempotency_key (
   account_id text references account,
   endpoint text,
   key text,
+  -- SHA-256 of the validated body.
   fingerprint bytea not null,
   status int not null,
+  -- The answer as it was sent, not as the resource is today.
   body text not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- From then on the key is as good as new, deleted or not. Null: never.
   expires_at timestamptz,
   primary key (account_id, endpoint, key)
 );
-comment on table idempotency_key is
-  'Written in the transaction whose effect it protects: request and answer are one.';
-comment on column idempotency_key.fingerprint is 'SHA-256 of the validated body.';
-comment on column idempotency_key.body is 'The answer as it was sent, not as the resource is today.';
-comment on column idempotency_key.expires_at is
-  'From then on the key is as good as new, deleted or not. Null: never.';
 create index idempotency_key_expiry on idempotency_key (expires_at) where expires_at is not null;
 alter table idempotency_key enable row level security;
 create policy own_account on idempotency_key to steward_api

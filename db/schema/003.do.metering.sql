@@ -1,25 +1,24 @@
 -- Rate windows, credits and their ledger.
 
+-- Append-only. The sum of an account's deltas is its balance.
 create table ledger (
   id bigint generated always as identity primary key,
   account_id text not null references account,
+  -- Made by the service, never the caller's.
   request_id text not null,
   reason text not null,
   delta bigint not null,
+  -- How much of a charge came from the monthly credits, so that a refund goes back there.
   from_granted bigint not null default 0,
+  -- The month that from_granted was taken from.
   period int,
   created_at timestamptz not null default clock_timestamp(),
+  -- How many charges, or refunds, it is the sum of.
   entries int not null default 1 check (entries > 0),
+  -- It stands for those of a month.
   summed boolean not null default false,
   unique (request_id, reason)
 );
-comment on table ledger is 'Append-only. The sum of an account''s deltas is its balance.';
-comment on column ledger.request_id is 'Made by the service, never the caller''s.';
-comment on column ledger.from_granted is
-  'How much of a charge came from the monthly credits, so that a refund goes back there.';
-comment on column ledger.period is 'The month that from_granted was taken from.';
-comment on column ledger.entries is 'How many charges, or refunds, it is the sum of.';
-comment on column ledger.summed is 'It stands for those of a month.';
 create index ledger_account on ledger (account_id, id);
 create index ledger_age on ledger (created_at) where (not summed) and (reason like 'charge:%' or reason = 'refund');
 alter table ledger enable row level security;
@@ -28,10 +27,11 @@ create policy own_account on ledger to steward_api
 create policy all_accounts on ledger to steward_worker, steward_signer using (true) with check (true);
 grant select on ledger to steward_api;
 
+-- The month in UTC, as YYYYMM.
 create function current_period() returns int language sql volatile as
   $$ select to_char(clock_timestamp() at time zone 'UTC', 'YYYYMM')::int $$;
 
--- Sets the monthly credits anew in the first call of a month. The account's row is locked by the caller.
+-- Replaces the monthly credits in the first call of a month. The account's row is locked by the caller.
 create function renew_credits(a account, p_request text) returns account language plpgsql as $$
 declare v_period int := current_period();
 begin
@@ -49,20 +49,7 @@ begin
   return a;
 end $$;
 
--- Takes credits, the monthly ones first. The caller has checked that they suffice.
-create function take_credits(a account, p_request text, p_cost bigint, p_route text)
-returns account language plpgsql as $$
-declare v_granted bigint := least(a.granted, p_cost);
-begin
-  if p_cost = 0 then return a; end if;
-  insert into ledger (account_id, request_id, reason, delta, from_granted, period)
-  values (a.id, p_request, 'charge:' || p_route, -p_cost, v_granted, a.period);
-  a.granted := a.granted - v_granted;
-  a.purchased := a.purchased - (p_cost - v_granted);
-  a.total_used := a.total_used + p_cost;
-  return a;
-end $$;
-
+-- Writes the window and the credits of an account that the caller holds.
 create function save_account(a account) returns void language sql as $$
   update account set win = a.win, win_used = a.win_used, period = a.period, granted = a.granted,
     purchased = a.purchased, total_used = a.total_used
@@ -73,12 +60,22 @@ $$;
 create function charge_call(p_account text, p_request text, p_cost bigint, p_route text)
 returns table (paid boolean, balance bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
-declare a account;
+declare
+  a account;
+  v_granted bigint;
 begin
   select * into a from account x where x.id = p_account for no key update;
   a := renew_credits(a, p_request);
   paid := a.granted + a.purchased >= p_cost;
-  if paid then a := take_credits(a, p_request, p_cost, p_route); end if;
+  if paid and p_cost > 0 then
+    -- The monthly ones first.
+    v_granted := least(a.granted, p_cost);
+    insert into ledger (account_id, request_id, reason, delta, from_granted, period)
+    values (a.id, p_request, 'charge:' || p_route, -p_cost, v_granted, a.period);
+    a.granted := a.granted - v_granted;
+    a.purchased := a.purchased - (p_cost - v_granted);
+    a.total_used := a.total_used + p_cost;
+  end if;
   perform save_account(a);
   balance := a.granted + a.purchased;
   return next;
@@ -115,8 +112,9 @@ begin
   where id = p_account;
 end $$;
 
--- As before. All accounts are locked by one statement, in the order of their ids, and written by one: each statement
--- that writes an account reads the text of all its checks first, which costs more than what it writes.
+-- Admits calls by key: counts each in the clock minute of its account and charges it. code: 200 admitted, 429 the minute
+-- is full, 423 suspended, 403 the key lacks the scope, 402 too few credits, 0 another transaction holds the account and
+-- p_wait is false. A call without a row has no live key. Accounts are locked in the order of their ids.
 create function admit_calls(p_keys bytea[], p_requests text[], p_costs bigint[], p_routes text[],
   p_scopes text[], p_wait boolean)
 returns table (at bigint, account_id text, plan text, scopes text[], rpm int, win_used int, reset_at bigint,
@@ -144,7 +142,7 @@ begin
     order by x.id for no key update;
   end if;
   for c in
-    -- By values that the planner does not know: it would plan anew for each number of calls.
+    -- (select p_keys): one plan for any number of calls.
     with known as materialized (
       select u.ordinality, u.request, u.cost, u.scope, k.id, k.account_id, k.scopes, k.last_used_at
       from unnest((select p_keys), (select p_requests), (select p_costs), (select p_scopes))
@@ -235,6 +233,8 @@ end $$;
 create function credits_level(p_left bigint, p_month bigint) returns int language sql immutable as
   $$ select case when p_left <= 0 then 2 when p_left * 10 < p_month then 1 else 0 end $$;
 
+-- Replaces charges and refunds of months that ended more than p_days ago by their sums, at most p_limit of them, and
+-- returns how many. An account's entries still add up to its balance.
 create function sum_ledger(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
   with gone as (

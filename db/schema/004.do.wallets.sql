@@ -1,13 +1,12 @@
 -- Wallets, and keys sealed to the signer.
 
+-- Public halves of the signer's key encryption keys. The private half never leaves the signer.
 create table kek (
   id text primary key,
   public_key bytea not null,
   active boolean not null,
   created_at timestamptz not null default clock_timestamp()
 );
-comment on table kek is
-  'Public halves of the signer''s key encryption keys. The private half never leaves the signer.';
 create unique index kek_one_active on kek (active) where active;
 grant select on kek to steward_api, steward_worker;
 grant select, insert on kek to steward_signer;
@@ -17,15 +16,14 @@ create table wallet (
   account_id text not null references account,
   user_id text not null,
   address text not null unique,
+  -- json, not jsonb: the caller gets the object back as it was sent.
   metadata json not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- How often its money was reserved: a plan that was made without holding the wallet counts while this is as it was.
   planned int not null default 0,
   unique (account_id, user_id),
   unique (id, account_id)
 ) with (fillfactor = 85);
-comment on column wallet.metadata is 'json, not jsonb: the caller gets the object back as it was sent.';
-comment on column wallet.planned is
-  'How often its money was reserved: a plan that was made without holding the wallet counts while this is as it was.';
 create index wallet_account on wallet (account_id, id);
 alter table wallet enable row level security;
 create policy own_account on wallet to steward_api
@@ -36,13 +34,12 @@ grant select on wallet to steward_worker, steward_signer;
 grant select (id, address) on wallet to steward_lanes;
 grant update (metadata) on wallet to steward_api, steward_worker;
 
+-- Private keys, HPKE-sealed to a kek. The API inserts and cannot read; only the signer reads.
 create table wallet_secret (
   wallet_id text primary key references wallet,
   kek_id text not null references kek,
   sealed bytea not null
 );
-comment on table wallet_secret is
-  'Private keys, HPKE-sealed to a kek. The API inserts and cannot read; only the signer reads.';
 alter table wallet_secret enable row level security;
 create policy own_account on wallet_secret to steward_api
   with check ((select true from wallet w where (w.id = wallet_secret.wallet_id)));
@@ -50,13 +47,13 @@ create policy all_accounts on wallet_secret to steward_signer using (true);
 grant insert on wallet_secret to steward_api;
 grant select on wallet_secret to steward_signer;
 
+-- The account that POST /v1/demo/fund pays from.
 create table treasury (
   address text primary key,
   kek_id text not null references kek,
   sealed bytea not null,
   created_at timestamptz not null default clock_timestamp()
 );
-comment on table treasury is 'The account that POST /v1/demo/fund pays from.';
 create unique index treasury_one on treasury ((true));
 grant select, insert on treasury to steward_signer;
 grant select (address, created_at) on treasury to steward_worker, steward_api;

@@ -4,28 +4,42 @@ create table intent (
   id text primary key,
   account_id text not null,
   wallet_id text not null,
-  action text not null check (action = any ('{lend,withdraw,bridge}')),
+  action text not null check (action in ('lend', 'withdraw', 'bridge')),
   asset text not null,
+  -- Requested amount in base units of the asset.
   units numeric(78, 0) not null check (units > 0),
+  -- The chain named by the caller: where a bridge leads to.
   chain text,
-  status text not null check (status = any ('{pending,planning,executing,completed,failed}')),
+  status text not null check (status in ('pending', 'planning', 'executing', 'completed', 'failed')),
   plan json,
   error json,
   request_id text not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- When its workflow was started. Null: a worker starts it, unless the intent is over.
   dispatched_at timestamptz,
   completed_at timestamptz,
   cancelled_at timestamptz,
   from_chain text,
+  -- A withdrawal of all there is. units is what it was worth when it was planned.
   everything boolean not null default false,
+  -- Lend where most is left after costs over so many days. Null: at the best rate.
   net_over_days int check (net_over_days > 0),
   metadata json,
+  -- Why it is late and where the money is meanwhile. Null: it is not late.
   delay json,
+  -- The failed intent whose goal this one reaches. One at most: a retry of a retry names the retry.
   retry_of text,
+  -- When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.
   swept_at timestamptz,
+  -- Since when its end, which was told, does not hold any more. The sweeper starts its workflow again. Null: nothing
+  -- to do.
   recover_at timestamptz,
+  -- Heads of chains at which the money was seen that the booked blocks do not show yet. Null: none was needed.
   seen_blocks json,
+  -- When its status, plan, error or delay changed last. Null: never since it was created. Steps have times of their
+  -- own.
   updated_at timestamptz,
+  -- When it was completed, failed or cancelled. Null: it is not over.
   ended_at timestamptz,
   constraint intent_check1 check ((status = 'completed') = (completed_at is not null)),
   constraint intent_check2 check ((status = 'failed') = (error is not null)),
@@ -33,28 +47,8 @@ create table intent (
   unique (id, wallet_id),
   foreign key (wallet_id, account_id) references wallet (id, account_id),
   foreign key (retry_of, wallet_id) references intent (id, wallet_id),
-  constraint intent_check check (status = any ('{pending,failed}') or plan is not null)
+  constraint intent_check check (status in ('pending', 'failed') or plan is not null)
 );
-comment on column intent.units is 'Requested amount in base units of the asset.';
-comment on column intent.chain is 'The chain named by the caller: where a bridge leads to.';
-comment on column intent.dispatched_at is
-  'When its workflow was started. Null: a worker starts it, unless the intent is over.';
-comment on column intent.everything is
-  'A withdrawal of all there is. units is what it was worth when it was planned.';
-comment on column intent.net_over_days is
-  'Lend where most is left after costs over so many days. Null: at the best rate.';
-comment on column intent.delay is 'Why it is late and where the money is meanwhile. Null: it is not late.';
-comment on column intent.retry_of is
-  'The failed intent whose goal this one reaches. One at most: a retry of a retry names the retry.';
-comment on column intent.swept_at is
-  'When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.';
-comment on column intent.recover_at is
-  'Since when its end, which was told, does not hold any more. The sweeper starts its workflow again. Null: nothing to do.';
-comment on column intent.seen_blocks is
-  'Heads of chains at which the money was seen that the booked blocks do not show yet. Null: none was needed.';
-comment on column intent.updated_at is
-  'When its status, plan, error or delay changed last. Null: never since it was created. Steps have times of their own.';
-comment on column intent.ended_at is 'When it was completed, failed or cancelled. Null: it is not over.';
 create index intent_account on intent (account_id, id);
 create index intent_wallet on intent (wallet_id, id);
 create index intent_recover on intent (recover_at) where recover_at is not null;
@@ -87,12 +81,11 @@ create table funding (
   created_at timestamptz not null default clock_timestamp(),
   dispatched_at timestamptz,
   completed_at timestamptz,
+  -- When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.
   swept_at timestamptz,
   unique (id, wallet_id),
   foreign key (wallet_id, account_id) references wallet (id, account_id)
 );
-comment on column funding.swept_at is
-  'When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.';
 create index funding_open on funding (id) where completed_at is null;
 create index funding_account on funding (account_id, created_at);
 create index funding_wallet on funding (wallet_id, created_at);
@@ -108,34 +101,30 @@ grant select on funding to steward_signer;
 grant update (dispatched_at) on funding to steward_api;
 grant update (swept_at) on funding to steward_worker;
 
+-- Money of a wallet that a step of an intent will spend.
 create table reservation (
   intent_id text,
   sequence int,
   wallet_id text not null,
   chain_id bigint not null,
+  -- What is spent. A withdrawal spends the market's receipt token, counted in units of what it stands for.
   token text not null check (token = lower(token)),
   units numeric(78, 0) not null check (units > 0),
+  -- Counts from this block on. 0: the money was there when the intent was planned. Null: it has not arrived yet.
   from_block bigint default 0,
+  -- Block in which the step spent it with success: from there on the balance itself shows it.
   spent_block bigint,
+  -- Set when the money was not and will not be spent.
   released_at timestamptz,
+  -- Sequence of the step that brings the money. units is a forecast until it has.
   fed_by int,
+  -- The market that the step pays into or out of.
   market text check (market = lower(market)),
   everything boolean not null default false,
   primary key (intent_id, sequence),
-  constraint reservation_check check (fed_by is not null or (not (from_block is DISTINCT from 0))),
+  constraint reservation_check check (fed_by is not null or from_block is not distinct from 0),
   foreign key (intent_id, wallet_id) references intent (id, wallet_id)
 );
-comment on table reservation is 'Money of a wallet that a step of an intent will spend.';
-comment on column reservation.token is
-  'What is spent. A withdrawal spends the market''s receipt token, counted in units of what it stands for.';
-comment on column reservation.from_block is
-  'Counts from this block on. 0: the money was there when the intent was planned. Null: it has not arrived yet.';
-comment on column reservation.spent_block is
-  'Block in which the step spent it with success: from there on the balance itself shows it.';
-comment on column reservation.released_at is 'Set when the money was not and will not be spent.';
-comment on column reservation.fed_by is
-  'Sequence of the step that brings the money. units is a forecast until it has.';
-comment on column reservation.market is 'The market that the step pays into or out of.';
 create index reservation_market on reservation (wallet_id, chain_id, market)
   where market is not null and spent_block is null and released_at is null;
 create index reservation_room on reservation (chain_id, market, token)
@@ -151,18 +140,18 @@ create policy all_accounts on reservation to steward_worker, steward_lanes, stew
   using (true) with check (true);
 grant select, insert on reservation to steward_api;
 grant select on reservation to steward_worker, steward_lanes;
-grant insert (intent_id, sequence, wallet_id, chain_id, token, units, from_block, fed_by, market, everything) on reservation to steward_worker;
+grant insert (intent_id, sequence, wallet_id, chain_id, token, units, from_block, fed_by, market, everything) on
+  reservation to steward_worker;
 grant update (units, from_block, spent_block, released_at) on reservation to steward_lanes;
 grant update (released_at) on reservation to steward_worker;
 
+-- Every change of an intent's status that is allowed, by the event that tells it. One more is one more row.
 create table intent_edge (
   event text,
   from_status text,
   to_status text not null,
   primary key (event, from_status)
 );
-comment on table intent_edge is
-  'Every change of an intent''s status that is allowed, by the event that tells it. One more is one more row.';
 
 -- The API starts workflows outside of the transaction that names the account.
 create function mark_dispatched(p_id text) returns void

@@ -1,5 +1,6 @@
 -- Chains and their blocks, the senders of transactions, and what is read from chains.
 
+-- booked_block: the outcomes of all blocks up to it are in this database.
 create table chain (
   id bigint primary key,
   name text not null,
@@ -7,47 +8,42 @@ create table chain (
   booked_hash text not null,
   finalized_block bigint not null,
   booked_at timestamptz not null default clock_timestamp(),
+  -- Of the booked block. Null: its header has not told.
   base_fee_wei numeric
 );
-comment on table chain is 'booked_block: the outcomes of all blocks up to it are in this database.';
-comment on column chain.base_fee_wei is 'Of the booked block. Null: its header has not told.';
 grant select on chain to steward_api, steward_worker, steward_signer;
 grant select, insert on chain to steward_lanes;
 grant update (booked_block, booked_hash, finalized_block, booked_at, base_fee_wei) on chain to steward_lanes;
 
+-- Canonical hashes from the finalized block to the booked one; what differs later was reorganised.
 create table block_header (
   chain_id bigint references chain,
   number bigint,
   hash text not null,
   primary key (chain_id, number)
 );
-comment on table block_header is
-  'Canonical hashes from the finalized block to the booked one; what differs later was reorganised.';
 grant select on block_header to steward_api, steward_worker;
 grant select, insert, delete on block_header to steward_lanes;
 
+-- Accounts that send our transactions and pay the gas. next_nonce: the first one not yet bound to a transaction.
 create table lane (
   chain_id bigint,
   sender text,
   next_nonce bigint not null default 0 check (next_nonce >= 0),
   kek_id text not null references kek,
   sealed_key bytea not null,
+  -- operations: it carries operations. treasury: it sends ETH to the lanes of its chain, and carries nothing.
   purpose text not null default 'operations' check (purpose in ('operations', 'treasury')),
+  -- Since when it cannot pay: it is given no operations while another lane can.
   dry_since timestamptz,
+  -- Gas that it could not pay for. With as much again it is not dry any more.
   dry_gas numeric(78, 0) check (dry_gas > 0),
+  -- The last transfer that the treasury made to it: no other while that one is open.
   refill_tx bigint,
   primary key (chain_id, sender),
   constraint lane_check check ((dry_since is null) = (dry_gas is null)),
   constraint lane_check1 check (purpose = 'operations' or (dry_since is null and refill_tx is null))
 );
-comment on table lane is
-  'Accounts that send our transactions and pay the gas. next_nonce: the first one not yet bound to a transaction.';
-comment on column lane.purpose is
-  'operations: it carries operations. treasury: it sends ETH to the lanes of its chain, and carries nothing.';
-comment on column lane.dry_since is 'Since when it cannot pay: it is given no operations while another lane can.';
-comment on column lane.dry_gas is 'Gas that it could not pay for. With as much again it is not dry any more.';
-comment on column lane.refill_tx is
-  'The last transfer that the treasury made to it: no other while that one is open.';
 grant select, insert, update on lane to steward_signer;
 grant select (chain_id, sender, next_nonce, purpose) on lane to steward_worker, steward_api;
 
@@ -56,24 +52,24 @@ create table chain_tx (
   chain_id bigint not null,
   sender text not null,
   nonce bigint not null,
-  state text not null default 'open' check (state = any ('{open,mined,final,lost}')),
+  state text not null default 'open' check (state in ('open', 'mined', 'final', 'lost')),
   mined_send int,
   block_number bigint,
   block_hash text,
   created_at timestamptz not null default clock_timestamp(),
+  -- With the highest fee of its sends the most that its gas may cost. Null: unknown, as much as a transaction may
+  -- have.
   gas_limit numeric(78, 0) check (gas_limit > 0),
+  -- The most that posting it on L1 may cost beside its gas.
   l1_fee_wei numeric(78, 0) not null default 0 check (l1_fee_wei >= 0),
+  -- Wei that it moves: what the treasury sends to a lane.
   value_wei numeric(78, 0) not null default 0 check (value_wei >= 0),
+  -- Since when it is open. A block that vanishes opens it anew.
   opened_at timestamptz not null default clock_timestamp(),
   unique (chain_id, sender, nonce),
   foreign key (chain_id, sender) references lane,
-  constraint chain_tx_check check ((state = any ('{mined,final}')) = (block_hash is not null))
+  constraint chain_tx_check check ((state in ('mined', 'final')) = (block_hash is not null))
 );
-comment on column chain_tx.gas_limit is
-  'With the highest fee of its sends the most that its gas may cost. Null: unknown, as much as a transaction may have.';
-comment on column chain_tx.l1_fee_wei is 'The most that posting it on L1 may cost beside its gas.';
-comment on column chain_tx.value_wei is 'Wei that it moves: what the treasury sends to a lane.';
-comment on column chain_tx.opened_at is 'Since when it is open. A block that vanishes opens it anew.';
 create index chain_tx_open on chain_tx (chain_id, sender, nonce) where state = 'open';
 create index chain_tx_watched on chain_tx (chain_id, block_number) where state = 'mined';
 create index chain_tx_moved on chain_tx (chain_id, sender, created_at) where value_wei > 0;
@@ -83,68 +79,64 @@ grant update (state, mined_send, block_number, block_hash) on chain_tx to stewar
 
 alter table lane add foreign key (refill_tx) references chain_tx;
 
+-- Signed bytes, stored before they are broadcast. Append-only: of the sends of one nonce one at most is mined,
+-- whichever it is.
 create table chain_tx_send (
   tx_id bigint references chain_tx,
   n int,
   hash text not null unique,
+  -- The signed bytes. Empty when the transaction has been final, or lost, for a month: nobody sends it again.
   raw text not null,
   max_fee numeric(78, 0) not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- When a node answered to these bytes first, whatever it said. Null: never sent, or not since a reorg took them
+  -- back.
   sent_at timestamptz,
+  -- The block that was booked at sent_at.
   sent_block bigint,
+  -- How often in a row every endpoint has refused these bytes for a reason that no time mends.
   refusals int not null default 0 check (refusals >= 0),
   primary key (tx_id, n)
 );
-comment on table chain_tx_send is
-  'Signed bytes, stored before they are broadcast. Append-only: of the sends of one nonce one at most is mined, whichever it is.';
-comment on column chain_tx_send.raw is
-  'The signed bytes. Empty when the transaction has been final, or lost, for a month: nobody sends it again.';
-comment on column chain_tx_send.sent_at is
-  'When a node answered to these bytes first, whatever it said. Null: never sent, or not since a reorg took them back.';
-comment on column chain_tx_send.sent_block is 'The block that was booked at sent_at.';
-comment on column chain_tx_send.refusals is
-  'How often in a row every endpoint has refused these bytes for a reason that no time mends.';
 create index chain_tx_send_age on chain_tx_send (created_at) where raw <> '';
 grant select on chain_tx_send to steward_signer, steward_lanes;
 grant insert (tx_id, n, hash, raw, max_fee) on chain_tx_send to steward_signer;
 grant update (sent_at, sent_block, refusals) on chain_tx_send to steward_lanes;
 
+-- What the service of a bridge said last of each way, however long ago. No row: it has never said anything.
 create table bridge_fee (
   protocol text,
   from_chain text,
   to_chain text,
+  -- Of the amount. Null: this way is not offered.
   fast_millionths bigint check (fast_millionths >= 0 and fast_millionths <= 1000000),
+  -- Of the amount. Null: this way is not offered.
   standard_millionths bigint check (standard_millionths >= 0 and standard_millionths <= 1000000),
   read_at timestamptz not null default clock_timestamp(),
   primary key (protocol, from_chain, to_chain),
   constraint bridge_fee_check check (to_chain <> from_chain)
 );
-comment on table bridge_fee is
-  'What the service of a bridge said last of each way, however long ago. No row: it has never said anything.';
-comment on column bridge_fee.fast_millionths is 'Of the amount. Null: this way is not offered.';
-comment on column bridge_fee.standard_millionths is 'Of the amount. Null: this way is not offered.';
 grant select on bridge_fee to steward_api, steward_worker;
 grant select, insert, update on bridge_fee to steward_lanes;
 
+-- Rates of all markets every few minutes. Public: it belongs to no account.
 create table yield_snapshot (
   id bigint generated always as identity primary key,
   chain text not null,
   protocol text not null,
   asset text not null,
+  -- The contract that deposits go to.
   market text not null,
   apy_percent numeric(12,4) not null,
   taken_at timestamptz not null,
   unique (taken_at, chain, market, asset)
 );
-comment on table yield_snapshot is 'Rates of all markets every few minutes. Public: it belongs to no account.';
-comment on column yield_snapshot.market is 'The contract that deposits go to.';
 create index yield_snapshot_market on yield_snapshot (chain, protocol, asset, id);
 grant select on yield_snapshot to steward_api;
 grant select, insert on yield_snapshot to steward_worker;
 
--- Further bytes for a nonce only while its transaction is open, and stays so until they are stored. While somebody
--- judges it nothing is inserted, and nobody waits for the other.
--- Security definer: the signer has no right by which it could lock that row.
+-- Drops a replacement of a transaction that is no longer open or that the lanes are writing. The signer has no right to
+-- lock that row.
 create function append_send() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -155,6 +147,7 @@ end $$;
 create trigger send_appended before insert on chain_tx_send
   for each row when (new.n > 1) execute function append_send();
 
+-- Sets since when a transaction is open, after its block vanished.
 create function reopen_chain_tx() returns trigger language plpgsql as $$
 begin
   new.opened_at := clock_timestamp();
@@ -163,6 +156,7 @@ end $$;
 create trigger chain_tx_reopened before update of state on chain_tx
   for each row when (new.state = 'open' and old.state <> 'open') execute function reopen_chain_tx();
 
+-- Empties the bytes of transactions that were final or lost p_days ago, at most p_limit, and returns how many.
 create function forget_bytes(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
   -- As an array, here and below: a join might run the inner query, and lock its rows, more than once.

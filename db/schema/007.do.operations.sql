@@ -1,18 +1,22 @@
 -- Operations: the on-chain effects of steps.
 
+-- One on-chain effect of one step. The chain itself executes chain_key at most once.
 create table operation (
   id text primary key,
+  -- An intent, or a funding for kind fund.
   intent_id text not null,
   sequence int not null,
-  kind text not null check (kind = any ('{bridge,mint,swap,deposit,withdraw,fund}')),
+  kind text not null check (kind in ('bridge', 'mint', 'swap', 'deposit', 'withdraw', 'fund')),
   account_id text not null,
   wallet_id text not null,
   chain_id bigint not null,
+  -- Key of the operation on the chain: the 2D nonce key of a user operation, the EIP-3009 nonce of a funding, the
+  -- CCTP nonce of a mint.
   chain_key text not null,
   input json not null,
   min_block bigint not null,
   state text not null default 'queued'
-    check (state = any ('{queued,deferred,signed,mined,confirmed,final,rejected,cancelled}')),
+    check (state in ('queued', 'deferred', 'signed', 'mined', 'confirmed', 'final', 'rejected', 'cancelled')),
   code text,
   message text,
   retry_after timestamptz,
@@ -21,6 +25,7 @@ create table operation (
   taken_until timestamptz,
   lost_leases int not null default 0,
   tx_id bigint references chain_tx,
+  -- Verdict of the inner call. Kept when the block vanishes.
   success boolean,
   tx_hash text,
   block_number bigint,
@@ -28,20 +33,35 @@ create table operation (
   log_index int,
   gas_used numeric(78, 0),
   gas_cost_usd numeric(20, 6),
+  -- Base units moved, read from the operation's own logs.
   units numeric(78, 0),
   created_at timestamptz not null default clock_timestamp(),
-  for_intent text generated always as ( case when (kind <> 'fund') then intent_id else null::text end) stored,
-  for_funding text generated always as ( case when (kind = 'fund') then intent_id else null::text end) stored,
+  -- The intent that it is part of; null for a funding.
+  for_intent text generated always as (case when kind <> 'fund' then intent_id end) stored,
+  -- The funding that it pays; null for a step of an intent.
+  for_funding text generated always as (case when kind = 'fund' then intent_id end) stored,
+  -- Carriers of it that were reverted and tries to carry it that were refused, since it was last in a block.
   carry_failures int not null default 0 check (carry_failures >= 0),
+  -- The lowest block that may hold its log, since the signer found its key used on the chain: the lanes look it up.
+  -- Null: the key is not known to be used.
   spent_since bigint check (spent_since >= 0),
+  -- What it contends for with others of its chain: deposit: or withdraw: and a market, swap: and a pair of tokens,
+  -- burn: and a wallet. Null: nothing.
   resource text,
+  -- What the signer was held up by when it tried last, by its published code. Null: not tried, or signed since.
   waits_for text,
+  -- Since when every try was held up by the same.
   waits_since timestamptz,
   signed_at timestamptz,
+  -- When its block was booked. Null: it is in none.
   mined_at timestamptz,
+  -- When it was confirmed, rejected or cancelled. Null: it is not over.
   ended_at timestamptz,
+  -- When its state changed last, as far as callers are told of it.
   changed_at timestamptz,
+  -- What its block says of the time. Null: in no block, or nobody has told.
   block_time timestamptz,
+  -- How soon it is served, by the plan of its account: a lower number first.
   priority smallint not null,
   constraint operation_check1 check (state <> 'deferred' or (code is not null and retry_after is not null)),
   unique (intent_id, sequence, kind),
@@ -49,30 +69,8 @@ create table operation (
   foreign key (for_intent, wallet_id) references intent (id, wallet_id),
   foreign key (for_funding, wallet_id) references funding (id, wallet_id),
   foreign key (wallet_id, account_id) references wallet (id, account_id),
-  constraint operation_check check ((state = any ('{mined,confirmed,final}')) = (block_hash is not null))
+  constraint operation_check check ((state in ('mined', 'confirmed', 'final')) = (block_hash is not null))
 );
-comment on table operation is 'One on-chain effect of one step. The chain itself executes chain_key at most once.';
-comment on column operation.intent_id is 'An intent, or a funding for kind fund.';
-comment on column operation.chain_key is
-  'Key of the operation on the chain: the 2D nonce key of a user operation, the EIP-3009 nonce of a funding, the CCTP nonce of a mint.';
-comment on column operation.success is 'Verdict of the inner call. Kept when the block vanishes.';
-comment on column operation.units is 'Base units moved, read from the operation''s own logs.';
-comment on column operation.for_intent is 'The intent that it is part of; null for a funding.';
-comment on column operation.for_funding is 'The funding that it pays; null for a step of an intent.';
-comment on column operation.carry_failures is
-  'Carriers of it that were reverted and tries to carry it that were refused, since it was last in a block.';
-comment on column operation.spent_since is
-  'The lowest block that may hold its log, since the signer found its key used on the chain: the lanes look it up. Null: the key is not known to be used.';
-comment on column operation.resource is
-  'What it contends for with others of its chain: deposit: or withdraw: and a market, swap: and a pair of tokens, burn: and a wallet. Null: nothing.';
-comment on column operation.waits_for is
-  'What the signer was held up by when it tried last, by its published code. Null: not tried, or signed since.';
-comment on column operation.waits_since is 'Since when every try was held up by the same.';
-comment on column operation.mined_at is 'When its block was booked. Null: it is in none.';
-comment on column operation.ended_at is 'When it was confirmed, rejected or cancelled. Null: it is not over.';
-comment on column operation.changed_at is 'When its state changed last, as far as callers are told of it.';
-comment on column operation.block_time is 'What its block says of the time. Null: in no block, or nobody has told.';
-comment on column operation.priority is 'How soon it is served, by the plan of its account: a lower number first.';
 create index operation_watched on operation (chain_id, block_number) where state in ('mined', 'confirmed');
 create index operation_carried on operation (tx_id) where state in ('signed', 'mined');
 create index operation_spent on operation (chain_id)
@@ -107,58 +105,57 @@ create policy taken on operation for update to steward_signer
 create policy booked on operation for update to steward_lanes
   using (true) with check (state not in ('rejected', 'cancelled'));
 grant select on operation to steward_api, steward_worker, steward_signer, steward_lanes;
-grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block) on operation to steward_worker;
+grant insert (id, intent_id, sequence, kind, account_id, wallet_id, chain_id, chain_key, input, min_block) on
+  operation to steward_worker;
 grant update (chain_key, input, state, code, message, taken_by, taken_until) on operation to steward_worker;
 grant update (state, code, message, retry_after, taken_by, taken_until, tx_id, success, tx_hash, block_number,
   block_hash, log_index, gas_used, gas_cost_usd, units, carry_failures, spent_since, block_time) on operation to steward_lanes;
 grant update (state, code, message, retry_after, refused_block, taken_by, taken_until, lost_leases, tx_id,
   carry_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
 
+-- What was signed for an operation. It exists as long as anybody may execute it.
 create table signature (
   operation_id text primary key references operation on delete cascade,
+  -- A user operation, or the call of a funding or a mint: enough to carry it in another transaction.
   payload json not null,
   created_at timestamptz not null default clock_timestamp()
 );
-comment on table signature is 'What was signed for an operation. It exists as long as anybody may execute it.';
-comment on column signature.payload is
-  'A user operation, or the call of a funding or a mint: enough to carry it in another transaction.';
 grant select, insert on signature to steward_signer;
 grant select (operation_id) on signature to steward_lanes;
 
+-- Dollars that began to move when an operation was signed, in base units. Only the signer writes it, once. Kept for
+-- two days.
 create table signed_amount (
   operation_id text primary key references operation,
   wallet_id text not null references wallet,
   units numeric(78, 0) not null check (units > 0),
   signed_at timestamptz not null default clock_timestamp()
 );
-comment on table signed_amount is
-  'Dollars that began to move when an operation was signed, in base units. Only the signer writes it, once. Kept for two days.';
 create index signed_amount_latest on signed_amount (signed_at);
 create index signed_amount_wallet on signed_amount (wallet_id, signed_at);
 grant select, insert on signed_amount to steward_signer;
 
+-- Money that left a chain over CCTP, and the message that brings it out on the other.
 create table burn (
   operation_id text primary key references operation,
   source_domain int not null,
+  -- Lowest block of the destination that a reorg could have replaced at the time of the burn: no mint is before it.
   destination_block bigint not null,
+  -- The message as the burn emitted it, without what the attester fills in.
   sent text,
   burned_at timestamptz,
   event_nonce text,
+  -- The message as it is attested: what the mint needs.
   message text,
   attestation text,
+  -- What was burned has come out for good: nothing is left to do.
   minted boolean not null default false,
+  -- When its message was attested first. Null: it is not.
   attested_at timestamptz,
   constraint burn_check
     check (((event_nonce is null) = (message is null)) and ((message is null) = (attestation is null))),
   unique (source_domain, event_nonce)
 );
-comment on table burn is 'Money that left a chain over CCTP, and the message that brings it out on the other.';
-comment on column burn.destination_block is
-  'Lowest block of the destination that a reorg could have replaced at the time of the burn: no mint is before it.';
-comment on column burn.sent is 'The message as the burn emitted it, without what the attester fills in.';
-comment on column burn.message is 'The message as it is attested: what the mint needs.';
-comment on column burn.minted is 'What was burned has come out for good: nothing is left to do.';
-comment on column burn.attested_at is 'When its message was attested first. Null: it is not.';
 create index burn_unminted on burn (operation_id) where not minted;
 alter table burn enable row level security;
 create policy all_accounts on burn to steward_worker, steward_lanes, steward_signer using (true) with check (true);
@@ -169,37 +166,36 @@ grant insert (operation_id, source_domain, destination_block) on burn to steward
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
 grant update (sent, burned_at, event_nonce, message, attestation, minted) on burn to steward_lanes;
 
+-- Operations whose workflows wait for a signal that they are settled: a step that takes longer than a minute.
 create table awaited (
   operation_id text primary key references operation on delete cascade,
   workflow_id text not null,
+  -- Of the operation its outcome, or of the burn that it is its attestation.
   what text not null check (what in ('outcome', 'attestation')),
   since timestamptz not null default clock_timestamp(),
+  -- From when on a settled one may be signalled, or signalled again.
   notify_at timestamptz not null default clock_timestamp(),
   attempts int not null default 0
 );
-comment on table awaited is
-  'Operations whose workflows wait for a signal that they are settled: a step that takes longer than a minute.';
-comment on column awaited.what is 'Of the operation its outcome, or of the burn that it is its attestation.';
-comment on column awaited.notify_at is 'From when on a settled one may be signalled, or signalled again.';
 alter table awaited enable row level security;
 create policy all_accounts on awaited to steward_worker using (true) with check (true);
 grant select, update, delete on awaited to steward_worker;
 
+-- Sums of the final deposits and withdrawals of an account, by what they contended for.
 create table account_lent (
   account_id text references account,
   chain_id bigint,
   resource text,
+  -- Base units of what the market takes.
   units numeric(78, 0) not null,
   primary key (account_id, chain_id, resource)
 );
-comment on table account_lent is
-  'Sums of the final deposits and withdrawals of an account, by what they contended for.';
-comment on column account_lent.units is 'Base units of what the market takes.';
 alter table account_lent enable row level security;
 create policy own_account on account_lent for select to steward_api
   using (account_id = current_account((select true)));
 grant select on account_lent to steward_api;
 
+-- Announces a new operation to the signer and to those who wait for it.
 create function notify_operation() returns trigger language plpgsql as $$
 begin
   perform pg_notify('operation', json_build_object(
@@ -209,7 +205,7 @@ end $$;
 create trigger operation_changed after insert on operation
   for each row execute function notify_operation();
 
--- Whoever waits for a burn hears of its message as of an operation's state.
+-- Announces the message of a burn like a state of its operation.
 create function notify_burn() returns trigger language plpgsql as $$
 begin
   perform pg_notify('operation', json_build_object('id', new.operation_id, 'state', 'attested')::text);
@@ -218,7 +214,7 @@ end $$;
 create trigger burn_attested after update of message on burn
   for each row when (old.message is distinct from new.message) execute function notify_burn();
 
--- What is deferred has nothing signed, whoever defers it.
+-- Deletes what was signed for an operation that is deferred, and its transaction.
 create function forget_signature() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -229,27 +225,30 @@ end $$;
 create trigger operation_unsigned before update of state on operation
   for each row when (old.state = 'signed' and new.state = 'deferred') execute function forget_signature();
 
--- From the plan, by the database: whoever orders an operation does not name what it contends for.
-create function resource_of(o operation) returns text language sql stable as $$
-  select case o.kind when 'bridge' then 'burn:' || o.wallet_id else (
-    select case o.kind
-      when 'swap' then 'swap:' || least(s ->> 'asset', s ->> 'toAsset')
-        || '/' || greatest(s ->> 'asset', s ->> 'toAsset')
-      else o.kind || ':' || lower(s ->> 'market') end
-    from intent i cross join json_array_elements(i.plan -> 'steps') s
-    where i.id = o.intent_id and s ->> 'sequence' = o.sequence::text and s ->> 'type' = o.kind
-    limit 1) end
-$$;
-
-create function name_resource() returns trigger language plpgsql as $$
+-- Sets what a new operation contends for, by its plan, and how soon it is served, by the plan of its account. The worker
+-- cannot write either. A definer's: the worker need not see the account.
+create function describe_operation() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  new.resource := resource_of(new);
+  if new.kind = 'bridge' then
+    new.resource := 'burn:' || new.wallet_id;
+  elsif new.kind not in ('mint', 'fund') then
+    select case new.kind
+      when 'swap' then 'swap:' || least(s ->> 'asset', s ->> 'toAsset') || '/' || greatest(s ->> 'asset', s ->> 'toAsset')
+      else new.kind || ':' || lower(s ->> 'market') end
+    into new.resource
+    from intent i cross join json_array_elements(i.plan -> 'steps') s
+    where i.id = new.intent_id and s ->> 'sequence' = new.sequence::text and s ->> 'type' = new.kind
+    limit 1;
+  end if;
+  -- Where the account is missing, the foreign key fails.
+  new.priority := priority_of((select a.plan from account a where a.id = new.account_id));
   return new;
 end $$;
-create trigger operation_resource before insert on operation
-  for each row when (new.kind not in ('mint', 'fund')) execute function name_resource();
+create trigger operation_described before insert on operation
+  for each row execute function describe_operation();
 
--- One sum over all accounts, and nothing else of them.
+-- Units that open intents of all accounts will pay into or out of markets: the sum, and nothing else of them.
 create function market_reserved(p_chain bigint, p_markets text[], p_token text) returns numeric
 language sql stable security definer set search_path = public, pg_temp as $$
   select coalesce(sum(r.units), 0) from reservation r
@@ -260,7 +259,7 @@ $$;
 create trigger signed_amount_whole before truncate on signed_amount
   for each statement execute function refuse_change();
 
--- A row is kept for twice as long as it counts: no limit has room sooner because it is gone, whoever deletes it.
+-- Refuses every change of a signed amount, and its deletion for 48 hours: twice as long as it counts towards a limit.
 create function refuse_change_of_late() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' and old.signed_at < clock_timestamp() - interval '48 hours' then return old; end if;
@@ -282,6 +281,7 @@ language sql security definer set search_path = public, pg_temp as $$
   select count(*)::int from pruned
 $$;
 
+-- Sets the times of an operation by its states. No role writes them.
 create function note_operation_times() returns trigger language plpgsql as $$
 declare v_now timestamptz := clock_timestamp();
 begin
@@ -307,6 +307,7 @@ end $$;
 create trigger operation_times before insert or update of state on operation
   for each row execute function note_operation_times();
 
+-- Sets when the message of a burn was attested first. No role writes it.
 create function note_attestation() returns trigger language plpgsql as $$
 begin
   new.attested_at := clock_timestamp();
@@ -315,100 +316,47 @@ end $$;
 create trigger burn_times before update of message on burn
   for each row when (old.message is null and new.message is not null) execute function note_attestation();
 
--- Security definer: whoever orders an operation need not know the plan of its account, and nobody writes this.
-create function set_priority() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  -- Of an account that is not there: its foreign key says so.
-  new.priority := coalesce(
-    (select priority_of(a.plan) from account a where a.id = new.account_id), priority_of(null));
-  return new;
-end $$;
-create trigger operation_priority before insert on operation
-  for each row execute function set_priority();
-
-create function add_lent() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare v_units numeric := 0;
-begin
-  if tg_op = 'UPDATE' and old.state = 'final' and old.success then v_units := -coalesce(old.units, 0); end if;
-  if new.state = 'final' and new.success then v_units := v_units + coalesce(new.units, 0); end if;
-  if v_units = 0 then return null; end if;
-  insert into account_lent as l (account_id, chain_id, resource, units)
-  values (new.account_id, new.chain_id, new.resource, v_units)
-  on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
-  return null;
-end $$;
-create trigger operation_lent_added after insert on operation
-  for each row when (new.state = 'final' and new.kind in ('deposit', 'withdraw') and new.resource is not null)
-  execute function add_lent();
-
--- A step is over with its last operation: a bridge burns, then mints. What was told of a confirmed one is taken back
--- when its block vanishes. An operation that ends with its intent, because the caller cancelled it, has not failed.
-create function is_step_news(p_kind text, p_was text, p_state text, p_code text) returns boolean
-language sql immutable as $$
-  select p_kind <> 'fund' and p_state <> p_was and (p_state in ('confirmed', 'rejected')
-    or p_state = 'cancelled' and p_code is distinct from 'CANCELLED'
-    or p_was = 'confirmed' and p_state <> 'final')
-$$;
-
-create function is_lent_news(p_kind text, p_resource text, p_was text, p_state text) returns boolean
-language sql immutable as $$
-  select (p_was = 'final') <> (p_state = 'final') and p_kind in ('deposit', 'withdraw') and p_resource is not null
-$$;
-
--- What is told when rows of operations have changed, once for all rows of a statement: to those who wait for them, to
--- readers of their intents, and to the sums of what accounts have lent. Definer: no role writes these by itself.
+-- Announces operations whose state, transaction or block has changed, once for each state and chain of a statement;
+-- writes the events of steps that ended, progressed or were reverted, in the order of the chain; and keeps account_lent.
+-- A bridge step burns, then mints: it is completed by its mint. What was reported of a confirmed operation is reverted
+-- when its block vanishes. An operation that was cancelled with its intent has not failed.
 create function follow_operations() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  g record;
-  v_steps boolean := false;
-  v_lent boolean := false;
 begin
-  -- A payload holds 8,000 bytes. What is carried again was signed before: its transaction is new.
-  for g in
-    select c.state, c.chain_id, array_agg(c.id) as ids, bool_or(c.is_step_news) as steps,
-      bool_or(c.is_lent_news) as lent
-    from (
-      select n.id, n.state, n.chain_id, row_number() over (partition by n.state, n.chain_id) / 90 as part,
-        is_step_news(n.kind, o.state, n.state, n.code), is_lent_news(n.kind, n.resource, o.state, n.state)
-      from changed n join former o using (id)
-      where (n.state, n.tx_id, n.block_hash) is distinct from (o.state, o.tx_id, o.block_hash)) c
-    group by c.state, c.chain_id, c.part
-  loop
-    perform pg_notify('operation',
-      json_build_object('ids', g.ids, 'state', g.state, 'chainId', g.chain_id)::text);
-    v_steps := v_steps or g.steps;
-    v_lent := v_lent or g.lent;
-  end loop;
-  -- In the order of the chain.
-  if v_steps then
-    insert into intent_event (intent_id, account_id, wallet_id, type, data)
-    select n.intent_id, n.account_id, n.wallet_id,
-      case
-        when n.state in ('rejected', 'cancelled') or n.state = 'confirmed' and not n.success then 'step_failed'
-        when n.state <> 'confirmed' then 'step_reverted'
-        when n.kind = 'bridge' then 'step_progressed'
-        else 'step_completed' end,
-      json_strip_nulls(json_build_object('step', n.sequence, 'kind', n.kind, 'chain', c.name,
-        'txHash', n.tx_hash, 'code', case when n.state in ('rejected', 'cancelled') then n.code end))
-    from changed n join former o using (id) left join chain c on c.id = n.chain_id
-    where is_step_news(n.kind, o.state, n.state, n.code)
-    order by n.block_number, n.log_index, n.intent_id, n.sequence;
-  end if;
-  -- Whoever writes several does so in one order.
-  if v_lent then
-    insert into account_lent as l (account_id, chain_id, resource, units)
-    select n.account_id, n.chain_id, n.resource, sum(
-      case when n.state = 'final' and n.success then coalesce(n.units, 0) else 0 end
-        - case when o.state = 'final' and o.success then coalesce(o.units, 0) else 0 end) as units
+  -- A payload holds 8,000 bytes: 90 ids.
+  perform pg_notify('operation',
+    json_build_object('ids', json_agg(c.id), 'state', c.state, 'chainId', c.chain_id)::text)
+  from (
+    select n.id, n.state, n.chain_id, row_number() over (partition by n.state, n.chain_id) / 90 as part
     from changed n join former o using (id)
-    where is_lent_news(n.kind, n.resource, o.state, n.state)
-    group by n.account_id, n.chain_id, n.resource
-    order by n.account_id, n.chain_id, n.resource
-    on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
-  end if;
+    where (n.state, n.tx_id, n.block_hash) is distinct from (o.state, o.tx_id, o.block_hash)) c
+  group by c.state, c.chain_id, c.part;
+
+  insert into intent_event (intent_id, account_id, wallet_id, type, data)
+  select n.intent_id, n.account_id, n.wallet_id,
+    case
+      when n.state in ('rejected', 'cancelled') or n.state = 'confirmed' and not n.success then 'step_failed'
+      when n.state <> 'confirmed' then 'step_reverted'
+      when n.kind = 'bridge' then 'step_progressed'
+      else 'step_completed' end,
+    json_strip_nulls(json_build_object('step', n.sequence, 'kind', n.kind, 'chain', c.name,
+      'txHash', n.tx_hash, 'code', case when n.state in ('rejected', 'cancelled') then n.code end))
+  from changed n join former o using (id) left join chain c on c.id = n.chain_id
+  where n.kind <> 'fund' and n.state <> o.state and (n.state in ('confirmed', 'rejected')
+    or n.state = 'cancelled' and n.code is distinct from 'CANCELLED'
+    or o.state = 'confirmed' and n.state <> 'final')
+  order by n.block_number, n.log_index, n.intent_id, n.sequence;
+
+  -- In one order, so that two statements do not wait for each other.
+  insert into account_lent as l (account_id, chain_id, resource, units)
+  select n.account_id, n.chain_id, n.resource, sum(
+    case when n.state = 'final' and n.success then coalesce(n.units, 0) else 0 end
+      - case when o.state = 'final' and o.success then coalesce(o.units, 0) else 0 end)
+  from changed n join former o using (id)
+  where (n.state = 'final') <> (o.state = 'final') and n.kind in ('deposit', 'withdraw') and n.resource is not null
+  group by n.account_id, n.chain_id, n.resource
+  order by n.account_id, n.chain_id, n.resource
+  on conflict (account_id, chain_id, resource) do update set units = l.units + excluded.units;
   return null;
 end $$;
 create trigger operation_followed after update on operation
@@ -520,9 +468,9 @@ create function claim_settled(p_operations text[], p_limit int) returns setof aw
   returning a.*
 $$;
 
-revoke execute on function forget_signature, market_reserved, refuse_change_of_late, prune_signed_amounts,
-  note_operation_times, note_attestation, set_priority, add_lent, is_step_news, is_lent_news, follow_operations,
-  order_operation, mark_awaited, claim_settled, set_mined from public;
+revoke execute on function forget_signature, describe_operation, market_reserved, refuse_change_of_late,
+  prune_signed_amounts, note_operation_times, note_attestation, follow_operations, order_operation, mark_awaited,
+  claim_settled, set_mined from public;
 grant execute on function market_reserved to steward_api, steward_worker;
 grant execute on function prune_signed_amounts, order_operation, mark_awaited, claim_settled to steward_worker;
 grant execute on function set_mined to steward_lanes;

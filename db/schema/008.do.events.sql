@@ -1,27 +1,31 @@
 -- The event log of an account.
 
 create sequence intent_event_number as bigint;
+-- What has happened to intents and their steps, and in accounts beside them. Append-only, written in the transaction
+-- that did it. A partition a month; the default one takes what has none.
 create table intent_event (
   id bigint default nextval('intent_event_number'::regclass),
+  -- Null: an event of the account, whose type has a dot.
   intent_id text,
   account_id text not null,
   type text not null
-    check (type = any ('{created,planned,executing,completed,failed,cancelled,reopened,delayed,delay_over,recovered,step_started,step_progressed,step_completed,step_failed,step_reverted,wallet.created,wallet.funded,credits.low,credits.exhausted,webhook.test,webhook.disabled}')),
+    check (type in ('created', 'planned', 'executing', 'completed', 'failed', 'cancelled', 'reopened',
+      'delayed', 'delay_over', 'recovered', 'step_started', 'step_progressed', 'step_completed', 'step_failed',
+      'step_reverted', 'wallet.created', 'wallet.funded', 'credits.low', 'credits.exhausted', 'webhook.test',
+      'webhook.disabled')),
   data json not null,
   at timestamptz default clock_timestamp(),
+  -- The transaction that wrote it. Readers go by (xact, id) up to the oldest transaction that still runs: by id alone
+  -- they would pass by an event that was numbered before theirs and committed after. A server that was filled from a
+  -- dump counts transactions anew: set it to 3 in all rows of the dump.
   xact xid8 not null default pg_current_xact_id(),
+  -- Of the intent, so that the story of one wallet is found by an index.
   wallet_id text,
   primary key (id, at),
   constraint intent_event_subject check ((intent_id is null) = (type like '%.%'))
 ) partition by range (at);
 alter sequence intent_event_number owned by intent_event.id;
 create table intent_event_default partition of intent_event default;
-comment on table intent_event is
-  'What has happened to intents and their steps, and in accounts beside them. Append-only, written in the transaction that did it. A partition a month; the default one takes what has none.';
-comment on column intent_event.intent_id is 'Null: an event of the account, whose type has a dot.';
-comment on column intent_event.xact is
-  'The transaction that wrote it. Readers go by (xact, id) up to the oldest transaction that still runs: by id alone they would pass by an event that was numbered before theirs and committed after. A server that was filled from a dump counts transactions anew: set it to 3 in all rows of the dump.';
-comment on column intent_event.wallet_id is 'Of the intent, so that the story of one wallet is found by an index.';
 create index intent_event_account on intent_event (account_id, xact, id);
 create index intent_event_intent on intent_event (intent_id, xact, id);
 create index intent_event_wallet on intent_event (wallet_id, xact, id);
@@ -32,15 +36,15 @@ create policy own_account on intent_event to steward_api using (account_id = cur
 create policy all_events on intent_event for select to steward_worker using (true);
 grant select on intent_event to steward_api, steward_worker;
 
+-- Which events are kept no longer.
 create table event_floor (
   only_row boolean default true primary key check (only_row),
+  -- The highest number of one: whoever goes on after an event that is not there, up to this one, may have missed
+  -- some.
   id bigint not null,
+  -- Those that were told before it. Null: all are kept.
   before timestamptz
 );
-comment on table event_floor is 'Which events are kept no longer.';
-comment on column event_floor.id is
-  'The highest number of one: whoever goes on after an event that is not there, up to this one, may have missed some.';
-comment on column event_floor.before is 'Those that were told before it. Null: all are kept.';
 grant select on event_floor to steward_api, steward_worker;
 
 -- Writes an event of an intent from its row as it is now.
@@ -49,6 +53,7 @@ create function tell_intent(i intent, p_event text) returns void language sql as
   values (i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event))
 $$;
 
+-- Writes the first events of an intent.
 create function tell_creation() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -60,8 +65,7 @@ end $$;
 create trigger intent_created after insert on intent
   for each row execute function tell_creation();
 
--- A step starts with its first operation and is over with its last one: a bridge burns, then mints.
--- What was told of a confirmed one is taken back when its block vanishes.
+-- Writes that a step has started: with its first operation, which of a bridge is the burn.
 create function tell_step() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -74,6 +78,7 @@ end $$;
 create trigger step_started after insert on operation
   for each row when (new.kind not in ('mint', 'fund')) execute function tell_step();
 
+-- Sets the wallet of an event by its intent.
 create function place_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -85,7 +90,7 @@ end $$;
 create trigger intent_event_place before insert on intent_event
   for each row when (new.wallet_id is null and new.intent_id is not null) execute function place_event();
 
--- Who listens hears of an account once for each transaction: the server drops what one says twice.
+-- Announces the accounts of new events, each once in a transaction.
 create function announce_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -95,6 +100,7 @@ end $$;
 create trigger intent_event_told after insert on intent_event
   referencing new table as told for each statement execute function announce_events();
 
+-- Writes that a wallet was created.
 create function tell_wallet() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -105,7 +111,7 @@ end $$;
 create trigger wallet_told after insert on wallet
   for each row execute function tell_wallet();
 
--- A funding is completed once, whatever a reorg does to its block: what vanished is sent again by itself.
+-- Writes that a funding arrived, once: after a reorg it is sent again and not reported again.
 create function tell_funding() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -119,9 +125,8 @@ end $$;
 create trigger funding_told after update of completed_at on funding
   for each row when (old.completed_at is null and new.completed_at is not null) execute function tell_funding();
 
--- Decided by the row alone, so that the usual request costs two comparisons and no call. What is given back
--- does not begin another fall: a request that fails at the threshold would tell of it each time. The first call
--- of a month brings the credits that it takes from.
+-- Writes credits.low below a tenth of the monthly credits and credits.exhausted at none, once for each fall. New credits
+-- end a fall; a refund does not. The trigger's condition spares the usual request the call.
 create function tell_credits() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -145,7 +150,13 @@ begin
   return new;
 end $$;
 create trigger account_credits before update on account
-  for each row when ((((new.granted + new.purchased) < case when (new.period > old.period) then (new.monthly_credits + old.purchased) else (old.granted + old.purchased) end) and ((((new.granted + new.purchased) <= 0) and new.credits_told < 2) or ((((new.granted + new.purchased) * 10) < new.monthly_credits) and new.credits_told < 1))) or (new.credits_told > 0 and (new.period > old.period or new.total_purchased <> old.total_purchased or new.monthly_credits <> old.monthly_credits)))
+  for each row when (
+    new.granted + new.purchased < case when new.period > old.period then new.monthly_credits + old.purchased
+        else old.granted + old.purchased end
+      and (new.granted + new.purchased <= 0 and new.credits_told < 2
+        or (new.granted + new.purchased) * 10 < new.monthly_credits and new.credits_told < 1)
+    or new.credits_told > 0 and (new.period > old.period or new.total_purchased <> old.total_purchased
+      or new.monthly_credits <> old.monthly_credits))
   execute function tell_credits();
 
 -- The transaction before which every event has been committed or never will be: the oldest of this database that runs.

@@ -1,35 +1,34 @@
 -- Webhooks and their deliveries.
 
+-- The public half of the key that secrets of webhooks are sealed to. The private half is in a file of the worker.
 create table webhook_key (
   only_row boolean default true primary key check (only_row),
   id text not null unique,
   public_key bytea not null,
   created_at timestamptz not null default clock_timestamp()
 );
-comment on table webhook_key is
-  'The public half of the key that secrets of webhooks are sealed to. The private half is in a file of the worker.';
 grant select on webhook_key to steward_api, steward_worker;
 grant insert (id, public_key) on webhook_key to steward_worker;
 
+-- Where an account wants to be told what happens.
 create table webhook (
   id text primary key,
   account_id text not null references account,
   url text not null,
+  -- The types that are sent, as in intent_event. Null: all.
   events text[] check (cardinality(events) > 0),
   description text not null default '',
   status text not null default 'enabled' check (status in ('enabled', 'disabled')),
   disabled_reason text,
   disabled_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
+  -- Its deliveries are kept as long as others.
   deleted_at timestamptz,
+  -- Since when it is told what happens.
   enabled_at timestamptz not null default clock_timestamp(),
   constraint webhook_check check ((status = 'disabled') = (disabled_at is not null)),
   constraint webhook_check1 check ((status = 'disabled') = (disabled_reason is not null))
 );
-comment on table webhook is 'Where an account wants to be told what happens.';
-comment on column webhook.events is 'The types that are sent, as in intent_event. Null: all.';
-comment on column webhook.deleted_at is 'Its deliveries are kept as long as others.';
-comment on column webhook.enabled_at is 'Since when it is told what happens.';
 create index webhook_account on webhook (account_id, id) where deleted_at is null;
 create index webhook_enabled on webhook (account_id) where deleted_at is null and status = 'enabled';
 alter table webhook enable row level security;
@@ -40,17 +39,16 @@ grant select on webhook to steward_api, steward_worker;
 grant insert (id, account_id, url, events, description) on webhook to steward_api;
 grant update (url, events, description, status, disabled_reason, disabled_at, deleted_at) on webhook to steward_api;
 
+-- What deliveries are signed with. Sealed to the worker: neither a dump nor the API, which has made it, can tell it.
 create table webhook_secret (
   id bigint generated always as identity primary key,
   webhook_id text not null references webhook,
   key_id text not null references webhook_key (id),
   sealed bytea not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- Null: the current one. Others sign beside it until then.
   ends_at timestamptz
 );
-comment on table webhook_secret is
-  'What deliveries are signed with. Sealed to the worker: neither a dump nor the API, which has made it, can tell it.';
-comment on column webhook_secret.ends_at is 'Null: the current one. Others sign beside it until then.';
 create unique index webhook_secret_current on webhook_secret (webhook_id) where ends_at is null;
 alter table webhook_secret enable row level security;
 create policy own_account on webhook_secret to steward_api
@@ -61,14 +59,18 @@ grant select (webhook_id, ends_at) on webhook_secret to steward_api;
 grant insert (webhook_id, key_id, sealed) on webhook_secret to steward_api;
 grant update (ends_at) on webhook_secret to steward_api;
 
+-- One event on its way to one endpoint. Kept for 30 days.
 create table webhook_delivery (
   id bigint generated always as identity primary key,
   webhook_id text not null references webhook,
   account_id text not null,
   event_id bigint not null,
+  -- Of the event, as in intent_event.
   type text not null,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
+  -- The latest tries, the oldest first: {at, ms, status$1, error$2, body$3}, of the answer the first 1 kB.
   attempts jsonb not null default '[]'::jsonb,
+  -- Counts up when it is asked for again: a workflow of an earlier run ends when it sees that.
   run int not null default 1,
   run_attempts int not null default 0,
   run_since timestamptz not null default clock_timestamp(),
@@ -78,12 +80,6 @@ create table webhook_delivery (
   constraint webhook_delivery_check check ((status = 'pending') = (next_attempt_at is not null)),
   unique (webhook_id, event_id)
 );
-comment on table webhook_delivery is 'One event on its way to one endpoint. Kept for 30 days.';
-comment on column webhook_delivery.type is 'Of the event, as in intent_event.';
-comment on column webhook_delivery.attempts is
-  'The latest tries, the oldest first: {at, ms, status$1, error$2, body$3}, of the answer the first 1 kB.';
-comment on column webhook_delivery.run is
-  'Counts up when it is asked for again: a workflow of an earlier run ends when it sees that.';
 create index webhook_delivery_list on webhook_delivery (webhook_id, id);
 create index webhook_delivery_undispatched on webhook_delivery (webhook_id, id)
   where dispatched_at is null and status = 'pending';
@@ -96,16 +92,16 @@ create policy own_account on webhook_delivery to steward_api
 create policy all_accounts on webhook_delivery to steward_worker using (true);
 grant select on webhook_delivery to steward_api;
 grant select, delete on webhook_delivery to steward_worker;
-grant update (status, run, run_attempts, run_since, next_attempt_at, dispatched_at) on webhook_delivery to steward_api;
+grant update (status, run, run_attempts, run_since, next_attempt_at, dispatched_at) on webhook_delivery to
+  steward_api;
 grant update (status, attempts, run_attempts, next_attempt_at, dispatched_at) on webhook_delivery to steward_worker;
 
+-- The place in the story of all accounts up to which deliveries have been made. See intent_event.xact.
 create table webhook_dispatch (
   only_row boolean default true primary key check (only_row),
   xact xid8 not null,
   id bigint not null
 );
-comment on table webhook_dispatch is
-  'The place in the story of all accounts up to which deliveries have been made. See intent_event.xact.';
 
 -- As before but for that.
 create function dispatch_webhooks(p_limit int)
@@ -159,7 +155,7 @@ declare
   v_delivery bigint;
 begin
   select * into w from webhook x
-  where x.id = p_webhook and x.account_id = current_account() and x.deleted_at is null and x.status = 'enabled';
+  where x.id = p_webhook and x.account_id = current_account(true) and x.deleted_at is null and x.status = 'enabled';
   if not found then return null; end if;
   insert into intent_event (account_id, type, data)
   values (w.account_id, 'webhook.test', json_build_object('webhookId', w.id)) returning id into v_event;
@@ -180,6 +176,7 @@ begin
   values (w.account_id, 'webhook.disabled', json_build_object('webhookId', w.id, 'reason', p_reason));
 end $$;
 
+-- Sets since when a webhook is enabled.
 create function note_enabled() returns trigger language plpgsql as $$
 begin
   new.enabled_at := clock_timestamp();

@@ -1,20 +1,19 @@
 -- People: users, memberships, sessions, invitations.
 
+-- Somebody who signs in to the dashboard. An end user of an account is not one: he has a wallet.
 create table app_user (
   id text primary key,
   email text not null check (email = lower(email) and email <> ''),
   name text not null check (name <> ''),
+  -- Argon2id with its parameters and salt, in PHC string format.
   password_hash text not null,
+  -- Runs this deployment, besides being a member of accounts.
   is_operator boolean not null default false,
   created_at timestamptz not null default clock_timestamp(),
+  -- The clock minute (Unix time / 60) that win_used counts.
   win bigint not null default 0,
   win_used int not null default 0
 ) with (fillfactor = 50);
-comment on table app_user is
-  'Somebody who signs in to the dashboard. An end user of an account is not one: he has a wallet.';
-comment on column app_user.password_hash is 'Argon2id with its parameters and salt, in PHC string format.';
-comment on column app_user.is_operator is 'Runs this deployment, besides being a member of accounts.';
-comment on column app_user.win is 'The clock minute (Unix time / 60) that win_used counts.';
 create unique index app_user_email on app_user (email);
 alter table app_user enable row level security;
 grant select (id, email, name, is_operator, created_at) on app_user to steward_api;
@@ -38,31 +37,35 @@ create policy members on app_user for select to steward_api
 
 create table user_session (
   id text primary key,
+  -- SHA-256 of the token. The token itself is never stored.
   token_hash bytea not null check (octet_length(token_hash) = 32) unique,
   user_id text not null references app_user,
   account_id text not null references account,
   created_at timestamptz not null default clock_timestamp(),
+  -- To the minute. A session that is not used for seven days is over.
   last_seen_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null default clock_timestamp() + interval '30 days',
   ended_at timestamptz,
   user_agent text not null,
   address text not null
 );
-comment on column user_session.token_hash is 'SHA-256 of the token. The token itself is never stored.';
-comment on column user_session.last_seen_at is 'To the minute. A session that is not used for seven days is over.';
 create index user_session_user on user_session (user_id, id);
 create index user_session_expiry on user_session (expires_at);
 alter table user_session enable row level security;
 create policy own_sessions on user_session to steward_api using (user_id = current_member());
-grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, ended_at, user_agent, address) on user_session to steward_api;
+grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, ended_at, user_agent, address) on
+  user_session to steward_api;
 grant update (ended_at) on user_session to steward_api;
 
 create table invitation (
   id text primary key,
+  -- SHA-256 of the token. The token itself is never stored.
   token_hash bytea not null check (octet_length(token_hash) = 32) unique,
   account_id text not null references account,
+  -- Null: whoever has the link says his own.
   email text check (email = lower(email) and email <> ''),
   role text not null check (role in ('owner', 'developer', 'viewer')),
+  -- Only the owner of the database invites operators.
   is_operator boolean not null default false,
   invited_by text references app_user,
   created_at timestamptz not null default clock_timestamp(),
@@ -72,18 +75,17 @@ create table invitation (
   accepted_by text references app_user,
   constraint invitation_check check ((accepted_at is null) = (accepted_by is null))
 );
-comment on column invitation.token_hash is 'SHA-256 of the token. The token itself is never stored.';
-comment on column invitation.email is 'Null: whoever has the link says his own.';
-comment on column invitation.is_operator is 'Only the owner of the database invites operators.';
 create unique index invitation_open on invitation (account_id, COALESCE(email, ''::text))
   where accepted_at is null and ended_at is null;
 alter table invitation enable row level security;
 create policy own_account on invitation to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-grant select (id, account_id, email, role, invited_by, created_at, expires_at, ended_at, accepted_at, accepted_by) on invitation to steward_api;
+grant select (id, account_id, email, role, invited_by, created_at, expires_at, ended_at, accepted_at, accepted_by) on
+  invitation to steward_api;
 grant insert (id, token_hash, account_id, email, role, invited_by, expires_at) on invitation to steward_api;
 grant update (ended_at) on invitation to steward_api;
 
+-- What members have done to keys and members of their account. Append-only.
 create table member_act (
   id bigint generated always as identity primary key,
   account_id text not null references account,
@@ -93,7 +95,6 @@ create table member_act (
   subject text not null,
   detail text
 );
-comment on table member_act is 'What members have done to keys and members of their account. Append-only.';
 create index member_act_account on member_act (account_id, id);
 alter table member_act enable row level security;
 create policy own_account on member_act for select to steward_api
@@ -101,11 +102,11 @@ create policy own_account on member_act for select to steward_api
 grant select on member_act to steward_api;
 
 create table sign_in_window (
+  -- SHA-256 of what is counted: an address, an e-mail, or both together.
   subject bytea primary key,
   ends_at timestamptz not null,
   attempts int not null
 );
-comment on column sign_in_window.subject is 'SHA-256 of what is counted: an address, an e-mail, or both together.';
 create index sign_in_window_end on sign_in_window (ends_at);
 alter table sign_in_window enable row level security;
 
@@ -137,7 +138,7 @@ create function note_act(p_action text, p_subject text, p_detail text) returns v
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into member_act (account_id, user_id, action, subject, detail)
-  values (current_account(), current_member(), p_action, p_subject, p_detail);
+  values (current_account(true), current_member(), p_action, p_subject, p_detail);
 end $$;
 
 -- Arguments: the act, the column of what it is done to, the column of its detail. Whatever the API changes is

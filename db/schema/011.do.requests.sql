@@ -1,14 +1,21 @@
 -- The log of requests.
 
+-- Requests by key, and writes by session. A partition a day; the default one takes what has none.
 create table request_log (
   account_id text collate "C",
   id text collate "C",
+  -- When it came, by the clock of the process that answered it.
   at timestamptz,
+  -- Id of the key, or of the user.
   caller_id text not null,
   method text not null,
+  -- The pattern. What callers put into a path, a query or a body is not kept.
   path text not null,
+  -- The wallet that it was about. Null: none, or several.
   wallet_id text collate "C",
+  -- The intent, funding or key that it was about. Null: none, or several.
   resource_id text collate "C",
+  -- As it was sent. 499: the caller went away before.
   status smallint not null check (status >= 100 and status <= 599),
   code text,
   credits int not null check (credits >= 0),
@@ -16,34 +23,25 @@ create table request_log (
   primary key (account_id, id, at)
 ) partition by range (at);
 create table request_log_default partition of request_log default;
-comment on table request_log is
-  'Requests by key, and writes by session. A partition a day; the default one takes what has none.';
-comment on column request_log.at is 'When it came, by the clock of the process that answered it.';
-comment on column request_log.caller_id is 'Id of the key, or of the user.';
-comment on column request_log.path is 'The pattern. What callers put into a path, a query or a body is not kept.';
-comment on column request_log.wallet_id is 'The wallet that it was about. Null: none, or several.';
-comment on column request_log.resource_id is 'The intent, funding or key that it was about. Null: none, or several.';
-comment on column request_log.status is 'As it was sent. 499: the caller went away before.';
 create index request_log_error on request_log (account_id, id) where status >= 400;
 alter table request_log enable row level security;
 create policy own_account on request_log for select to steward_api
   using (account_id = current_account((select true)));
 grant select on request_log to steward_api;
 
+-- Sums of request_log, added up in the statement that fills it. Kept for more than a year.
 create table request_day (
   account_id text collate "C",
+  -- In UTC.
   day date,
   caller_id text collate "C",
   endpoint text collate "C",
   requests bigint not null,
+  -- With a status from 400 on.
   errors bigint not null,
   credits bigint not null,
   primary key (account_id, day, caller_id, endpoint)
 );
-comment on table request_day is
-  'Sums of request_log, added up in the statement that fills it. Kept for more than a year.';
-comment on column request_day.day is 'In UTC.';
-comment on column request_day.errors is 'With a status from 400 on.';
 create index request_day_age on request_day (day);
 create index request_day_path on request_day (account_id, substr(endpoint, (strpos(endpoint, ' '::text) + 1)), day);
 create index request_day_caller on request_day (account_id, caller_id, day);

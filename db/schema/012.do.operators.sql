@@ -1,20 +1,22 @@
 -- Operators' acts: the audit log, stops, and what doctor reads.
 
+-- What operators have done, who, and why. Append-only.
 create table audit_event (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
   actor text not null check (actor <> ''),
   action text not null,
+  -- Id of an account or a wallet, number of a chain; empty for the deployment.
   subject text not null,
   why text not null check (why <> '')
 );
-comment on table audit_event is 'What operators have done, who, and why. Append-only.';
-comment on column audit_event.subject is 'Id of an account or a wallet, number of a chain; empty for the deployment.';
 grant select on audit_event to steward_worker;
 
+-- While one is open nothing that it concerns is signed or carried again. What was sent goes on being watched.
 create table stop (
   id bigint generated always as identity primary key,
   scope text not null check (scope in ('account', 'wallet', 'chain', 'deployment')),
+  -- Id of an account or a wallet, number of a chain; empty for the deployment.
   subject text not null,
   since timestamptz not null default clock_timestamp(),
   until timestamptz,
@@ -24,9 +26,6 @@ create table stop (
   constraint stop_check1 check (until >= since),
   constraint stop_check2 check ((until is null) = (ended_by is null))
 );
-comment on table stop is
-  'While one is open nothing that it concerns is signed or carried again. What was sent goes on being watched.';
-comment on column stop.subject is 'Id of an account or a wallet, number of a chain; empty for the deployment.';
 create unique index stop_open on stop (scope, subject) where until is null;
 create index stop_past on stop (until);
 alter table stop enable row level security;

@@ -54,15 +54,4 @@ describe('setDispatched', () => {
     })
     expect(mode.rows).toEqual([{ synchronous_commit: 'off' }])
   })
-
-  test('none of many needs a statement of its own', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => insert()))
-    const asked: string[] = []
-    const listen = ({ sql }: { sql: string }) => asked.push(sql)
-    api.on('query', listen)
-    await Promise.all(ids.map((id) => setDispatched(api, id)))
-    api.off('query', listen)
-    expect(asked).toEqual([])
-    expect(await Promise.all(ids.map(isNoted))).not.toContain(false)
-  })
 })
