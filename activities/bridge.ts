@@ -38,7 +38,7 @@ export async function bridge(
   tools: Tools,
   input: StepInput<BridgeStep>,
 ): Promise<StepResult | Unsettled> {
-  const { intentId, accountId, walletId, step, deadlineMs } = input
+  const { intentId, accountId, walletId, step, deadlineMs, shown } = input
   failIfSimulated(input)
   const source = tools.registry.get(step.from)
   const { chainId: destinationChainId } = tools.registry.get(step.to)
@@ -49,6 +49,7 @@ export async function bridge(
   return runStep(tools, {
     order: { intentId, sequence, kind: 'bridge', accountId, walletId, chainId, input: { units } },
     deadlineMs,
+    shown,
     open: (trx, id) => insertBurn(trx, { operationId: id, sourceDomain, destinationChainId }),
   })
 }
@@ -184,7 +185,7 @@ export async function mint(
   tools: Tools,
   input: StepInput<BridgeStep> & { nonce: string | undefined },
 ): Promise<StepResult | Unsettled> {
-  const { intentId, accountId, walletId, step } = input
+  const { intentId, accountId, walletId, step, shown } = input
   const { sequence, asset, to } = step
   const { chainId } = tools.registry.get(to)
   const known = await findOperation(tools.db, operationId(intentId, sequence, 'mint'))
@@ -197,6 +198,7 @@ export async function mint(
   const result = await runStep(tools, {
     order: { ...order, input: { units } },
     deadlineMs: Infinity,
+    shown,
   })
   if (isUnsettled(result)) return result
   const { txHash } = result

@@ -33,9 +33,8 @@ export function finalFailure(code: string, message: string): ApplicationFailure 
 }
 
 /**
- * An earlier step is not done, though its workflow takes it for done: somebody has completed it by hand, or a reorg
- * has taken it back. The workflow asks for the intent's end, hears that there is none, and goes through its steps
- * again.
+ * An earlier step is not done, though its workflow takes it for done: an operator has completed it by hand, or a reorg
+ * has taken it back. The rows bear no end then, the run fails, and the sweeper starts another one.
  */
 export function notDone(message: string): ApplicationFailure {
   return finalFailure('NOT_DONE', message)

@@ -23,12 +23,12 @@ async function runOnChain(
   tools: Tools,
   input: StepInput<DepositStep | WithdrawStep | SwapStep>,
 ): Promise<StepResult | Unsettled> {
-  const { intentId, accountId, walletId, step, deadlineMs } = input
+  const { intentId, accountId, walletId, step, deadlineMs, shown } = input
   failIfSimulated(input)
   const { type, sequence, chain } = step
   const { chainId } = tools.registry.get(chain)
   const order = { intentId, sequence, kind: type, accountId, walletId, chainId }
   const units = await readSpending(tools, input)
-  const result = await runStep(tools, { order: { ...order, input: { units } }, deadlineMs })
+  const result = await runStep(tools, { order: { ...order, input: { units } }, deadlineMs, shown })
   return completeIfLast(tools, input, result)
 }

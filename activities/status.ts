@@ -84,7 +84,7 @@ async function isTrue(db: Db, intentId: string, { code, step, timedOut }: Failur
  * repeat.
  *
  * @returns The intent's status; `executing` when the rows do not bear an end, because a reorg has changed them
- *   since the workflow read them. Its steps are to be gone through again.
+ *   since the workflow read them.
  */
 export async function finalizeIntent(
   db: Db,

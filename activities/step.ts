@@ -13,11 +13,11 @@ import { takeTurn } from '../db/connection/scope.js'
 import { findStop, readStoppedMs } from '../db/lanes/stops.js'
 import { assetUnits } from '../domain/money.js'
 import { DAILY_LIMIT, failureCodes, type OperationKind } from '../domain/operation.js'
-import { isUnsettled, type Unsettled } from '../domain/hold.js'
+import { isUnsettled, type Hold, type Unsettled } from '../domain/hold.js'
 import { isFaultOf, type Fault } from '../domain/simulate.js'
 import { finalFailure, notDone, stillWaiting } from './failures.js'
 import { findHold, reasonOf } from './holds.js'
-import { waitInSlot } from './slot.js'
+import { SLOT_MS, waitInSlot } from './slot.js'
 import { completeIntent } from './status.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
 import type { Chains } from '../chains/connect.js'
@@ -50,6 +50,8 @@ export type StepInput<Step> = {
   /** The operation whose money the step spends, by its place in the plan. Absent: what the plan says. */
   fedBy?: { sequence: number; kind: OperationKind }
   deadlineMs: number
+  /** What the workflow shows that the step waits for. */
+  shown?: Hold['code'] | undefined
   /** No other one follows: it completes its intent. */
   isLast?: true
   /** A failure that the caller has simulated, to test how he handles it. */
@@ -86,7 +88,7 @@ const RETRY_SHARE = 1 / 10
  */
 export async function runStep(
   tools: Tools,
-  { order, deadlineMs, open }: StepRun,
+  { order, deadlineMs, shown, open }: StepRun,
 ): Promise<StepResult | Unsettled> {
   crashPoint('activity: before the order')
   // Of an account whose steps come by hundreds most wait here, and those of others find sessions.
@@ -96,7 +98,8 @@ export async function runStep(
   const slot = { stopping: tools.stopping, forMs: tools.slotMs }
   const latest = await waitInSlot(slot, (signal) => awaitOperation(tools, row, signal))
   const known = await giveUpWhenLate(tools, latest, deadlineMs)
-  const unsettled = await leaveWhileWaiting(tools, known, deadlineMs)
+  const unsettled =
+    (await leaveWhileWaiting(tools, known, deadlineMs)) ?? (await showDeferral(tools, known, shown))
   if (unsettled) return unsettled
   crashPoint('activity: before its result')
   const last = outcomeOf(known).kind === 'waiting' ? await findOperation(tools.db, row.id) : known
@@ -139,6 +142,21 @@ async function leaveWhileWaiting(
   return { settled: false, ...(waitsFor && { waitsFor }), ...(againMs && { againMs }) }
 }
 
+/**
+ * What has been put off for longer than a minute returns when its reason is another one than the workflow shows. All
+ * other tries are retries by Temporal, of which the history counts none.
+ */
+async function showDeferral(
+  { db }: Tools,
+  row: Operation,
+  shown: Hold['code'] | undefined,
+): Promise<Unsettled | undefined> {
+  if (outcomeOf(row).kind !== 'deferred' || ageOf(row) < SLOT_MS) return undefined
+  const waitsFor = await findHold(db, row)
+  if (!waitsFor || waitsFor.code === shown) return undefined
+  return { settled: false, waitsFor, againMs: retryDelay(row) }
+}
+
 function untilLate(deadlineMs: number): number {
   const ms = deadlineMs - Date.now()
   return ms > 0 ? ms : LATE_AGAIN_MS
@@ -147,6 +165,7 @@ function untilLate(deadlineMs: number): number {
 export type StepRun = {
   order: OperationOrder | MintOrder
   deadlineMs: number
+  shown?: Hold['code'] | undefined
   open?: (trx: Db, id: string) => Promise<void>
 }
 
@@ -225,7 +244,8 @@ function toStepResult(row: Operation, failureCode: string): StepResult {
   }
 }
 
-function retryDelay({ createdAt }: Operation): number {
-  const ageMs = Date.now() - createdAt.getTime()
-  return Math.min(Math.max(ageMs * RETRY_SHARE, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
+const ageOf = ({ createdAt }: Operation) => Date.now() - createdAt.getTime()
+
+function retryDelay(row: Operation): number {
+  return Math.min(Math.max(ageOf(row) * RETRY_SHARE, SHORTEST_RETRY_MS), LONGEST_RETRY_MS)
 }

@@ -13,8 +13,8 @@ export type Hold = {
 }
 
 /**
- * Result of an activity whose step is not over. Its workflow waits for the signal that the operation is settled, at
- * most for `againMs`, and calls the activity again.
+ * Result of an activity whose step is not over. Its workflow shows what it waits for, waits for the signal that the
+ * operation is settled, at most for `againMs`, and calls the activity again.
  */
 export type Unsettled = { settled: false; waitsFor?: Hold; againMs?: number }
 

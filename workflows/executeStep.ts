@@ -4,7 +4,7 @@ import { feederOf, lastKind, type ExecutionPlan, type Step } from '../domain/int
 import type { Activities } from '../activities/index.js'
 import type { StepResult } from '../activities/step.js'
 import type { Fault } from '../domain/simulate.js'
-import type { Unsettled } from '../domain/hold.js'
+import type { Hold, Unsettled } from '../domain/hold.js'
 import type { UntilSettled } from './untilSettled.js'
 import type { IntentView } from './view.js'
 
@@ -27,6 +27,7 @@ export type IntentInput = {
   walletId: string
   simulate?: Fault
 }
+type Call = (shown: Hold['code'] | undefined) => Promise<StepResult | Unsettled>
 export type Surroundings = { view: IntentView; untilSettled: UntilSettled }
 
 /**
@@ -44,7 +45,7 @@ export async function executeStep(
   const options = { summary: summaryOf(step) }
   view.step(sequence)
 
-  const run = async (what: string, chain: string, call: () => Promise<StepResult | Unsettled>) => {
+  const run = async (what: string, chain: string, call: Call) => {
     // An operator who completes an activity by hand may give it any result.
     const result = (await untilSettled(call)) as Partial<StepResult> | null
     const { txHash = 'unknown', url } = result ?? {}
@@ -54,20 +55,20 @@ export async function executeStep(
 
   switch (step.type) {
     case 'deposit':
-      return run('deposited', step.chain, () =>
-        steps.deposit.executeWithOptions(options, [{ ...shared, step }]),
+      return run('deposited', step.chain, (shown) =>
+        steps.deposit.executeWithOptions(options, [{ ...shared, step, shown }]),
       )
     case 'withdraw':
-      return run('withdrawn', step.chain, () =>
-        steps.withdraw.executeWithOptions(options, [{ ...shared, step }]),
+      return run('withdrawn', step.chain, (shown) =>
+        steps.withdraw.executeWithOptions(options, [{ ...shared, step, shown }]),
       )
     case 'swap':
-      return run('swapped', step.chain, () =>
-        steps.swap.executeWithOptions(options, [{ ...shared, step }]),
+      return run('swapped', step.chain, (shown) =>
+        steps.swap.executeWithOptions(options, [{ ...shared, step, shown }]),
       )
     case 'bridge': {
-      await run('burned', step.from, () =>
-        steps.bridge.executeWithOptions(options, [{ ...shared, step }]),
+      await run('burned', step.from, (shown) =>
+        steps.bridge.executeWithOptions(options, [{ ...shared, step, shown }]),
       )
       const wait = { summary: `attestation of ${options.summary}` }
       const attested = await untilSettled(() =>
@@ -76,8 +77,8 @@ export async function executeStep(
       view.goOn()
       const nonce = (attested as Partial<typeof attested> | null)?.nonce
       const end = { summary: `mint ${step.asset} on ${step.to}` }
-      return run('minted', step.to, () =>
-        steps.mint.executeWithOptions(end, [{ ...shared, step, nonce }]),
+      return run('minted', step.to, (shown) =>
+        steps.mint.executeWithOptions(end, [{ ...shared, step, nonce, shown }]),
       )
     }
   }

@@ -10,7 +10,7 @@ const settled = defineSignal(SETTLED)
  * Returns a function that calls an activity until its step is over. Between two calls the workflow waits for the signal
  * `settled`, without slot, heartbeat or polling. A signal that comes during a call counts.
  *
- * @param onWait - Receives what the step waits for.
+ * @param onWait - Receives what the step waits for. The next call receives its code, so that it returns for another one.
  */
 export function createUntilSettled(onWait: (waitsFor: Hold | undefined) => void = () => undefined) {
   let isSignalled = false
@@ -19,12 +19,14 @@ export function createUntilSettled(onWait: (waitsFor: Hold | undefined) => void 
   })
 
   return async function untilSettled<Result>(
-    call: () => Promise<Result | Unsettled>,
+    call: (shown: Hold['code'] | undefined) => Promise<Result | Unsettled>,
   ): Promise<Result> {
+    let shown: Hold['code'] | undefined
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       isSignalled = false
-      const result = await call()
+      const result = await call(shown)
       if (!isUnsettled(result)) return result
+      shown = result.waitsFor?.code
       onWait(result.waitsFor)
       await condition(() => isSignalled, Math.min(pauseMs, result.againMs ?? pauseMs))
     }

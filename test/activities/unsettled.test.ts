@@ -51,10 +51,12 @@ const set = (id: string, values: object) => database.db('operation').where({ id 
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
 const awaited = (id: string) => database.db('awaited').where({ operation_id: id })
 
+type Call = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'LANE_GAS' }
+
 /** Calls a deposit. Its minute is over as soon as it waits; `meanwhile` happens just before. */
 async function deposit(
   intentId: string,
-  { deadlineMs = Infinity, meanwhile = () => Promise.resolve() } = {},
+  { deadlineMs = Infinity, meanwhile = () => Promise.resolve(), shown }: Call = {},
 ) {
   const nextChange: Outcomes['nextChange'] = async (_id, signal) => {
     const ended = once(signal, 'abort')
@@ -72,7 +74,7 @@ async function deposit(
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] })
   try {
-    return await environment.run(() => runStep(tools, { order, deadlineMs }))
+    return await environment.run(() => runStep(tools, { order, deadlineMs, shown }))
   } finally {
     jest.useRealTimers()
   }
@@ -109,6 +111,17 @@ describe('a step that takes longer than a minute', () => {
   test('and that the signer has put off before is retried by Temporal', async () => {
     const { intentId } = await insert({ code: 'RPC_ERROR', message: 'no answer' })
     await expect(deposit(intentId)).rejects.toMatchObject({ type: 'WAITING', nonRetryable: false })
+  })
+
+  test('and was put off returns when its reason is another one than is shown', async () => {
+    const values = { state: 'deferred', code: 'RPC_ERROR', message: 'dry', waits_for: 'LANE_GAS' }
+    const created_at = new Date(Date.now() - HOUR_MS)
+    const later = { retry_after: new Date(Date.now() + 1_000), created_at }
+    const { intentId } = await insert({ ...values, ...later })
+    const waitsFor = { code: 'LANE_GAS', message: 'dry' }
+    expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor, againMs: 60_000 })
+    const again = deposit(intentId, { shown: 'LANE_GAS' })
+    await expect(again).rejects.toMatchObject({ type: 'WAITING', message: 'RPC_ERROR: dry' })
   })
 
   test('says who has stopped it and why', async () => {
