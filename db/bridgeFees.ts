@@ -1,4 +1,3 @@
-import { readTogether } from './connection/gather.js'
 import type { Db } from './connection/connect.js'
 
 /** From one chain to another over a bridge; chains by their canonical names. */
@@ -11,15 +10,15 @@ export type PairFees = BridgePair & {
 }
 
 /** What the services of bridges said last, however long ago. They belong to no account. */
-export const readPairFees = readTogether((db) =>
-  db('bridge_fee').select<PairFees[]>(
+export async function readPairFees(db: Db): Promise<PairFees[]> {
+  return db('bridge_fee').select<PairFees[]>(
     'protocol',
     'from_chain as from',
     'to_chain as to',
     'fast_millionths as fastMillionths',
     'standard_millionths as standardMillionths',
-  ),
-)
+  )
+}
 
 /** Stores what was said now of one pair of chains. */
 export async function setPairFees(db: Db, fees: PairFees): Promise<void> {

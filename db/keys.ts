@@ -1,13 +1,14 @@
 import { ServiceError } from '../domain/errors.js'
-import { readTogether } from './connection/gather.js'
 import type { Db } from './connection/connect.js'
 
 /** The KEK that new secrets are sealed to; undefined until the signer has booted once. */
-export const findActiveKek = readTogether((db) =>
-  db('kek')
+export async function findActiveKek(
+  db: Db,
+): Promise<{ id: string; publicKey: Buffer } | undefined> {
+  return db('kek')
     .where({ active: true })
-    .first<{ id: string; publicKey: Buffer } | undefined>('id', 'public_key as publicKey'),
-)
+    .first<{ id: string; publicKey: Buffer } | undefined>('id', 'public_key as publicKey')
+}
 
 /** Publishes a KEK as the one that new secrets are sealed to. Another one is refused. */
 export async function publishKek(db: Db, kek: { id: string; publicKey: Uint8Array }) {

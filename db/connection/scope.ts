@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { createLimiter } from '../../limiter.js'
 import { ServiceError } from '../../domain/errors.js'
-import { gather, perPool } from './gather.js'
+import { perPool } from './perPool.js'
 import { runPrepared } from './prepared.js'
 import type { Db } from './connect.js'
 
@@ -42,8 +42,7 @@ export type Lookup<Row> = {
 }
 
 /**
- * Makes a look-up. Those that come together go in one statement, of which each sees its own account only:
- * the setting is made anew before each, in the subquery that the row's own one depends on.
+ * Makes a look-up.
  *
  * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
  * @param notFound - Knows the key only: the error is the same for unknown and foreign rows.
@@ -53,26 +52,20 @@ export function createLookup<Row extends object>(
   select: string,
   notFound: (key: string) => ServiceError,
 ): Lookup<Row> {
+  // Of several calls each sees its own account only: the setting is made before each, in the subquery that the row's
+  // own one depends on.
   const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
     left join lateral (select true as found, x.* from (${select}) x offset 0) as row on true`
-  // By values that the planner does not know: it would plan anew for each call, as it hopes for few in each.
-  const text = `select call.at as "callAt", row.*
-    from unnest((select $1::text[]), (select $2::text[])) with ordinality as call (account, key, at)
-    ${join}`
-  const of = perPool((db) =>
-    gather(async (calls: { accountId: string; key: string }[]) => {
-      const values = [calls.map(({ accountId }) => accountId), calls.map(({ key }) => key)]
-      const rows = await runPrepared<Joined & { callAt: bigint }>(db, { name, text }, values)
-      const found = new Map(rows.map(({ callAt, ...row }) => [Number(callAt), rowOf<Row>(row)]))
-      return calls.map((_, at) => found.get(at + 1))
-    }),
-  )
+  const text = `select row.* from (select $1::text as account, $2::text as key offset 0) as call ${join}`
+  const find = async (db: Db, accountId: string, key: string) => {
+    const [row] = await runPrepared<Joined>(db, { name, text }, [accountId, key])
+    return row && rowOf<Row>(row)
+  }
   const orThrow = (row: Row | undefined, key: string) => {
     if (row) return row
     throw notFound(key)
   }
-  const find = (db: Db, accountId: string, key: string) => of(db)({ accountId, key })
   const get = async (db: Db, accountId: string, key: string) =>
     orThrow(await find(db, accountId, key), key)
   return { name, select, notFound, join, find, get, orThrow }

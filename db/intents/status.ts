@@ -1,4 +1,3 @@
-import { gather, perPool } from '../connection/gather.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Delay, ExecutionPlan, IntentError } from '../../domain/intent.js'
@@ -13,28 +12,16 @@ export async function setExecuting(trx: Db, id: string): Promise<void> {
 }
 
 const completeStatement: Statement = {
-  name: 'complete intents',
-  // In the order of their ids, in which intents are locked everywhere. Of one that is over no lock is taken.
-  text: `select asked.id, case when i.status = 'completed' then true else complete_intent(asked.id) end as "isCompleted"
-    from (select x.id from unnest($1::text[]) as x (id) order by x.id) asked
-    left join intent i on i.id = asked.id`,
+  name: 'complete intent',
+  // Of one that is completed no lock is taken.
+  text: `select case when i.status = 'completed' then true else complete_intent(i.id) end as "isCompleted"
+    from intent i where i.id = $1`,
 }
 
-const completersOf = perPool((db) =>
-  gather(async (ids: string[]) => {
-    type Row = { id: string; isCompleted: boolean }
-    const rows = await runPrepared<Row>(db, completeStatement, [[...new Set(ids)]])
-    const byId = new Map(rows.map(({ id, isCompleted }) => [id, isCompleted]))
-    return ids.map((id) => byId.get(id) === true)
-  }),
-)
-
-/**
- * Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. What
- * one block has ended is completed together.
- */
+/** Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. */
 export async function completeWhenDone(db: Db, id: string): Promise<boolean> {
-  return completersOf(db)(id)
+  const [row] = await runPrepared<{ isCompleted: boolean }>(db, completeStatement, [id])
+  return row?.isCompleted === true
 }
 
 export async function setFailed(trx: Db, id: string, error: IntentError): Promise<void> {
@@ -52,30 +39,8 @@ async function move(trx: Db, id: string, { event, value }: Move): Promise<void> 
   await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
 }
 
-const markStatement = {
-  name: 'mark dispatched',
-  text: 'select mark_all_dispatched as id from mark_all_dispatched($1)',
-}
-
-/** By then the first step of most is ordered, which notes it. Until then what was taken counts as being started. */
-const MARK_PAUSE_MS = 500
-
-const markersOf = perPool((db) => {
-  const mark = async (ids: string[]) => {
-    const rows = await runPrepared<{ id: string }>(db, markStatement, [ids])
-    const marked = new Set(rows.map(({ id }) => id))
-    return ids.map((id) => (marked.has(id) ? undefined : setHeldDispatched(db, id)))
-  }
-  return gather(mark, { pauseMs: MARK_PAUSE_MS })
-})
-
-/** Says that the workflow of an intent or a funding was started. What is said within half a second is noted together. */
+/** Says that the workflow of an intent or a funding was started. */
 export async function setDispatched(db: Db, id: string): Promise<void> {
-  await markersOf(db)(id)
-}
-
-/** Waits for whoever holds the row. */
-async function setHeldDispatched(db: Db, id: string): Promise<void> {
   await db.raw('select mark_dispatched(?)', [id])
 }
 

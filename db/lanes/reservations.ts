@@ -1,4 +1,3 @@
-import { readTogether } from '../connection/gather.js'
 import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
@@ -9,7 +8,7 @@ export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 /** `baseFeeWei`: per unit of gas in it, where that is known. `isRecent`: it was booked within the last minute. */
 export type KnownBlock = BookedBlock & { baseFeeWei: bigint | undefined; isRecent: boolean }
 
-export const readBookedBlocks = readTogether(async (db): Promise<KnownBlock[]> => {
+export async function readBookedBlocks(db: Db): Promise<KnownBlock[]> {
   const rows = await db('chain').select<
     (BookedBlock & { fee: string | null; isRecent: boolean })[]
   >(
@@ -23,7 +22,7 @@ export const readBookedBlocks = readTogether(async (db): Promise<KnownBlock[]> =
     ...row,
     baseFeeWei: fee === null ? undefined : BigInt(fee),
   }))
-})
+}
 
 /**
  * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows

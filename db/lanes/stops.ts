@@ -1,6 +1,5 @@
 import { ServiceError } from '../../domain/errors.js'
 import { recordAct, type Order } from '../auditEvents.js'
-import { readTogether } from '../connection/gather.js'
 import { lockName, shareName } from '../connection/locks.js'
 import { createLookup } from '../connection/scope.js'
 import { walletById, type Wallet } from '../tenants/wallets.js'
@@ -102,13 +101,13 @@ async function assertThere(db: Db, { scope, subject }: StopTarget): Promise<void
 export type Stop = StopTarget & { since: Date }
 
 /** What concerns everybody: stops of chains and of the deployment. */
-export const readPauses = readTogether((db) =>
-  db('stop')
+export async function readPauses(db: Db): Promise<Stop[]> {
+  return db('stop')
     .whereNull('until')
     .whereIn('scope', ['chain', 'deployment'])
     .orderBy('since')
-    .select<Stop[]>('scope', 'subject', 'since'),
-)
+    .select<Stop[]>('scope', 'subject', 'since')
+}
 
 /** A stop of a chain or of the deployment, in a clause. Who did so and why is for operators. */
 export const describePause = ({ scope, since }: Stop) =>

@@ -158,15 +158,10 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where t.token_hash = any (p_digests) and t.expires_at > clock_timestamp() and a.suspended_at is null
 $$;
 
--- True: until the end of the transaction nobody else charges the account, or gives it a wallet. Waits for nobody.
-create function hold_account(p_account text) returns boolean
-language sql security definer set search_path = public, pg_temp as
-  $$ select true from account a where a.id = p_account for no key update skip locked $$;
-
--- Until the end of the transaction nobody else charges the account. Waits for whoever does.
-create function await_account(p_account text) returns void
+-- Locks an account until the end of the transaction: nothing else charges it, or counts what it has, meanwhile.
+create function lock_account(p_account text) returns void
 language sql security definer set search_path = public, pg_temp as
   $$ select from account a where a.id = p_account for no key update $$;
 
-revoke execute on function change_plan, admit_token, live_callers, hold_account, await_account from public;
-grant execute on function admit_token, live_callers, hold_account, await_account to steward_api;
+revoke execute on function change_plan, admit_token, live_callers, lock_account from public;
+grant execute on function admit_token, live_callers, lock_account to steward_api;

@@ -112,11 +112,11 @@ begin
   where id = p_account;
 end $$;
 
--- Admits calls by key: counts each in the clock minute of its account and charges it. code: 200 admitted, 429 the minute
--- is full, 423 suspended, 403 the key lacks the scope, 402 too few credits, 0 another transaction holds the account and
--- p_wait is false. A call without a row has no live key. Accounts are locked in the order of their ids.
-create function admit_calls(p_keys bytea[], p_requests text[], p_costs bigint[], p_routes text[],
-  p_scopes text[], p_wait boolean)
+-- Authenticates calls by their keys, counts them in their account's minute and charges them, in their order. A key that
+-- is not live has no row. code: 200 admitted, 402, 403, 423 (suspended), 429 refused; 0 where another transaction has
+-- locked the account: the call was neither counted nor charged, and the caller asks again.
+-- All accounts are locked by one statement, in the order of their ids, and written by one.
+create function admit_calls(p_keys bytea[], p_requests text[], p_costs bigint[], p_routes text[], p_scopes text[])
 returns table (at bigint, account_id text, plan text, scopes text[], rpm int, win_used int, reset_at bigint,
   retry_after int, balance bigint, code int)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -137,10 +137,6 @@ begin
   -- A crash may lose the last moment's counts and charges of reads, in the caller's favour, and nothing else:
   -- whoever pays for an effect waits for the disk in the transaction of that effect.
   perform set_config('synchronous_commit', 'off', true);
-  if p_wait then
-    perform from account x where x.id = any (array(select k.account_id from api_key k where k.key_hash = any (p_keys)))
-    order by x.id for no key update;
-  end if;
   for c in
     -- (select p_keys): one plan for any number of calls.
     with known as materialized (
@@ -264,45 +260,7 @@ language sql security definer set search_path = public, pg_temp as $$
   select count(*)::int from gone
 $$;
 
--- Charges a call as charge_call does, or fails, the transaction with it, where the account has too few credits.
-create function pay_call(p_account text, p_request text, p_cost bigint, p_route text)
-returns void language plpgsql as $$
-declare
-  v_paid boolean;
-  v_balance bigint;
-begin
-  select c.paid, c.balance into v_paid, v_balance
-  from charge_call(p_account, p_request, p_cost, p_route) as c;
-  if not v_paid then
-    raise exception 'account % has too few credits', p_account
-      using errcode = 'ST402', detail = v_balance::text;
-  end if;
-end $$;
-
--- Charges calls of one account as charge_call does one, all of them or none. False: it has too few credits for all.
-create function charge_calls(p_account text, p_requests text[], p_cost bigint, p_route text) returns boolean
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  a account;
-  v_cost bigint := p_cost * cardinality(p_requests);
-begin
-  if v_cost = 0 then return true; end if;
-  select * into a from account x where x.id = p_account for no key update;
-  a := renew_credits(a, p_requests[1]);
-  if a.granted + a.purchased < v_cost then return false; end if;
-  insert into ledger (account_id, request_id, reason, delta, from_granted, period)
-  select a.id, r.request, 'charge:' || p_route, -p_cost,
-    -- The monthly ones first: what is left of them after those before it.
-    least(p_cost, greatest(0, a.granted - p_cost * (r.at - 1))), a.period
-  from unnest((select p_requests)) with ordinality as r (request, at);
-  a.purchased := a.purchased - greatest(0, v_cost - a.granted);
-  a.granted := greatest(0, a.granted - v_cost);
-  a.total_used := a.total_used + v_cost;
-  perform save_account(a);
-  return true;
-end $$;
-
-revoke execute on function charge_call, refund_call, purchase_credits, admit_calls, sum_ledger, pay_call, charge_calls from public;
-grant execute on function charge_call, admit_calls, pay_call, charge_calls to steward_api;
+revoke execute on function charge_call, refund_call, purchase_credits, admit_calls, sum_ledger from public;
+grant execute on function charge_call, admit_calls to steward_api;
 grant execute on function refund_call to steward_api, steward_worker;
 grant execute on function sum_ledger to steward_worker;

@@ -19,11 +19,9 @@ create table wallet (
   -- json, not jsonb: the caller gets the object back as it was sent.
   metadata json not null,
   created_at timestamptz not null default clock_timestamp(),
-  -- How often its money was reserved: a plan that was made without holding the wallet counts while this is as it was.
-  planned int not null default 0,
   unique (account_id, user_id),
   unique (id, account_id)
-) with (fillfactor = 85);
+);
 create index wallet_account on wallet (account_id, id);
 alter table wallet enable row level security;
 create policy own_account on wallet to steward_api
@@ -85,23 +83,5 @@ begin
   return next;
 end $$;
 
--- Charges the call that makes a wallet, and stores it, as whoever calls. No row, and nothing is charged or stored, where
--- there is something to refuse, to find or to wait for: credits or wallets are used up, the user has one, or somebody
--- holds the account.
-create function make_wallet(p_account text, p_request text, p_cost bigint, p_route text, p_id text, p_user text,
-  p_address text, p_metadata json, p_kek text, p_sealed bytea)
-returns setof timestamptz language plpgsql as $$
-begin
-  if hold_account(set_config('app.account', p_account, true)) is not true then return; end if;
-  -- By a statement of its own, which sees what was there when the account was taken hold of.
-  if exists (select from account a where a.id = p_account and a.wallets >= a.max_wallets)
-    or exists (select from wallet w where w.account_id = p_account and w.user_id = p_user)
-  then return; end if;
-  if not (select c.paid from charge_call(p_account, p_request, p_cost, p_route) as c) then return; end if;
-  return query
-    select w.made_at from insert_wallet(p_id, p_account, p_user, p_address, p_metadata, p_kek, p_sealed) as w;
-  if not found then raise exception 'user % got a wallet while account % was held', p_user, p_account; end if;
-end $$;
-
-revoke execute on function count_wallets, insert_wallet, make_wallet from public;
-grant execute on function insert_wallet, make_wallet to steward_api;
+revoke execute on function count_wallets, insert_wallet from public;
+grant execute on function insert_wallet to steward_api;

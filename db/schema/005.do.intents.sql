@@ -153,10 +153,13 @@ create table intent_edge (
   primary key (event, from_status)
 );
 
--- The API starts workflows outside of the transaction that names the account.
+-- Notes that a workflow was started, unless its first order has just noted it. A crash may lose the last moment's
+-- marks: those workflows are started once more, and found.
 create function mark_dispatched(p_id text) returns void
 language sql security definer set search_path = public, pg_temp as $$
-  update intent set dispatched_at = clock_timestamp() where id = p_id;
+  select set_config('synchronous_commit', 'off', true);
+  update intent set dispatched_at = clock_timestamp()
+  where id = p_id and (dispatched_at is null or dispatched_at < clock_timestamp() - interval '10 seconds');
   update funding set dispatched_at = clock_timestamp() where id = p_id;
 $$;
 
@@ -361,26 +364,6 @@ end $$;
 create trigger account_replanned after update of plan on account
   for each row when (new.plan is distinct from old.plan) execute function follow_plan();
 
--- What was noted a moment ago, such as by its first order, stays as it is. Those that another transaction holds are
--- left out: whoever waits with some rows in hand may wait for one who waits for these. A crash may lose the last
--- moment's marks: those workflows are started once more, and found.
-create function mark_all_dispatched(p_ids text[]) returns setof text
-language sql security definer set search_path = public, pg_temp as $$
-  select set_config('synchronous_commit', 'off', true);
-  with asked as (
-      select i.id, coalesce(i.dispatched_at > clock_timestamp() - interval '10 seconds', false) as is_noted
-      from intent i where i.id = any (p_ids)),
-    free_intent as (
-      select i.id from intent i where i.id = any (array(select a.id from asked a where not a.is_noted))
-      for no key update skip locked),
-    free_funding as (select f.id from funding f where f.id = any (p_ids) for no key update skip locked),
-    intents as (update intent i set dispatched_at = clock_timestamp() from free_intent f where i.id = f.id
-      returning i.id),
-    fundings as (update funding x set dispatched_at = clock_timestamp() from free_funding f where x.id = f.id
-      returning x.id)
-  select id from intents union all select id from fundings union all select id from asked where is_noted
-$$;
-
 -- Completes an intent whose steps are all done, under its lock. True when it is completed, by this call or before.
 create function complete_intent(p_intent text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
@@ -391,63 +374,6 @@ begin
   if i.status in ('completed', 'failed') or not is_done(i) then return i.status = 'completed'; end if;
   perform move_intent(p_intent, 'completed');
   return true;
-end $$;
-
--- Whoever reserves, and however.
-create function count_plans() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  update wallet w set planned = w.planned + 1 from (select distinct m.wallet_id from made m) r where w.id = r.wallet_id;
-  return null;
-end $$;
-create trigger reservation_counted after insert on reservation
-  referencing new table as made for each statement execute function count_plans();
-
--- Stores planned intents of an account with what their steps reserve, and charges their calls, as whoever calls. Those
--- are left out, uncharged, whose wallet somebody holds, or of which money was reserved since their plan was made, and all
--- of them where credits do not suffice for all. Waits for the account only, before it holds anything.
--- p_of: by its place among the intents, whose a reservation is.
-create function submit_intents(p_account text, p_cost bigint, p_route text, p_requests text[], p_ids text[],
-  p_wallets text[], p_planned int[], p_actions text[], p_assets text[], p_units numeric[], p_chains text[],
-  p_from_chains text[], p_everything boolean[], p_days int[], p_metadata json[], p_plans json[],
-  p_of int[], p_sequences int[], p_chain_ids bigint[], p_tokens text[], p_reserved numeric[], p_fed_by int[],
-  p_markets text[], p_emptied boolean[])
-returns table (at int, created_at timestamptz) language plpgsql as $$
-declare
-  v_held int[];
-begin
-  perform await_account(set_config('app.account', p_account, true));
-  with free as (
-    select w.id, c.at
-    from unnest((select p_wallets), (select p_planned)) with ordinality as c (id, planned, at)
-    join wallet w on w.id = c.id and w.planned = c.planned
-    for no key update of w skip locked
-  )
-  -- Of one wallet one: the next of its intents is planned anew.
-  select array_agg(f.at order by f.at) into v_held from (select min(x.at) as at from free x group by x.id) f;
-  if v_held is null then return; end if;
-  if not charge_calls(p_account, array(select p_requests[h] from unnest(v_held) as h), p_cost, p_route) then
-    raise exception 'account % has too few credits', p_account using errcode = 'ST402', detail = '0';
-  end if;
-  return query
-    with made as (
-      insert into intent as i (id, account_id, wallet_id, request_id, action, asset, units, chain, from_chain, everything,
-        net_over_days, metadata, plan, status)
-      select p_ids[h], p_account, p_wallets[h], p_requests[h], p_actions[h], p_assets[h], p_units[h], p_chains[h],
-        p_from_chains[h], p_everything[h], p_days[h], p_metadata[h], p_plans[h], 'planning'
-      from unnest((select v_held)) as h
-      returning i.id, i.created_at
-    ), reserved as (
-      insert into reservation
-        (intent_id, wallet_id, sequence, chain_id, token, units, from_block, fed_by, market, everything)
-      select p_ids[c.of], p_wallets[c.of], c.sequence, c.chain, c.token, c.units,
-        case when c.fed_by is null then 0 end, c.fed_by, c.market, c.everything
-      from unnest((select p_of), (select p_sequences), (select p_chain_ids), (select p_tokens), (select p_reserved),
-        (select p_fed_by), (select p_markets), (select p_emptied))
-        as c (of, sequence, chain, token, units, fed_by, market, everything)
-      where c.of = any ((select v_held)::int[])
-    )
-    select h, m.created_at from made m join unnest((select v_held)) as h on m.id = p_ids[h];
 end $$;
 
 -- Wakes the workers, which start the workflow.
@@ -461,10 +387,10 @@ create trigger funding_to_start after insert on funding for each statement execu
 
 revoke execute on function mark_dispatched, cancel_intent, move_intent, delay_intent, recover_intent, is_done,
   is_minted, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered, note_intent_times, priority_of,
-  follow_plan, mark_all_dispatched, complete_intent, count_plans, submit_intents from public;
+  follow_plan, complete_intent from public;
 grant execute on function mark_dispatched, move_intent, delay_intent, recover_intent, mark_recovered,
-  mark_all_dispatched, complete_intent to steward_worker;
-grant execute on function cancel_intent, submit_intents to steward_api;
+  complete_intent to steward_worker;
+grant execute on function cancel_intent to steward_api;
 grant execute on function hold_intents, hold_ended, reconsider_intents to steward_lanes;
 
 insert into intent_edge values

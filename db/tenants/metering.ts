@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../domain/errors.js'
 import { keyDigest, type Scope } from './accounts.js'
-import { gather, gatherByName, perPool } from '../connection/gather.js'
+import { coalesce } from '../connection/coalesce.js'
+import { perPool } from '../connection/perPool.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped, type Joined, type Lookup } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
@@ -46,8 +48,11 @@ const verdicts = {
   423: 'suspended',
   429: 'rateLimited',
 } as const
-/** Another transaction holds the account: the call was neither counted nor charged. */
+/** Another transaction has locked the account: the call was neither counted nor charged. */
 const BUSY = 0
+/** A locked account is asked again so often, and so long at most. A charge locks it for some milliseconds. */
+const BUSY_RETRY_MS = 5
+const BUSY_PATIENCE_MS = 10_000
 
 type AdmitRequest = { requestId: string; cost: number; route: string; scope: Scope }
 type AdmitCall = AdmitRequest & { digest: Buffer; keyDigest: string; searchKey: string | null }
@@ -73,40 +78,30 @@ export async function admit<Row>(
   if (!digest) return undefined
   const searchKey = search?.key ?? null
   const call = { ...request, digest, keyDigest: digest.toString('base64'), searchKey }
-  const entrances = entrancesOf(db)
-  let entrance = entrances.get(search?.lookup)
-  if (!entrance) entrances.set(search?.lookup, (entrance = openEntrance(db, search?.lookup)))
-  return (await entrance(call)) as Admitted<Row> | undefined
-}
-
-type Entrance = (call: AdmitCall) => Promise<Admitted<unknown> | undefined>
-
-/** Requests that need the same kind of row are admitted together. */
-const entrancesOf = perPool(() => new Map<unknown, Entrance>())
-
-type Joining = Pick<Lookup<unknown>, 'name' | 'join'>
-
-function openEntrance(db: Db, lookup?: Joining): Entrance {
-  const statement = admitStatement(lookup)
-  // Whoever holds an account for long, such as a process that froze, holds up its own calls only.
-  const line = gatherByName((calls: AdmitCall[]) =>
-    askAdmissions(db, statement, { calls, wait: true }),
-  )
-  const together = gather(async (calls: AdmitCall[]) => {
-    const answers = await askAdmissions(db, statement, { calls, wait: false })
-    return calls.map((call, at) => {
-      const answer = answers[at]
-      return answer === 'busy' ? line.add(call.keyDigest, call) : answer
-    })
-  })
-  return async (call) => {
-    const answer = await (line.has(call.keyDigest)
-      ? line.add(call.keyDigest, call)
-      : together(call))
-    if (answer === 'busy') throw new Error('An account was held although it was waited for.')
-    return answer
+  const ask = admissionsOf(db)(search?.lookup)
+  for (const until = Date.now() + BUSY_PATIENCE_MS; ;) {
+    const answer = await ask(call)
+    if (answer !== 'busy') return answer as Admitted<Row> | undefined
+    if (Date.now() >= until) {
+      throw new ServiceError('UNAVAILABLE', 'Another call holds the account. Try again.')
+    }
+    await sleep(BUSY_RETRY_MS)
   }
 }
+
+type Joining = Pick<Lookup<unknown>, 'name' | 'join'>
+type Asked = Admitted<unknown> | 'busy' | undefined
+
+/** Requests that need the same kind of row are admitted together. */
+const admissionsOf = perPool((db) => {
+  const asks = new Map<Joining | undefined, (call: AdmitCall) => Promise<Asked>>()
+  return (lookup?: Joining) => {
+    const statement = admitStatement(lookup)
+    const ask = asks.get(lookup) ?? coalesce((calls) => askAdmissions(db, statement, calls))
+    asks.set(lookup, ask)
+    return ask
+  }
+})
 
 const admitStatement = (lookup?: Joining): Statement => ({
   name: `admit ${lookup?.name ?? ''}`,
@@ -114,24 +109,19 @@ const admitStatement = (lookup?: Joining): Statement => ({
       a.scopes as "callScopes", a.rpm as "callLimit", a.win_used as "callUsed",
       a.reset_at as "callResetAt", a.retry_after as "callRetryAfter", a.balance as "callBalance",
       a.code as "callCode"${lookup ? ', row.*' : ''}
-    from admit_calls($1, $2, $3, $4, $5, $6) as a
+    from admit_calls($1, $2, $3, $4, $5) as a
     cross join lateral (select a.account_id as account,
-      case when a.code = 200 then ($7::text[])[a.at] end as key) as call ${lookup?.join ?? ''}`,
+      case when a.code = 200 then ($6::text[])[a.at] end as key) as call ${lookup?.join ?? ''}`,
 })
 
 /** One answer for each call, in their order. */
-async function askAdmissions(
-  db: Db,
-  statement: Statement,
-  { calls, wait }: { calls: AdmitCall[]; wait: boolean },
-): Promise<(Admitted<unknown> | 'busy' | undefined)[]> {
+async function askAdmissions(db: Db, statement: Statement, calls: AdmitCall[]): Promise<Asked[]> {
   const rows = await runPrepared<CallRow & Joined>(db, statement, [
     calls.map(({ digest }) => digest),
     calls.map(({ requestId }) => requestId),
     calls.map(({ cost }) => cost),
     calls.map(({ route }) => route),
     calls.map(({ scope }) => scope),
-    wait,
     calls.map(({ searchKey }) => searchKey),
   ])
   const found = new Map(rows.map((row) => [Number(row.callAt) - 1, row]))
@@ -139,10 +129,7 @@ async function askAdmissions(
 }
 
 /** The row that was found keeps the columns of its call: a copy without them would be the dearest part of an admission. */
-function toAdmitted(
-  { keyDigest }: AdmitCall,
-  row?: CallRow & Joined,
-): Admitted<unknown> | 'busy' | undefined {
+function toAdmitted({ keyDigest }: AdmitCall, row?: CallRow & Joined): Asked {
   if (!row) return undefined
   if (row.callCode === BUSY) return 'busy'
   return {
@@ -187,7 +174,7 @@ const chargeStatement: Statement = {
 
 /** Locks the account's row until the transaction ends: nothing else charges it, or counts what it has, meanwhile. */
 export async function lockAccount(trx: Db, accountId: string): Promise<void> {
-  await trx.raw('select await_account(?)', [accountId])
+  await trx.raw('select lock_account(?)', [accountId])
 }
 
 /** Gives a request's charge back, to the credits it came from. A second call changes nothing. */

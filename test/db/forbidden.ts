@@ -176,7 +176,6 @@ const forbidden: Record<Role, string[]> = {
     'select * from yield_snapshot',
     "select cancel_intent('', '')",
     "select mark_dispatched('')",
-    "select mark_all_dispatched('{}')",
     "select mark_recovered('', now())",
     "select move_intent('', 'reopened')",
     'update intent set recover_at = now()',
