@@ -146,11 +146,12 @@ describe('the request log', () => {
   test('keeps a request whose caller did not wait for its answer', async () => {
     const held = await database.db.transaction()
     await held('account').where({ id: accountId }).forUpdate()
+    const heldAt = new Date()
     const socket = connectSocket(api.port, '127.0.0.1')
     const head = ['GET /v1/wallets/alice HTTP/1.1', 'Host: x', `Authorization: Bearer ${key}`]
     socket.write([...head, '', ''].join('\r\n'))
     await once(socket, 'connect')
-    while ((await waitingFor('admit_calls')) === 0) await sleep(10)
+    while ((await admissionsSince(heldAt)) === 0) await sleep(10)
     socket.destroy()
     await held.rollback()
     const [row] = await untilKept(1)
@@ -207,10 +208,10 @@ describe('the request log', () => {
   })
 })
 
-const waitingFor = async (text: string): Promise<number> => {
+const admissionsSince = async (time: Date): Promise<number> => {
   const { rows } = await database.db.raw<{ rows: unknown[] }>(
-    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like ?`,
-    [`%${text}%`],
+    `select 1 from pg_stat_activity where query like '%from admit_calls%' and query_start > ?`,
+    [time],
   )
   return rows.length
 }
