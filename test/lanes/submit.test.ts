@@ -12,6 +12,7 @@ import {
   type OperationOrder,
 } from '../../lanes/operations.js'
 import {
+  insertTestFunding,
   insertTestIntent,
   insertTestOperation,
   insertTestWallet,
@@ -19,6 +20,7 @@ import {
 } from '../db/rows.js'
 import { waitUntilBlocked } from '../support/blocked.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { recordStatements } from '../support/sessionStatements.js'
 
 const HOUR_MS = 3_600_000
 const inMs = (ms: number) => new Date(Date.now() + ms)
