@@ -7,6 +7,7 @@ import {
   type Sendable,
   type Verdict,
 } from '../db/webhooks/sending.js'
+import { createLimiter } from '../limiter.js'
 import { eventBody } from '../domain/eventBody.js'
 import { GIVE_UP_MS, retryDelayMs, type Attempt } from '../domain/webhooks.js'
 import { send } from '../webhooks/send.js'
@@ -32,11 +33,11 @@ export type DeliverResult = { retryInMs?: number }
 
 /** Activities of the queue `delivery`. */
 export function createDeliveryActivities(tools: DeliveryTools) {
-  const enter = createTurns()
+  const inTurn = createTurns()
   return {
     async deliver({ deliveryId, run }: DeliverInput): Promise<DeliverResult> {
       try {
-        return await deliver(tools, enter, { deliveryId: BigInt(deliveryId), run })
+        return await deliver(tools, inTurn, { deliveryId: BigInt(deliveryId), run })
       } catch (error) {
         throw toRetryable(error)
       }
@@ -46,24 +47,14 @@ export function createDeliveryActivities(tools: DeliveryTools) {
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>
 
-/** Tries of one endpoint at the same time: whoever is slow holds up his own deliveries only. */
-const PER_ENDPOINT = 25
+/** Tries of one endpoint at the same time. A slow endpoint delays only its own deliveries. */
+const PER_ENDPOINT = { atOnce: 25, patienceMs: 0 }
 const BUSY_MS = 1_000
 
-/** @returns Lets in or refuses a try of an endpoint; who was let in leaves by what it gives. */
-function createTurns() {
-  const open = new Map<string, number>()
-  return (webhookId: string): (() => void) | undefined => {
-    const used = open.get(webhookId) ?? 0
-    if (used >= PER_ENDPOINT) return undefined
-    open.set(webhookId, used + 1)
-    return () => {
-      const left = (open.get(webhookId) ?? 1) - 1
-      if (left === 0) open.delete(webhookId)
-      else open.set(webhookId, left)
-    }
-  }
-}
+const createTurns = () =>
+  createLimiter(PER_ENDPOINT, () =>
+    stillWaiting('The endpoint is busy.', BUSY_MS * (1 + 4 * Math.random())),
+  )
 
 /**
  * Tries a delivery once and stores how it went. At least once: what was sent and not stored is sent again, under
@@ -71,7 +62,7 @@ function createTurns() {
  */
 async function deliver(
   tools: DeliveryTools,
-  enter: ReturnType<typeof createTurns>,
+  inTurn: ReturnType<typeof createTurns>,
   run: DeliveryRun,
 ): Promise<DeliverResult> {
   const { db } = tools
@@ -83,17 +74,13 @@ async function deliver(
     await recordAttempt(db, run, { attempt, verdict: { status: 'failed' } })
     return {}
   }
-  const leave = enter(webhook.id)
-  if (!leave) throw stillWaiting('The endpoint is busy.', BUSY_MS * (1 + 4 * Math.random()))
-  try {
+  return inTurn(webhook.id, async () => {
     const attempt = await attemptOnce(tools, sendable)
     const verdict = judge(tools, sendable, attempt)
     if (verdict.status === 'failed') await disableFailed(db, webhook.id, attempt)
     await recordAttempt(db, run, { attempt, verdict })
     return verdict.status === 'pending' ? { retryInMs: verdict.retryInMs } : {}
-  } finally {
-    leave()
-  }
+  })
 }
 
 async function attemptOnce(

@@ -1,4 +1,4 @@
-import { TypedSearchAttributes } from '@temporalio/common'
+import { TypedSearchAttributes, type WorkflowIdConflictPolicy } from '@temporalio/common'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { searchAttributes } from './searchAttributes.js'
 import type { deliverWebhook } from '../workflows/deliverWebhook.js'
@@ -10,11 +10,22 @@ const START_DEADLINE_MS = 5_000
 
 type Start = { deliveryId: bigint; run: number; accountId: string; webhookId: string }
 
-export const deliveryWorkflowId = ({ deliveryId, run }: Pick<Start, 'deliveryId' | 'run'>) =>
+const deliveryWorkflowId = ({ deliveryId, run }: Pick<Start, 'deliveryId' | 'run'>) =>
   `whd_${deliveryId}_${run}`
 
 /** Starts the workflow of a run of a delivery. One that is there already, or whose work is done, does no harm. */
-export async function startDelivery(client: Client, start: Start): Promise<void> {
+export const startDelivery = (client: Client, start: Start) =>
+  startBeside(client, start, 'USE_EXISTING')
+
+/** As `startDelivery`, in the place of a workflow that is there. */
+export const restartDelivery = (client: Client, start: Start) =>
+  startBeside(client, start, 'TERMINATE_EXISTING')
+
+async function startBeside(
+  client: Client,
+  start: Start,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy,
+): Promise<void> {
   const { deliveryId, run, accountId, webhookId } = start
   try {
     await client.withDeadline(Date.now() + START_DEADLINE_MS, () =>
@@ -22,7 +33,7 @@ export async function startDelivery(client: Client, start: Start): Promise<void>
         workflowId: deliveryWorkflowId(start),
         taskQueue: DELIVERY_QUEUE,
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdConflictPolicy,
         args: [{ deliveryId: deliveryId.toString(), run }],
         priority: { fairnessKey: webhookId },
         staticSummary: `deliver to ${webhookId}`,

@@ -11,8 +11,7 @@ import {
   setDeliveriesDispatched,
   type DeliveryRun,
 } from '../db/webhooks/sending.js'
-import { DELIVERY_QUEUE, deliveryWorkflowId, startDelivery } from '../temporal/deliveries.js'
-import { LISTED_AT_ONCE, findRunning } from '../temporal/running.js'
+import { DELIVERY_QUEUE, restartDelivery, startDelivery } from '../temporal/deliveries.js'
 import { createBell, type Bell } from '../bell.js'
 import { serveTasks } from './serve.js'
 import type { Log } from '../log.js'
@@ -20,13 +19,13 @@ import type { Presence } from './presence.js'
 
 /** A notification wakes sooner. */
 const POLL_MS = 5_000
-/** How soon it is looked again for what an older transaction still holds back. */
+/** How soon the dispatcher looks again for what an older transaction still holds back. */
 const HELD_MS = 100
-/** What happens within so many milliseconds is dispatched together; longer where nobody was to be sent anything. */
-const [GATHER_MS, IDLE_MS] = [50, 200]
+/** What happens within so many milliseconds is dispatched together. */
+const GATHER_MS = 100
 const EVENTS_AT_ONCE = 500
-/** So many of each endpoint before it is another one's turn, and so many at all. */
-const STARTS = { perEndpoint: 20, limit: 60 }
+const STARTS_AT_ONCE = 60
+/** Without it a delivery whose run was terminated, or lost with Temporal's database, is never sent. */
 const OVERDUE_EVERY_MS = 60_000
 /** Far above the time that a try takes, and the wait for its turn at a busy endpoint. */
 const OVERDUE_MS = 600_000
@@ -65,7 +64,7 @@ export async function runDeliveries(
       serveTasks({ address, options: own, temporal, log }, stopping),
       keepDoing('events not dispatched', dispatching, dispatch),
       keepDoing('deliveries not started', dispatching, startUndispatched),
-      keepDoing('overdue deliveries not started', dispatching, startOverdue),
+      keepDoing('overdue deliveries not started', dispatching, restartOverdue),
     ])
   } finally {
     await db.destroy()
@@ -101,46 +100,42 @@ async function keepDoing(
 
 async function dispatch({ db, told, made, stopping }: Dispatching): Promise<void> {
   const { made: count, isWaiting, isFull, isHeld } = await dispatchEvents(db, EVENTS_AT_ONCE)
-  // Whoever asks for a delivery once more is announced as what happens is.
+  // A delivery that is requested again is announced as events are.
   if (count > 0 || isWaiting) made.ring()
   if (isFull) return
   await told.wait(isHeld ? HELD_MS : POLL_MS, stopping)
-  const gatherMs = count > 0 ? GATHER_MS : IDLE_MS
-  await sleep(gatherMs, undefined, { signal: stopping }).catch(() => undefined)
+  await sleep(GATHER_MS, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 async function startUndispatched(tools: Dispatching): Promise<void> {
   const { db, temporal, made, stopping } = tools
   await temporal.untilThere()
   if (stopping.aborted) return
-  const found = await findUndispatched(db, STARTS)
-  const started = await startAll(tools, found)
+  const found = await findUndispatched(db, STARTS_AT_ONCE)
+  const started = await startAll(tools, found, startDelivery)
   if (started < found.length || found.length === 0) await made.wait(POLL_MS, stopping)
 }
 
-/** Whose run was terminated, or lost with Temporal's database: the rows say where to go on. */
-async function startOverdue(tools: Dispatching): Promise<void> {
-  const { db, client, temporal, stopping } = tools
+/** A run that goes on all the same, perhaps on a version without workers, is replaced: its rows say where it was. */
+async function restartOverdue(tools: Dispatching): Promise<void> {
+  const { db, temporal, stopping } = tools
   await temporal.untilThere()
-  for (let after = 0n, isFull = true; isFull && !stopping.aborted;) {
-    const page = await findOverdue(db, { forMs: OVERDUE_MS, after, limit: LISTED_AT_ONCE })
-    after = page.at(-1)?.deliveryId ?? after
-    isFull = page.length === LISTED_AT_ONCE
-    const running =
-      page.length > 0 ? await findRunning(client, page.map(deliveryWorkflowId)) : undefined
-    await startAll(
-      tools,
-      page.filter((run) => !running?.has(deliveryWorkflowId(run))),
-    )
-  }
+  if (stopping.aborted) return
+  const found = await findOverdue(db, { forMs: OVERDUE_MS, limit: STARTS_AT_ONCE })
+  const started = await startAll(tools, found, restartDelivery)
+  if (started === STARTS_AT_ONCE) return
   await sleep(OVERDUE_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 type Startable = DeliveryRun & { accountId: string; webhookId: string }
 
 /** @returns How many were started: the others are tried again. */
-async function startAll({ db, client, log }: Dispatching, runs: Startable[]): Promise<number> {
-  const results = await Promise.allSettled(runs.map((run) => startDelivery(client, run)))
+async function startAll(
+  { db, client, log }: Dispatching,
+  runs: Startable[],
+  start: typeof startDelivery,
+): Promise<number> {
+  const results = await Promise.allSettled(runs.map((run) => start(client, run)))
   const started = runs.filter((_, at) => results[at]?.status === 'fulfilled')
   if (started.length > 0) await setDeliveriesDispatched(db, started)
   const failure = results.find((result) => result.status === 'rejected')

@@ -21,50 +21,32 @@ export async function dispatchEvents(db: Db, limit: number): Promise<Dispatch> {
 
 type RunRow = DeliveryRun & { accountId: string; webhookId: string }
 
-/**
- * Runs whose workflow is not started yet: of each endpoint its oldest ones, so that one with many holds up no other.
- *
- * @param perEndpoint - At most so many of each.
- */
-export async function findUndispatched(
-  db: Db,
-  { perEndpoint, limit }: { perEndpoint: number; limit: number },
-): Promise<RunRow[]> {
+const runColumns = `id as "deliveryId", run, account_id as "accountId", webhook_id as "webhookId"`
+
+/** Runs whose workflow is not started yet, endpoint by endpoint, so that one with many holds up no other. */
+export async function findUndispatched(db: Db, limit: number): Promise<RunRow[]> {
   const { rows } = await db.raw<{ rows: RunRow[] }>(
-    `with recursive endpoint as (
-       (select webhook_id from webhook_delivery where dispatched_at is null and status = 'pending'
-        order by webhook_id limit 1)
-       union all
-       select (select d.webhook_id from webhook_delivery d
-               where d.dispatched_at is null and d.status = 'pending' and d.webhook_id > e.webhook_id
-               order by d.webhook_id limit 1)
-       from endpoint e where e.webhook_id is not null)
-     select d.id as "deliveryId", d.run, d.account_id as "accountId", d.webhook_id as "webhookId"
-     from endpoint e cross join lateral (
-       select * from webhook_delivery x
-       where x.webhook_id = e.webhook_id and x.dispatched_at is null and x.status = 'pending'
-       order by x.id limit ?) d
-     order by d.id limit ?`,
-    [perEndpoint, limit],
+    `select ${runColumns} from webhook_delivery
+     where dispatched_at is null and status = 'pending'
+     order by row_number() over (partition by webhook_id order by id), id limit ?`,
+    [limit],
   )
   return rows
 }
 
-/** Pending runs that should have been tried long ago: their workflow may be lost. A page of them, by id. */
+/** Pending runs that should have been tried long ago and were not started since: their workflow may be lost. */
 export async function findOverdue(
   db: Db,
-  { forMs, after, limit }: { forMs: number; after: bigint; limit: number },
+  { forMs, limit }: { forMs: number; limit: number },
 ): Promise<RunRow[]> {
-  return db('webhook_delivery')
-    .where({ status: 'pending' })
-    .whereNotNull('dispatched_at')
-    .whereRaw(`next_attempt_at < clock_timestamp() - ? * interval '1 millisecond'`, [forMs])
-    .where('id', '>', after.toString())
-    .orderBy('id')
-    .limit(limit)
-    .select<RunRow[]>(
-      ...['id as deliveryId', 'run', 'account_id as accountId', 'webhook_id as webhookId'],
-    )
+  const { rows } = await db.raw<{ rows: RunRow[] }>(
+    `select ${runColumns} from webhook_delivery
+     where status = 'pending' and next_attempt_at < clock_timestamp() - ? * interval '1 millisecond'
+       and dispatched_at < clock_timestamp() - ? * interval '1 millisecond'
+     order by next_attempt_at limit ?`,
+    [forMs, forMs, limit],
+  )
+  return rows
 }
 
 /** Notes that the workflows of these runs are started; a run that was followed by another one is left alone. */
