@@ -22,7 +22,7 @@ const TRANSFER_TOPIC = topicOf(token, 'Transfer')
 const AUTHORIZATION_TOPICS = [AUTHORIZATION_TOPIC, CANCELLATION_TOPIC]
 
 /** The logs that may be outcomes of operations, by their sources. Which bridge moves money, only the plan says. */
-export function outcomeFilters(chain: Chain): LogFilter[] {
+function outcomeFilters(chain: Chain): LogFilter[] {
   return [
     { emitters: [ENTRY_POINT_ADDRESS], topics: [[USER_OPERATION_TOPIC]] },
     { emitters: [chain.usdc.address], topics: [AUTHORIZATION_TOPICS] },

@@ -22,7 +22,7 @@ export async function selectScoped<Row>(
 }
 
 /** SQL of a query that one account's sight is made for. @param account - Parameter with its id. */
-export const scoped = (query: string, account: string) => `
+const scoped = (query: string, account: string) => `
   with scope as materialized (select set_config('app.account', ${account}, true) as account)
   select q.* from scope cross join lateral
     (select x.* from (${query}) x where scope.account = ${account} offset 0) q`

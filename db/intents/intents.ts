@@ -299,7 +299,7 @@ type Wishes = {
 }
 
 /** What a request asks for beside its amount, as it is stored. */
-export function wishesOf(request: IntentRequest): Wishes {
+function wishesOf(request: IntentRequest): Wishes {
   const none = { chain: null, fromChain: null, everything: false, days: null }
   switch (request.action) {
     case 'lend':

@@ -21,14 +21,22 @@ export type Startable =
 const columnsOf = { intent: intentColumns, funding: fundingColumns }
 
 // An intent that is over without a workflow, such as a cancelled one, is not started.
+const isFreeOf = (kind: Kind) => `dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
+      and (swept_at is null or swept_at < clock_timestamp() - ${LEASE_MS} * interval '1 millisecond')`
+
+// Account by account, the first of each before the second of any: Temporal's fairness begins only where the start ends.
 const claimOf = (kind: Kind) => `
 with claimed as (
   update ${kind} set swept_at = clock_timestamp() where id = any (array(
-    select id from ${kind}
-    where dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
-      and (swept_at is null or swept_at < clock_timestamp() - ${LEASE_MS} * interval '1 millisecond')
-    order by swept_at nulls first, created_at limit $1
-    for update skip locked))
+    select free.id from (
+      select id, created_at, row_number() over (
+        partition by account_id order by swept_at nulls first, created_at) as turn
+      from ${kind} where ${isFreeOf(kind)}
+      order by turn, created_at offset 0) waiting
+    cross join lateral (
+      select id from ${kind} where id = waiting.id and ${isFreeOf(kind)}
+      for update skip locked) free
+    order by waiting.turn, waiting.created_at limit $1))
   returning ${namedColumns(kind, columnsOf[kind])})
 select c.*, a.plan as tier, w.user_id as "userId"
 from claimed c join account a on a.id = c."accountId" join wallet w on w.id = c."walletId"`
@@ -41,8 +49,8 @@ const statements = {
 type Row = { tier: Tier; userId: string }
 
 /**
- * Claims rows whose workflow is not started: those that were never tried, then those whose claim is oldest. The claim of
- * a worker that has died expires. Other workers get other rows.
+ * Claims rows whose workflow is not started, account by account in turn. Of an account those that were never tried come
+ * first, then those whose claim is oldest. The claim of a worker that has died expires. Other workers get other rows.
  */
 export async function claimStarts(db: Db, kind: Kind, limit: number): Promise<Startable[]> {
   const rows = await runPrepared<Row>(db, statements[kind], [limit])

@@ -57,7 +57,7 @@ create index intent_late on intent (((delay ->> 'since'::text))) where delay is 
 create index intent_rare_action on intent (account_id, action, id) where action <> 'lend';
 create unique index intent_retry_of_key on intent (retry_of) where retry_of is not null;
 create index intent_live on intent (id, status) where status not in ('completed', 'failed');
-create index intent_undispatched on intent (swept_at nulls first, created_at)
+create index intent_undispatched on intent (account_id, swept_at nulls first, created_at)
   where dispatched_at is null and status not in ('completed', 'failed');
 alter table intent enable row level security;
 create policy own_account on intent to steward_api
@@ -90,7 +90,7 @@ create index funding_open on funding (id) where completed_at is null;
 create index funding_account on funding (account_id, created_at);
 create index funding_wallet on funding (wallet_id, created_at);
 create index funding_open_wallet on funding (wallet_id, created_at) where completed_at is null;
-create index funding_undispatched on funding (swept_at nulls first, created_at) where dispatched_at is null;
+create index funding_undispatched on funding (account_id, swept_at nulls first, created_at) where dispatched_at is null;
 alter table funding enable row level security;
 create policy own_account on funding to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));

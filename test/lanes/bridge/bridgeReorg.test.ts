@@ -121,7 +121,8 @@ describe('a reorg', () => {
         await to.reorg(1)
         return { answer }
       })
-      await bookSpentKeys({ ...to.driver, client })
+      const following = { endpoint: client, hasFailed: false }
+      await bookSpentKeys({ ...to.driver, client, following })
     } finally {
       client.close()
       await proxy.stop()

@@ -158,7 +158,10 @@ export async function createWorld(
     },
 
     /** The same driver with a client that knows nothing yet. */
-    freshDriver: (): DriverTools => ({ ...driver, client: createClient() }),
+    freshDriver: (): DriverTools => {
+      const following = { endpoint: undefined, hasFailed: false }
+      return { ...driver, client: createClient(), following }
+    },
 
     /** Signs, sends, mines and books once. */
     async round(): Promise<void> {
