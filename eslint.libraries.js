@@ -47,7 +47,8 @@ export const underInterfaces = [
     message: 'Leave prototypes as they are.',
   },
   {
-    selector: ':matches(MemberExpression, Property)[computed=false] > Identifier[name=/^_[a-z]/]',
+    selector:
+      ':matches(MemberExpression, ObjectPattern > Property)[computed=false] > Identifier[name=/^_[a-z]/]',
     message: 'A name that begins with _ is private to its library.',
   },
   {

@@ -2,14 +2,12 @@ import type { Client } from '@temporalio/client'
 
 /** A list is a search, dearer than a read by id. */
 const LIST_MS = 10_000
-/** A page of the server is at most 1,000 long; some stores take no longer a query than this many ids make. */
-export const LISTED_AT_ONCE = 200
 
 /**
  * Those of the given workflows that run now, by one call. The server may look through all that run for it.
  *
- * @param ids - At most `LISTED_AT_ONCE`. What was started or has ended within the last seconds may be told
- *   wrongly: lists are eventually consistent.
+ * @param ids - At most 200: some stores take no longer query. Lists are eventually consistent: a workflow that started or
+ *   ended within the last seconds may be listed wrongly.
  */
 export async function findRunning(client: Client, ids: string[]): Promise<Set<string>> {
   const names = ids.map((id) => `'${id}'`).join(', ')

@@ -15,7 +15,6 @@ import { watchOutcomes } from '../../lanes/watching.js'
 import { operationId } from '../../lanes/operationId.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { recordStatements } from '../support/sessionStatements.js'
 import type { Unsettled } from '../../domain/hold.js'
 import type { OnChange } from '../../db/connection/listen.js'
 
@@ -34,8 +33,6 @@ afterAll(async () => {
 /** Of the worker's pool, more than an account's share. */
 const SESSIONS = 10
 const inBlock = { block_number: 1, block_hash: '0x', tx_hash: '0x01', log_index: 0, units: '7' }
-/** Above the time between two looks at all who wait. */
-const LOOKED_MS = 1_500
 
 type Order = StepRun['order']
 
@@ -86,26 +83,7 @@ function run(tools: Tools, order: Order, isLast?: true): Promise<StepResult | Un
 const statusOf = async ({ intentId }: Order) =>
   (await database.db('intent').where({ id: intentId }).pluck<string[]>('status'))[0]
 
-test('a usual step costs one look at its row, when it is over, however long it was on its way', async () => {
-  const order = await insertOrder(await insertTestWallet(database.db))
-  const id = idOf(order)
-  const { tools, confirm, stop } = createTools()
-  const asked = recordStatements(db)
-  const step = run(tools, order)
-
-  await untilOrdered(id)
-  await sleep(LOOKED_MS)
-  asked.length = 0
-  await operation(id).update({ state: 'mined', ...inBlock })
-  await sleep(LOOKED_MS)
-  await confirm(id)
-  expect(await step).toMatchObject({ txHash: '0x01', units: '7' })
-  stop()
-  // The look at all who wait is one for the whole process.
-  expect(asked.filter((name) => name !== 'changed operations')).toHaveLength(1)
-})
-
-test('an intent is completed as soon as its last step is over, those of one block together', async () => {
+test('an intent is completed as soon as its last step is over', async () => {
   const wallet = await insertTestWallet(database.db)
   const orders = Array.from({ length: 8 }, () => insertOrder(wallet))
   const [first, ...rest] = await Promise.all(orders)
@@ -118,15 +96,12 @@ test('an intent is completed as soon as its last step is over, those of one bloc
     await untilOrdered(id)
     await operation(id).update({ state: 'mined', ...inBlock })
   }
-  const asked = recordStatements(db)
   await Promise.all(ids.map(confirm))
   await Promise.all([step, ...lasts])
   stop()
   expect(await Promise.all(rest.map(statusOf))).toEqual(rest.map(() => 'completed'))
   // Another step follows it.
   expect(await statusOf(first)).toBe('executing')
-  const statements = asked.filter((name) => name === 'complete intents')
-  expect(statements.length).toBeLessThan(rest.length)
 })
 
 test('an account whose intents are held holds up no order of another account', async () => {

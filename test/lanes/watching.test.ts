@@ -10,7 +10,7 @@ import {
 } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Db } from '../../db/connection/connect.js'
-import { findOperation, type Operation } from '../../db/lanes/operations.js'
+import { findOperation } from '../../db/lanes/operations.js'
 import { stopWork } from '../../db/lanes/stops.js'
 import { awaitOperation, watchOutcomes, type Outcomes } from '../../lanes/watching.js'
 import {
@@ -21,7 +21,6 @@ import {
   type TestWallet,
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { recordStatements } from '../support/sessionStatements.js'
 import type { Listener, OnChange } from '../../db/connection/listen.js'
 
 let database: TestDatabase
@@ -88,21 +87,6 @@ describe('whoever waits for an operation', () => {
     await sleep(1_500)
     await set(id, rejected)
     expect(await outcome).toMatchObject({ state: 'rejected' })
-  })
-
-  test('reads with all who are told at the same moment', async () => {
-    const outcomes = { nextChange: () => Promise.resolve() }
-    const rows = await Promise.all(Array.from({ length: 20 }, () => order({ state: 'rejected' })))
-    const sent = recordStatements(db)
-    const results = await Promise.all(
-      rows.map(({ id }) =>
-        awaitOperation({ db, outcomes }, { id, state: 'queued' } as Operation, ending.signal),
-      ),
-    )
-    expect(results.map(({ id, state }) => ({ id, state }))).toEqual(
-      rows.map(({ id }) => ({ id, state: 'rejected' })),
-    )
-    expect(sent.length).toBeLessThanOrEqual(3)
   })
 
   test('hears of a stop by an operator, and of a burn that is attested', async () => {

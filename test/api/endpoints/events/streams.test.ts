@@ -159,12 +159,6 @@ describe('streams', () => {
       const one = await calm.open(path(0), customer)
       await one.until(2)
       db.on('query', count)
-      const acquire = db.client as { acquireConnection(): Promise<unknown> }
-      const { acquireConnection } = acquire
-      acquire.acquireConnection = function () {
-        count()
-        return acquireConnection.call(this)
-      }
       const alone = await measure(one)
       const others = await Promise.all(
         Array.from({ length: 199 }, (_, turn) => calm.open(path(turn + 1), customer)),
