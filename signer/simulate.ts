@@ -90,7 +90,7 @@ const assertDelegate = createCache(async ({ chain, send }: ChainClient) => {
  * well when the node cannot tell: it may have pruned that state, or not know what is final.
  */
 export const needsAuthorization = async (client: ChainClient, wallet: string): Promise<boolean> =>
-  client.send<string>('eth_getCode', [wallet, 'finalized']).then(
-    (code) => code.toLowerCase() !== DELEGATED_CODE,
+  client.send<string | null>('eth_getCode', [wallet, 'finalized']).then(
+    (code) => code?.toLowerCase() !== DELEGATED_CODE,
     () => true,
   )

@@ -15,6 +15,7 @@ import {
 } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { outcomesByHand } from '../support/outcomes.js'
+import type { Hold } from '../../domain/hold.js'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
@@ -26,11 +27,13 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 
+type Given = { wallet?: TestWallet; deadlineMs?: number; shown?: Hold['code'] }
+
 /** How a deposit fails whose operation is in the given state. */
 async function failureOf(
   values: Record<string, unknown>,
   ageMs: number,
-  { wallet: given, deadlineMs = Infinity }: { wallet?: TestWallet; deadlineMs?: number } = {},
+  { wallet: given, deadlineMs = Infinity, shown }: Given = {},
 ) {
   const { db } = database
   const wallet = given ?? (await insertTestWallet(db))
@@ -45,7 +48,7 @@ async function failureOf(
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
   }
-  const step = () => runStep(tools, { order, deadlineMs })
+  const step = () => runStep(tools, { order, deadlineMs, shown })
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const failure = await environment.run(step).catch((error: unknown) => error)
   if (!(failure instanceof ApplicationFailure)) throw new Error('The step did not fail as it must.')
@@ -91,7 +94,8 @@ describe('a step that an operator has stopped', () => {
       code: 'DAILY_LIMIT',
       message: 'no room until noon',
     }
-    const failure = await failureOf(waits, 25 * HOUR_MS, { deadlineMs: Date.now() - HOUR_MS })
+    const given = { deadlineMs: Date.now() - HOUR_MS, shown: 'DAILY_LIMIT' } as const
+    const failure = await failureOf(waits, 25 * HOUR_MS, given)
     expect(failure.type).toBe('WAITING')
     expect(failure.message).toBe('DAILY_LIMIT: no room until noon')
   })
@@ -108,7 +112,7 @@ describe('runStep', () => {
 
   test('the longer an operation is deferred the more rarely it is tried, at least each minute', async () => {
     const after = async (ageMs: number) =>
-      Number((await failureOf(deferred(SECOND_MS), ageMs)).nextRetryDelay)
+      Number((await failureOf(deferred(SECOND_MS), ageMs, { shown: 'CHAIN_SILENT' })).nextRetryDelay)
     expect(await after(60 * SECOND_MS)).toBeGreaterThanOrEqual(6 * SECOND_MS)
     expect(await after(6 * HOUR_MS)).toBe(60 * SECOND_MS)
   })

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { QueryRejectedError, WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { until } from './stack.js'
 
 const PATIENCE_MS = 10_000
@@ -24,7 +24,7 @@ export async function readView(temporal: Client, id: string) {
 }
 export type WorkflowView = Awaited<ReturnType<typeof readView>>
 
-/** An intent is answered before its workflow begins. */
+/** An intent is answered before its workflow begins; a run that has ended is followed by another one. */
 export async function untilViewed(
   temporal: Client,
   id: string,
@@ -32,7 +32,8 @@ export async function untilViewed(
 ): Promise<WorkflowView> {
   const read = () =>
     readView(temporal, id).catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return undefined
+      if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError)
+        return undefined
       throw error
     })
   const view = await until(read, (now) => now !== undefined && holds(now))

@@ -53,16 +53,16 @@ async function sessions(where: string): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('whoever listens, leads or shows that he lives does so past the pooler', async () => {
+test('sessions that listen or lead go past the pooler', async () => {
   await world.driver().db.destroy()
   const children = [await start('lanes'), await start('signer')]
   try {
     await world.waitUntil(async () => (await sessions("a.query = 'listen operation'")).length === 2)
     const listening = await sessions("a.query = 'listen operation'")
     expect(listening.sort()).toEqual(['lanes direct', 'signer direct'])
-    await world.waitUntil(async () => (await sessions('l.pid is not null')).length >= 2)
+    await world.waitUntil(async () => (await sessions('l.pid is not null')).length >= 1)
     const holding = await sessions('l.pid is not null')
-    expect(holding.sort()).toEqual(['lanes direct', 'signer direct'])
+    expect(holding).toEqual(['lanes direct'])
     expect(await sessions('l.pid is null')).toContain('signer pooled')
   } finally {
     for (const child of children) child.kill('SIGTERM')

@@ -62,7 +62,7 @@ export type InsufficientFundsDetails = {
 
 export type RateLimitedDetails = {
   limit: number
-  window: Known<'1 minute' | '1 day' | 'open streams'>
+  window: Known<'1 minute' | '1 day' | 'open streams' | 'open intents'>
   retryAfter: number
 }
 

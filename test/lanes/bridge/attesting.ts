@@ -14,7 +14,7 @@ export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
 /** Height of the destination, far above what its contracts see. */
 const bookedBlock = 100n
-const attesterLock = 7_704
+const attesterLock = 'leader/attester'
 
 export type Burn = Crossing & { operationId: string }
 export type AttestingWorld = Awaited<ReturnType<typeof createAttestingWorld>>
@@ -61,7 +61,9 @@ export async function createAttestingWorld() {
   async function readLeader(): Promise<{ pid: number; at: string } | undefined> {
     const { rows } = await db.raw<{ rows: { pid: number; at: string }[] }>(
       `select pid, query_start::text as at from pg_locks join pg_stat_activity using (pid)
-       where locktype = 'advisory' and classid = ${attesterLock} and datname = current_database()`,
+       where locktype = 'advisory' and datname = current_database()
+         and (classid::bigint << 32 | objid::bigint) = hashtextextended(?, 0)`,
+      [attesterLock],
     )
     return rows[0]
   }
