@@ -112,7 +112,9 @@ describe('runStep', () => {
 
   test('the longer an operation is deferred the more rarely it is tried, at least each minute', async () => {
     const after = async (ageMs: number) =>
-      Number((await failureOf(deferred(SECOND_MS), ageMs, { shown: 'CHAIN_SILENT' })).nextRetryDelay)
+      Number(
+        (await failureOf(deferred(SECOND_MS), ageMs, { shown: 'CHAIN_SILENT' })).nextRetryDelay,
+      )
     expect(await after(60 * SECOND_MS)).toBeGreaterThanOrEqual(6 * SECOND_MS)
     expect(await after(6 * HOUR_MS)).toBe(60 * SECOND_MS)
   })
