@@ -24,7 +24,7 @@ const waitingOf = new WeakMap<ChainClient, Map<string, Waiting[]>>()
 
 /**
  * Calls a contract. What one chain is asked at one block in the same turn of the event loop goes out as one
- * eth_call: a lend takes about 10 calls of the node in place of 30. A call that reverts fails alone. The contract may
+ * eth_call, because nodes bill and limit calls. A call that reverts fails alone. The contract may
  * see Multicall3 as its caller.
  *
  * @param block - As JSON-RPC takes it.

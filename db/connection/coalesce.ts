@@ -9,8 +9,7 @@ type Waiting<Call, Answer> = {
 
 /**
  * Sends a call at once, and all calls that come while it is under way together in the next statement, so that load
- * makes statements larger instead of more. For admission only: with one statement for each call the API answers about
- * half as many reads.
+ * makes statements larger instead of more. For admission only.
  *
  * @param send - Answers calls in their order.
  */
