@@ -56,6 +56,14 @@ export const lendAll = (crowd: Crowd, wallets: string[], amount: number): Promis
     bodyOf: (walletId) => ({ walletId, asset: 'USDC', action: 'lend', amount, chain: LEND_CHAIN }),
   })
 
+/** Waits until lends are planned at once again: after a pause the chain index has to catch up. */
+export async function untilPlanning({ callers }: Crowd, walletId: string): Promise<void> {
+  const lend = { walletId, asset: 'USDC', action: 'lend', amount: 0.001, chain: LEND_CHAIN }
+  while (!isPlanned(await callers.post('/intents?dryRun=true', lend))) await sleep(POLL_MS)
+}
+
+const isPlanned = ({ body }: Answered) => body.executionPlan !== undefined
+
 type Batch = {
   table: 'intent' | 'funding'
   items: string[]

@@ -10,6 +10,7 @@ import {
   gatherCrowd,
   lendAll,
   openWallets,
+  untilPlanning,
   type Crowd,
   type Run,
 } from './crowd.js'
@@ -68,6 +69,7 @@ async function measure(crowd: Crowd): Promise<void> {
   const rounds: Round[] = []
   try {
     for (let n = 1; n <= ROUNDS; n++) {
+      await untilPlanning(crowd, wallets[0] ?? '')
       const mark = await baseline.mark()
       const run = await lendAll(crowd, wallets, AMOUNT)
       const memory = readMemory(crowd.pids)

@@ -78,7 +78,7 @@ async function attemptUntil(intent: Planned, holds: () => Promise<boolean>, chan
 async function attested(intent: Planned, change = {}): Promise<{ nonce: string }> {
   for (;;) {
     const input = { ...inputOf(intent), ...change }
-    const result = await world.run(world.activities.awaitAttestation, input)
+    const result = await world.retry(world.activities.awaitAttestation, input)
     if (!isUnsettled(result)) return result
     await new Promise((resolve) => setTimeout(resolve, 200))
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
+import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createActivities } from '../../../activities/index.js'
 import { readSpending, type StepInput, type Tools } from '../../../activities/step.js'
@@ -198,12 +199,24 @@ export async function createBridgeWorld(
         input,
       ),
 
-    /** As `run`, of a step that is over within a minute. */
+    /** As `run`, and again while the step fails because it waits, as Temporal's retries do. */
+    async retry<I, O>(activity: (input: I) => Promise<O>, input: I): Promise<O> {
+      for (;;) {
+        try {
+          return await world.run(activity, input)
+        } catch (error) {
+          if (!(error instanceof ApplicationFailure && error.type === 'WAITING')) throw error
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+      }
+    },
+
+    /** As `retry`, of a step that settles within a minute. */
     async settle<I, O extends object>(
       activity: (input: I) => Promise<O | Unsettled>,
       input: I,
     ): Promise<O> {
-      const result = await world.run(activity, input)
+      const result = await world.retry(activity, input)
       if (isUnsettled(result)) throw new Error(`Not settled: ${result.waitsFor?.message}`)
       return result
     },
