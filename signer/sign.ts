@@ -23,8 +23,11 @@ import type { NextWork } from '../db/lanes/queue.js'
 const POLL_MS = 1_000
 /** What is ordered at the same moment travels together. */
 const DEBOUNCE_MS = 50
-/** Bundles of a lane that are not full begin no faster than this, so that under load operations travel together. */
-const INTERVAL_MS = 300
+/**
+ * After a bundle that is not full a lane rests for so many times what the bundle took, so that under load operations
+ * travel together: 10 a transaction instead of 3 with 400 wallets at once. Alone nothing waits: a bundle takes 40 ms.
+ */
+const REST = { times: 2, atMostMs: 1_000 }
 /** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
 const LATE_STEPS = 2
 /** With what follows it stays within a lease. */
@@ -78,7 +81,7 @@ async function serveLane(
       await work
       await pause(DEBOUNCE_MS)
     } else if (bundle.size < BUNDLE_SIZE) {
-      await pause(Math.max(begunAt + INTERVAL_MS - performance.now(), 0))
+      await pause(Math.min(REST.times * (performance.now() - begunAt), REST.atMostMs))
     }
   }
   await late
