@@ -43,7 +43,7 @@ export async function openBaseline({ temporalAddress, rpcUrls, pids }: Facts) {
         const [before, begun] = [readCpu(measured), performance.now()]
         const ended = once(worker, 'message')
         const prefix = `${taskQueue}-${++runs}`
-        worker.send({ prefix, inputs: posts.map(toInput) } satisfies BaselineRun)
+        worker.send({ prefix, inputs: toInputs(posts) } satisfies BaselineRun)
         await Promise.all([ended, sendAll(copy.url, raws)])
         const seconds = (performance.now() - begun) / 1_000
         const cpuSeconds = sum(Object.values(spent(before, readCpu(measured))))
@@ -67,10 +67,18 @@ async function startWorker(address: string, taskQueue: string): Promise<ChildPro
   return worker
 }
 
-function toInput({ body }: Answered): BaselineInput {
-  const plan = body.executionPlan as { steps: { type: string }[] }
-  const steps = plan.steps.map(({ type }) => type)
-  return { intentId: String(body.id), walletId: String(body.walletId), steps, plan }
+type Plan = { steps: { type: string }[] }
+
+/** An intent that was stored without a plan, to be planned later, counts with the plan of another one. */
+function toInputs(posts: Answered[]): BaselineInput[] {
+  const plans = posts.map(({ body }) => body.executionPlan as Plan | undefined)
+  const usual = plans.find((plan) => plan !== undefined)
+  if (!usual) throw new Error('No lend of the crowd was planned at once.')
+  return posts.map(({ body }, i) => {
+    const plan = plans[i] ?? usual
+    const steps = plan.steps.map(({ type }) => type)
+    return { intentId: String(body.id), walletId: String(body.walletId), steps, plan }
+  })
 }
 
 const readHead = async (url: string) => Number(await callRpc<string>(url, 'eth_blockNumber'))

@@ -183,6 +183,7 @@ async function judge(world: World, { scenario, wallets, ran, script }: Result): 
   const left = await Promise.all(wallets.map(({ address }) => world.usdcOf(address)))
   const moved = left.map((units) => Number((2n * UNITS * BigInt(each) - units) / UNITS))
   const lost = sum(moved.map((count) => Math.max(0, each - count)))
+  const open = lost > 0 ? await describeOpen(world) : []
   const double = sum(moved.map((count) => Math.max(0, count - each)))
   const steward = (wallets.length * each) / ran.seconds
   const speed = script === undefined ? {} : { baseline: script, atLeast: MIN_SHARE }
@@ -199,10 +200,21 @@ async function judge(world: World, { scenario, wallets, ran, script }: Result): 
   return {
     lines: [{ metric: `${name}: operations a second`, steward, ...speed }, ...killed],
     faults: [
-      ...(lost > 0 ? [`${name}: ${lost} lost`] : []),
+      ...(lost > 0 ? [`${name}: ${lost} lost (${open.join('; ')})`] : []),
       ...(double > 0 ? [`${name}: ${double} twice`] : []),
     ],
   }
+}
+
+/** State and reason of operations that have not ended. */
+async function describeOpen({ db }: World): Promise<string[]> {
+  const rows = await db<{ id: string; state: string; code: string | null; message: string | null }>(
+    'operation',
+  )
+    .whereNotIn('state', ['confirmed', 'final'])
+    .select('id', 'state', 'code', 'message')
+    .limit(5)
+  return rows.map((row) => Object.values(row).join(' '))
 }
 
 function rateAt(samples: Sample[], { at, executed }: Sample): number {

@@ -104,6 +104,7 @@ function report(rounds: Round[], funding: Run): void {
   const count = WALLETS * rounds.length
   const rate = (all: { seconds: number }[]) => count / sum(all.map(({ seconds }) => seconds))
   const posts = runs.flatMap((run) => run.posts.map(({ tookMs }) => tookMs))
+  const later = runs.flatMap((run) => run.posts.filter(({ body }) => !body.executionPlan))
   const last = rounds.at(-1)
   const memory = services.map((name) => ({
     ...{ metric: `MB of ${name}`, steward: last?.memory[name] ?? NaN },
@@ -121,6 +122,7 @@ function report(rounds: Round[], funding: Run): void {
       },
       { metric: 'POST p50, ms', steward: quantile(posts, 0.5) },
       { metric: 'POST p99, ms', steward: quantile(posts, 0.99) },
+      { metric: 'planned later, %', steward: (100 * later.length) / count },
       { metric: 'lends a transaction', steward: count / sum(baselines.map(({ sent }) => sent)) },
       { metric: 'fundings a second', steward: WALLETS / funding.seconds },
       ...memory,

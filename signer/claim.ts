@@ -1,3 +1,4 @@
+import { askTwice } from '../chains/askTwice.js'
 import { didAnswer, type ChainClient } from '../chains/connect.js'
 import { ServiceError } from '../domain/errors.js'
 import { assetText } from '../domain/money.js'
@@ -51,10 +52,7 @@ export async function readClaim(place: Place, operation: Operation): Promise<Cla
   return { key: `${kind}:${poolOf(market)}`, resources, units, limit, market }
 }
 
-/**
- * Zero where the market does not tell: then one at a time is simulated. It is asked twice, since a node that is taking
- * in a block may answer out of that and the one before.
- */
+/** Zero where the market does not tell: then one at a time is simulated. */
 async function readLimit(
   { client, head }: Place,
   market: Market,
@@ -62,17 +60,16 @@ async function readLimit(
 ): Promise<bigint> {
   const protocol = lendingProtocol(market)
   const at = { blockNumber: head }
-  const ask = async () => {
-    const limit =
-      direction === 'deposit'
-        ? protocol.readRoom(client, market, at)
-        : protocol.readCash(client, market, at)
-    return (await limit) ?? 0n
+  const ask = () =>
+    direction === 'deposit'
+      ? protocol.readRoom(client, market, at)
+      : protocol.readCash(client, market, at)
+  try {
+    return (await askTwice(ask, didAnswer)) ?? 0n
+  } catch (error) {
+    if (didAnswer(error)) return 0n
+    throw error
   }
-  const untold = (error: unknown) => {
-    if (!didAnswer(error)) throw error
-  }
-  return (await ask().catch(untold)) ?? (await ask().catch(untold)) ?? 0n
 }
 
 /**

@@ -1,4 +1,5 @@
 import { keccak256, toQuantity } from 'ethers'
+import { askTwice } from '../chains/askTwice.js'
 import { isRevert, type ChainClient } from '../chains/connect.js'
 import {
   DELEGATED_CODE,
@@ -48,7 +49,10 @@ export async function estimateCall(
   at: [block: string, overrides?: Overrides],
 ): Promise<bigint | Refused> {
   try {
-    const gas = await client.send<string>('eth_estimateGas', [call, ...at])
+    const gas = await askTwice(
+      () => client.send<string>('eth_estimateGas', [call, ...at]),
+      isRevert,
+    )
     return (BigInt(gas) * CALL_GAS_PERCENT) / 100n
   } catch (error) {
     return { reason: reasonOf(error) }
@@ -62,7 +66,7 @@ export async function findFailure(
   at: [block: string, overrides?: Overrides],
 ): Promise<string | undefined> {
   try {
-    await client.send('eth_call', [call, ...at])
+    await askTwice(() => client.send('eth_call', [call, ...at]), isRevert)
     return undefined
   } catch (error) {
     return reasonOf(error)

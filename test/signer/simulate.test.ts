@@ -72,6 +72,20 @@ describe('calls of operations that are claimed together', () => {
     expect(await world.transactions()).toHaveLength(before + 1)
     await expectLent(lends)
   })
+
+  test('are signed although a node that is importing a block has refused each once', async () => {
+    const [overflow, tried] = [`0x4e487b71${'11'.padStart(64, '0')}`, new Set<string>()]
+    const error = { code: 3, message: 'execution reverted', data: overflow }
+    world.proxy.set((call) => {
+      const fresh = simulatedIn(call).filter((wallet) => !tried.has(wallet))
+      for (const wallet of fresh) tried.add(wallet)
+      return fresh.length > 0 ? { error } : undefined
+    })
+    const lends = await lendFrom(3)
+    await world.sign()
+    expect([...tried].sort()).toEqual(lends.map(({ wallet }) => wallet.address).sort())
+    await expectLent(lends)
+  })
 })
 
 describe('a turn of a lane', () => {
