@@ -1,13 +1,23 @@
 import { Context } from '@temporalio/activity'
 
+/** Activities that a worker runs at once. A wait holds a slot, not a thread. */
+export const ACTIVITY_SLOTS = 1_000
 /** A usual step is over by then, under load too. What takes longer waits in its workflow, without a slot. */
 export const SLOT_MS = 60_000
+/** While waits hold more than half of the slots: a chain that stands still must not keep the steps of other chains from theirs. */
+const CROWDED_SLOT_MS = 5_000
 /** The server misses a worker that has died after 15 s. A usual step is over before the first heartbeat. */
 const HEARTBEAT_MS = 8_000
 /** Nobody reads why a wait ended; without this each would make an error with its stack. */
 const OVER = 'over'
 
-/** Runs a wait inside the activity's slot, with heartbeats. Its signal aborts after `forMs`, or when the worker stops. */
+/** Waits that hold a slot of this process now. */
+let waits = 0
+
+/**
+ * Runs a wait inside the activity's slot, with heartbeats. Its signal aborts after `forMs`, earlier while slots are
+ * scarce, or when the worker stops.
+ */
 export async function waitInSlot<T>(
   { stopping, forMs = SLOT_MS }: { stopping: AbortSignal; forMs?: number | undefined },
   wait: (signal: AbortSignal) => Promise<T>,
@@ -17,7 +27,8 @@ export async function waitInSlot<T>(
   const end = () => {
     over.abort(OVER)
   }
-  const limit = setTimeout(end, Math.min(forMs, SLOT_MS))
+  const isCrowded = ++waits > ACTIVITY_SLOTS / 2
+  const limit = setTimeout(end, Math.min(forMs, isCrowded ? CROWDED_SLOT_MS : SLOT_MS))
   const beat = setInterval(() => {
     context.heartbeat()
   }, HEARTBEAT_MS)
@@ -28,6 +39,7 @@ export async function waitInSlot<T>(
   try {
     return await wait(over.signal)
   } finally {
+    waits--
     clearInterval(beat)
     clearTimeout(limit)
     for (const source of sources) source.removeEventListener('abort', end)

@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client'
 import { Runtime, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker'
 import type { VersioningBehavior } from '@temporalio/common'
 import { createActivities } from '../activities/index.js'
+import { ACTIVITY_SLOTS } from '../activities/slot.js'
 import { connectChains } from '../chains/connect.js'
 import { createRegistry } from '../chains/registry.js'
 import { loadConfig } from '../config.js'
@@ -28,7 +29,7 @@ import { createGuard } from '../webhooks/address.js'
 /** Below the time that a supervisor grants before it kills. */
 const SHUTDOWN = { shutdownGraceTime: '10s', shutdownForceTime: '15s' } as const
 /**
- * Fixed sizes: a waiting activity holds a slot, not a thread. So does a task of a workflow until the server has its
+ * Fixed sizes. A task of a workflow holds its slot until the server has its
  * answer; there are more slots for them than anything asks for, because a start that finds none has its workflow begin by
  * the queue of all, which costs the server half as much again. A workflow that is not in the cache is replayed when its
  * step ends.
@@ -39,7 +40,7 @@ const SLOTS = {
   // What begins comes with its start, the rest by the queue of the worker that knows it: nine of twelve ask there.
   maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.25,
-  maxConcurrentActivityTaskExecutions: 1_000,
+  maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
   maxConcurrentLocalActivityExecutions: 100,
 }
 
