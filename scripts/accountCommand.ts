@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import {
-  changePlan,
   createAccount,
   createApiKey,
   getAccount,
@@ -12,6 +11,7 @@ import {
   type Scope,
 } from '../db/tenants/accounts.js'
 import { revokeApiKey, rollApiKey } from '../db/tenants/apiKeys.js'
+import { changePlan } from '../db/tenants/plans.js'
 import { tiers, type Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
 import {

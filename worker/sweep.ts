@@ -170,7 +170,7 @@ async function pruneBy({ what, prune }: Prune, { db, log, stopping }: Tools): Pr
 
 async function keepPartitions({ db, log, eventsKeptDays }: Tools): Promise<void> {
   const days = await keepRequestPartitions(db)
-  if (days.made + days.indexed + days.dropped > 0) log.info(days, 'partitions of requests kept')
+  if (days.made + days.dropped > 0) log.info(days, 'partitions of requests kept')
   const months = await keepEvents(db, eventsKeptDays)
   if (months.made + months.dropped > 0) log.info(months, 'partitions of events kept')
 }

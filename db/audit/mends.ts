@@ -4,6 +4,7 @@ import {
   findChainState,
   readHeaders,
   setMined,
+  withoutBlock,
   type MinedOperation,
 } from '../lanes/booking.js'
 import { holdIntents, reconsiderIntents } from '../lanes/turned.js'
@@ -53,7 +54,7 @@ export async function takeBack(db: Db, { id, blockHash }: AuditedOperation): Pro
     if (row.tx_id !== null) {
       await trx('chain_tx')
         .where({ id: row.tx_id.toString(), block_hash: blockHash })
-        .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+        .update(withoutBlock(trx))
     }
     await reconsiderIntents(trx, told)
     return true

@@ -1,4 +1,5 @@
 import { settles, settlingTypes, type EventType, type IntentEvent } from '../../domain/events.js'
+import { keepPartitions } from '../connection/partitions.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Knex } from 'knex'
@@ -199,24 +200,12 @@ export async function readEventFloor(db: Db): Promise<EventFloor> {
 const MONTHS_AHEAD = 2
 
 /**
- * Makes the partitions of the next months, and drops those of months that ended more than so many days ago.
+ * Keeps the partitions of events.
  *
- * @param keptDays - At least 31: deliveries of webhooks are sent again for a month.
- * @returns How many partitions were made and dropped.
+ * @param keptDays - Below 31 it counts as 31: deliveries of webhooks are sent again for a month.
  */
-export async function keepEvents(
-  db: Db,
-  keptDays: number,
-): Promise<{ made: number; dropped: number }> {
-  const run = async (call: string, length: number) => {
-    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call} as count`, [
-      length,
-    ])
-    return rows[0].count
-  }
-  const made = await run('extend_events(?)', MONTHS_AHEAD)
-  return { made, dropped: await run('shorten_events(?)', keptDays) }
-}
+export const keepEvents = (db: Db, keptDays: number) =>
+  keepPartitions(db, { table: 'intent_event', unit: 'month', ahead: MONTHS_AHEAD, keptDays })
 
 /** Which account's news are wanted, and after which place. */
 export type Wanted = { accountId: string; after: Position }

@@ -39,26 +39,41 @@ async function move(trx: Db, id: string, { event, value }: Move): Promise<void> 
   await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
 }
 
-/** Says that the workflow of an intent or a funding was started. */
+/**
+ * Notes that the workflow of an intent or a funding was started, unless its first order has just noted it. A crash may
+ * lose the latest notes: those workflows are started once more, and found.
+ */
 export async function setDispatched(db: Db, id: string): Promise<void> {
-  await db.raw('select mark_dispatched(?)', [id])
+  await runPrepared(db, dispatchedStatement, [id])
+}
+
+const dispatchedStatement: Statement = {
+  name: 'set dispatched',
+  text: `with unsynced as materialized (select set_config('synchronous_commit', 'off', true) as mode),
+    started as (
+      update intent set dispatched_at = clock_timestamp() from unsynced
+      where id = $1 and (dispatched_at is null or dispatched_at < clock_timestamp() - interval '10 seconds'))
+    update funding set dispatched_at = clock_timestamp() from unsynced where id = $1`,
 }
 
 /**
- * Says that the workflow of a reopened intent was started again.
+ * Notes that the workflow of a reopened intent was started again.
  *
  * @param recoverAt - As `findReopened` gave it: one that was reopened once more meanwhile keeps its mark.
  */
 export async function setRecovered(db: Db, id: string, recoverAt: string): Promise<void> {
-  await db.raw('select mark_recovered(?, ?)', [id, recoverAt])
+  await db('intent')
+    .where({ id, recover_at: recoverAt })
+    .update({ recover_at: null, dispatched_at: db.raw('clock_timestamp()') })
 }
 
-/** Says why a running intent is late, once: what was told first stays. Null: it is late no longer. */
+/** Writes why a running intent is late, once: what was written first stays. Null: it is late no longer. */
 export async function setDelay(db: Db, id: string, delay: Delay | null): Promise<void> {
-  await db.raw('select delay_intent(?, ?)', [id, delay && JSON.stringify(delay)])
+  const values = delay ? ['delayed', JSON.stringify(delay)] : ['delay_over', null]
+  await db.raw('select annotate_intent(?, ?, ?)', [id, ...values])
 }
 
-/** Says that money came out of the bridge after its intent had been marked as failed. */
+/** Writes that money came out of the bridge after its intent had been marked as failed. */
 export async function setRecovery(
   db: Db,
   id: string,
@@ -70,5 +85,5 @@ export async function setRecovery(
     recovery: { ...recovery, at: new Date().toISOString() },
     funds: [{ chain, asset, amount }],
   }
-  await db.raw('select recover_intent(?, ?)', [id, JSON.stringify(recovered)])
+  await db.raw('select annotate_intent(?, ?, ?)', [id, 'recovered', JSON.stringify(recovered)])
 }

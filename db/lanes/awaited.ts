@@ -19,7 +19,7 @@ export type SettledWait = { operationId: string; workflowId: string; since: stri
 
 /**
  * Claims some marks whose operations are settled: other callers leave them alone for five seconds, then twice as long
- * each time. A pause is longer than a signal takes, so that one is in flight at a time.
+ * each time, up to about ten minutes. A pause is longer than a signal takes, so that one is in flight at a time.
  *
  * @param ids - Of operations; null for any.
  */
@@ -28,10 +28,23 @@ export async function claimSettled(
   ids: string[] | null,
   limit: number,
 ): Promise<SettledWait[]> {
-  const sql = `select operation_id as "operationId", workflow_id as "workflowId", since::text
-    from claim_settled(?, ?)`
-  return (await db.raw<{ rows: SettledWait[] }>(sql, [ids, limit])).rows
+  return (await db.raw<{ rows: SettledWait[] }>(CLAIM_SETTLED, { ids, limit })).rows
 }
+
+const CLAIM_SETTLED = `
+update awaited a set attempts = a.attempts + 1,
+  notify_at = clock_timestamp() + 5 * power(2, least(a.attempts, 7)) * interval '1 second'
+where a.operation_id = any (array(
+  select x.operation_id from awaited x join operation o on o.id = x.operation_id
+    left join burn b on b.operation_id = x.operation_id
+  where x.notify_at <= statement_timestamp()
+    and (:ids::text[] is null or x.operation_id = any (:ids::text[]))
+    and case x.what
+      when 'outcome' then o.state not in ('queued', 'signed', 'mined')
+      -- A burn that a reorg has made fail is attested never.
+      else b.event_nonce is not null or o.state in ('confirmed', 'final') and not o.success end
+  order by x.since limit :limit for update of x skip locked))
+returning a.operation_id as "operationId", a.workflow_id as "workflowId", a.since::text`
 
 /** Removes marks whose workflows were signalled. One that was made again since is kept. */
 export async function deleteAwaited(db: Db, waits: SettledWait[]): Promise<void> {

@@ -207,6 +207,12 @@ export async function dropOutcomes(trx: Db, operations: string[]): Promise<void>
     })
 }
 
+/** Of a transaction whose block has vanished. */
+export const withoutBlock = (trx: Db) => ({
+  ...{ state: 'open', mined_send: null, block_number: null, block_hash: null },
+  opened_at: trx.raw('clock_timestamp()'),
+})
+
 /** What a reorg took back: the operations whose block has vanished, and the intents that are open again. */
 export type Vanished = { operations: string[]; reopened: string[] }
 
@@ -231,7 +237,7 @@ export async function rollBack(
   const reopened = await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
     .where('block_number', '>', above)
-    .update({ state: 'open', mined_send: null, block_number: null, block_hash: null })
+    .update(withoutBlock(trx))
     .returning<{ id: bigint }[]>('id')
   // They are sent again first: how long ago that was the last time says nothing of whether they are stuck.
   await trx('chain_tx_send')

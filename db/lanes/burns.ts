@@ -61,18 +61,21 @@ export async function findClaimedNonces(
     .pluck<string[]>('event_nonce')
 }
 
-/** Stores the attested message of a burn; one that was attested anew replaces it. */
+/** Stores the attested message of a burn and announces it; one that was attested again replaces it. */
 export async function setAttested(
   db: Db,
   operationId: string,
   attested: { eventNonce: string; message: string; attestation: string },
 ): Promise<void> {
-  const changed = await db('burn').where({ operation_id: operationId }).update({
-    event_nonce: attested.eventNonce,
-    message: attested.message,
-    attestation: attested.attestation,
-  })
-  if (changed !== 1) throw new Error(`There is no burn ${operationId}.`)
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `with stored as (
+       update burn set event_nonce = :eventNonce, message = :message, attestation = :attestation,
+         attested_at = coalesce(attested_at, clock_timestamp())
+       where operation_id = :operationId returning operation_id)
+     select pg_notify('operation', json_build_object('id', operation_id, 'state', 'attested')::text) from stored`,
+    { operationId, ...attested },
+  )
+  if (rowCount !== 1) throw new Error(`There is no burn ${operationId}.`)
 }
 
 /** A burn that is in a block, and that of its operation. */

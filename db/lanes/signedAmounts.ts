@@ -51,11 +51,13 @@ const signedToday = (trx: Db) =>
  * @returns How many: less than `limit` when none is left.
  */
 export async function pruneSignedAmounts(db: Db, limit: number): Promise<number> {
-  const { rows } = await db.raw<{ rows: { pruned: number }[] }>(
-    'select prune_signed_amounts(?) as pruned',
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `delete from signed_amount where operation_id = any (array(
+       select operation_id from signed_amount
+       where signed_at < statement_timestamp() - interval '48 hours' order by signed_at limit ?))`,
     [limit],
   )
-  return rows[0]?.pruned ?? 0
+  return rowCount
 }
 
 /** When so many base units of the last 24 hours will be older than that. */

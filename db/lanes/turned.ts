@@ -1,3 +1,4 @@
+import { statuses } from '../../domain/intent.js'
 import type { Db } from '../connection/connect.js'
 
 /**
@@ -8,11 +9,11 @@ import type { Db } from '../connection/connect.js'
  */
 export async function holdIntents(trx: Db, operations: string[]): Promise<string[]> {
   if (operations.length === 0) return []
-  return callWithIds(trx, 'select hold_intents(?) as ids', [operations])
+  return callWithIds(trx, 'select hold_intents(?, ?) as ids', [operations, [...statuses]])
 }
 
 /**
- * The same for intents that are over and of which a block says more: `mined` are the operations that it
+ * The same for intents that are completed or failed and of which a block says more: `mined` are the operations that it
  * brings, `confirmed` is the last block that it confirms.
  */
 export async function holdEnded(
@@ -21,9 +22,12 @@ export async function holdEnded(
   { mined, confirmed }: { mined: { id: string }[]; confirmed: bigint },
 ): Promise<string[]> {
   const ids = mined.map(({ id }) => id)
-  const bindings = [chainId, ids, confirmed.toString()]
-  return callWithIds(trx, 'select hold_ended(?, ?, ?) as ids', bindings)
+  return callWithIds(trx, HOLD_ENDED, [ids, chainId, confirmed.toString()])
 }
+
+const HOLD_ENDED = `select hold_intents(?::text[] || array(
+    select id from operation where chain_id = ? and state = 'mined' and block_number <= ?),
+  '{completed,failed}') as ids`
 
 /**
  * Reopens those of the intents whose end the rows do not bear any more: `executing` again, to be started by

@@ -15,6 +15,9 @@ end $$;
 -- Functions name tables of later files.
 set local check_function_bodies = off;
 
+-- A role runs the functions that it is granted, and no others.
+alter default privileges revoke execute on functions from public;
+
 -- Read by the services to know whether the schema is theirs.
 grant select on schema_version to steward_api, steward_worker, steward_lanes, steward_signer;
 
@@ -42,6 +45,5 @@ end $$;
 create function current_member() returns text language sql stable as
   $$ select nullif(current_setting('app.member', true), '') $$;
 
-revoke execute on function refuse_change, current_account from public;
 grant execute on function current_account to steward_api, steward_worker, steward_signer;
 grant execute on function current_member to steward_api;

@@ -103,32 +103,6 @@ grant select, insert on idempotency_key to steward_api;
 grant select, delete on idempotency_key to steward_worker;
 grant update (fingerprint, status, body, created_at, expires_at) on idempotency_key to steward_api;
 
--- Sets a plan with its limits. More credits a month than this month has brought are there at once, fewer from
--- the next month on. False: there is no such account.
-create function change_plan(p_account text, p_request text, p_plan text, p_rpm int, p_max_wallets int,
-  p_monthly_credits bigint)
-returns boolean language plpgsql as $$
-declare
-  a account;
-  v_more bigint;
-begin
-  select * into a from account x where x.id = p_account for no key update;
-  if not found then return false; end if;
-  if a.period = current_period() then
-    select p_monthly_credits - coalesce(sum(delta), 0) into v_more
-    from ledger where account_id = a.id and reason = 'grant:' || a.period;
-    if v_more > 0 then
-      insert into ledger (account_id, request_id, reason, delta)
-      values (a.id, p_request, 'grant:' || a.period, v_more);
-      a.granted := a.granted + v_more;
-    end if;
-  end if;
-  update account set plan = p_plan, rpm = p_rpm, max_wallets = p_max_wallets,
-    monthly_credits = p_monthly_credits, granted = a.granted
-  where id = a.id;
-  return true;
-end $$;
-
 -- Finds a live token and counts its use. No row: unknown, expired, or of an account that is suspended.
 create function admit_token(p_token bytea)
 returns table (account_id text, intent_id text, plan text, used int, reset_at bigint, retry_after int)
@@ -163,5 +137,4 @@ create function lock_account(p_account text) returns void
 language sql security definer set search_path = public, pg_temp as
   $$ select from account a where a.id = p_account for no key update $$;
 
-revoke execute on function change_plan, admit_token, live_callers, lock_account from public;
 grant execute on function admit_token, live_callers, lock_account to steward_api;

@@ -49,13 +49,6 @@ begin
   return a;
 end $$;
 
--- Writes the window and the credits of an account that the caller holds.
-create function save_account(a account) returns void language sql as $$
-  update account set win = a.win, win_used = a.win_used, period = a.period, granted = a.granted,
-    purchased = a.purchased, total_used = a.total_used
-  where id = a.id
-$$;
-
 -- The charge of a POST, inside the transaction that creates what it pays for, and what is left then.
 create function charge_call(p_account text, p_request text, p_cost bigint, p_route text)
 returns table (paid boolean, balance bigint)
@@ -76,7 +69,8 @@ begin
     a.purchased := a.purchased - (p_cost - v_granted);
     a.total_used := a.total_used + p_cost;
   end if;
-  perform save_account(a);
+  update account x set period = a.period, granted = a.granted, purchased = a.purchased, total_used = a.total_used
+  where x.id = a.id;
   balance := a.granted + a.purchased;
   return next;
 end $$;
@@ -96,20 +90,9 @@ begin
   v_granted := case when c.period = a.period then c.from_granted else 0 end;
   insert into ledger (account_id, request_id, reason, delta)
   values (a.id, p_request, 'refund', v_granted + (-c.delta - c.from_granted));
-  a.granted := a.granted + v_granted;
-  a.purchased := a.purchased + (-c.delta - c.from_granted);
-  a.total_used := a.total_used + c.delta;
-  perform save_account(a);
-end $$;
-
--- Credits that an operator sells or gives.
-create function purchase_credits(p_account text, p_request text, p_credits bigint)
-returns void language plpgsql as $$
-begin
-  insert into ledger (account_id, request_id, reason, delta)
-  values (p_account, p_request, 'purchase', p_credits);
-  update account set purchased = purchased + p_credits, total_purchased = total_purchased + p_credits
-  where id = p_account;
+  update account x set granted = a.granted + v_granted, purchased = a.purchased + (-c.delta - c.from_granted),
+    total_used = a.total_used + c.delta
+  where x.id = a.id;
 end $$;
 
 -- Authenticates calls by their keys, counts them in their account's minute and charges them, in their order. A key that
@@ -260,7 +243,6 @@ language sql security definer set search_path = public, pg_temp as $$
   select count(*)::int from gone
 $$;
 
-revoke execute on function charge_call, refund_call, purchase_credits, admit_calls, sum_ledger from public;
 grant execute on function charge_call, admit_calls to steward_api;
 grant execute on function refund_call to steward_api, steward_worker;
 grant execute on function sum_ledger to steward_worker;

@@ -57,15 +57,18 @@ grant select, insert on treasury to steward_signer;
 grant select (address, created_at) on treasury to steward_worker, steward_api;
 grant select (address) on treasury to steward_lanes;
 
-create function count_wallets() returns trigger
+-- Counts new wallets in their accounts, and writes that they were created.
+create function follow_wallets() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   update account a set wallets = a.wallets + made.count
   from (select account_id, count(*)::int from made group by account_id) made where a.id = made.account_id;
+  insert into intent_event (account_id, wallet_id, type, data)
+  select account_id, id, 'wallet.created', json_build_object('userId', user_id, 'address', address) from made;
   return null;
 end $$;
-create trigger wallet_counted after insert on wallet
-  referencing new table as made for each statement execute function count_wallets();
+create trigger wallet_created after insert on wallet
+  referencing new table as made for each statement execute function follow_wallets();
 
 -- Stores a wallet with its sealed key, as whoever calls: what his policies forbid stays forbidden. No row, and nothing
 -- is stored, when the user has a wallet. made_before: how many the account had.
@@ -83,5 +86,4 @@ begin
   return next;
 end $$;
 
-revoke execute on function count_wallets, insert_wallet from public;
 grant execute on function insert_wallet to steward_api;

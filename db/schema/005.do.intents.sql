@@ -64,11 +64,11 @@ create policy own_account on intent to steward_api
   using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
 create policy all_accounts on intent to steward_worker, steward_signer using (true) with check (true);
 create policy as_new on intent as restrictive for insert to steward_api
-  with check (status in ('pending', 'planning') and cancelled_at is null);
+  with check (status in ('pending', 'planning') and cancelled_at is null and ended_at is null);
 grant select, insert on intent to steward_api;
 grant select on intent to steward_worker, steward_signer;
 grant update (dispatched_at) on intent to steward_api;
-grant update (dispatched_at, swept_at) on intent to steward_worker;
+grant update (dispatched_at, swept_at, recover_at) on intent to steward_worker;
 
 alter table read_token add foreign key (intent_id) references intent;
 
@@ -153,16 +153,6 @@ create table intent_edge (
   primary key (event, from_status)
 );
 
--- Notes that a workflow was started, unless its first order has just noted it. A crash may lose the last moment's
--- marks: those workflows are started once more, and found.
-create function mark_dispatched(p_id text) returns void
-language sql security definer set search_path = public, pg_temp as $$
-  select set_config('synchronous_commit', 'off', true);
-  update intent set dispatched_at = clock_timestamp()
-  where id = p_id and (dispatched_at is null or dispatched_at < clock_timestamp() - interval '10 seconds');
-  update funding set dispatched_at = clock_timestamp() where id = p_id;
-$$;
-
 -- Cancels an intent of which nothing was ever signed, in the caller's transaction: its operations, its
 -- reservations and its charge with it. A row lock orders it against the signer, which signs under one too.
 create function cancel_intent(p_account text, p_intent text) returns text
@@ -197,50 +187,48 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_from text;
   v_to text;
+  v_now timestamptz;
 begin
   select x.status into v_from from intent x where x.id = p_intent for no key update;
   select e.to_status into v_to from intent_edge e where e.event = p_event and e.from_status = v_from;
   if not found then
     raise exception 'Intent % is %: "%" is refused.', p_intent, coalesce(v_from, 'unknown'), p_event;
   end if;
+  v_now := clock_timestamp();
   with i as (
     update intent x set
       status = v_to,
       plan = case v_to when 'planning' then p_value else x.plan end,
       error = case v_to when 'failed' then p_value end,
-      dispatched_at = case p_event when 'executing' then clock_timestamp() else x.dispatched_at end,
-      completed_at = case v_to when 'completed' then clock_timestamp() end,
-      cancelled_at = case p_event when 'cancelled' then clock_timestamp() end,
-      recover_at = case p_event when 'reopened' then clock_timestamp() else x.recover_at end
+      updated_at = v_now,
+      dispatched_at = case p_event when 'executing' then v_now else x.dispatched_at end,
+      completed_at = case v_to when 'completed' then v_now end,
+      cancelled_at = case p_event when 'cancelled' then v_now end,
+      ended_at = case when v_to in ('completed', 'failed') then v_now end,
+      recover_at = case p_event when 'reopened' then v_now else x.recover_at end
     where x.id = p_intent returning *)
   insert into intent_event (intent_id, account_id, wallet_id, type, data)
   select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i;
 end $$;
 
--- Says why a running intent is late, once: what was told first stays. Null: it is late no longer.
-create function delay_intent(p_intent text, p_delay json) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare i intent;
-begin
-  update intent x set delay = p_delay
-  where x.id = p_intent and x.status not in ('completed', 'failed')
-    and (x.delay is null) <> (p_delay is null)
-  returning * into i;
-  if not found then return; end if;
-  perform tell_intent(i, case when p_delay is null then 'delay_over' else 'delayed' end);
-end $$;
-
--- Adds to the error of an intent that failed for the bridge's sake, once, that the money came out.
-create function recover_intent(p_intent text, p_recovered json) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare i intent;
-begin
-  update intent x set delay = null, error = (x.error::jsonb || p_recovered::jsonb)::json
-  where x.id = p_intent and x.status = 'failed'
-    and x.error ->> 'code' = 'BRIDGE_TIMEOUT' and x.error -> 'recovery' is null
-  returning * into i;
-  if found then perform tell_intent(i, 'recovered'); end if;
-end $$;
+-- Writes beside the status, once each, that a running intent is late, that it is late no longer, or that the money of one
+-- that failed for the bridge's sake came out. Changes nothing where that was written before or does not apply.
+create function annotate_intent(p_intent text, p_event text, p_value json default null) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  with i as (
+    update intent x set
+      delay = case p_event when 'delayed' then p_value end,
+      error = case p_event when 'recovered' then (x.error::jsonb || p_value::jsonb)::json else x.error end,
+      updated_at = clock_timestamp()
+    where x.id = p_intent and case p_event
+      when 'delayed' then x.status not in ('completed', 'failed') and x.delay is null
+      when 'delay_over' then x.status not in ('completed', 'failed') and x.delay is not null
+      when 'recovered' then x.status = 'failed' and x.error ->> 'code' = 'BRIDGE_TIMEOUT'
+        and x.error -> 'recovery' is null end
+    returning *)
+  insert into intent_event (intent_id, account_id, wallet_id, type, data)
+  select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i
+$$;
 
 -- True when every step of the plan has a confirmed success. A bridge has it when the money has come out.
 create function is_done(i intent) returns boolean language sql stable as $$
@@ -252,14 +240,6 @@ create function is_done(i intent) returns boolean language sql stable as $$
   from json_array_elements(i.plan -> 'steps') as s (step)
 $$;
 
--- True when the money of a bridge step has come out: what becomes of its burn makes no difference any more.
-create function is_minted(p_intent text, p_sequence int) returns boolean language sql stable as $$
-  select exists (
-    select from operation m
-    where m.intent_id = p_intent and m.sequence = p_sequence and m.kind = 'mint'
-      and m.state in ('confirmed', 'final') and m.success)
-$$;
-
 -- True when the rows still bear the end that was told of an intent. A failure holds until something of it is
 -- open again, or the step that failed has succeeded. BRIDGE_TIMEOUT was told before the step was over, and what
 -- comes out later is told as its recovery: it holds as long as its money has left, and is out or in the bridge.
@@ -267,40 +247,30 @@ create function end_holds(i intent) returns boolean language sql stable as $$
   select case
     when i.status = 'completed' then is_done(i)
     when i.status <> 'failed' then true
-    when i.error ->> 'code' = 'BRIDGE_TIMEOUT' then not exists (
+    else (i.error ->> 'code' = 'BRIDGE_TIMEOUT' or not is_done(i)) and not exists (
       select from operation o
-      where o.intent_id = i.id and o.kind = 'bridge' and not is_minted(i.id, o.sequence)
-        and (o.state in ('signed', 'mined') or o.state in ('confirmed', 'final') and not o.success))
-    else not is_done(i) and not exists (
-      select from operation o
-      where o.intent_id = i.id and not (o.kind = 'bridge' and is_minted(i.id, o.sequence))
-        and (o.state in ('signed', 'mined')
-          or o.state in ('confirmed', 'final') and o.success and o.sequence = (i.error ->> 'step')::int))
+      where o.intent_id = i.id
+        and case when i.error ->> 'code' = 'BRIDGE_TIMEOUT'
+          then o.kind = 'bridge' and (o.state in ('signed', 'mined')
+            or o.state in ('confirmed', 'final') and not o.success)
+          else o.state in ('signed', 'mined')
+            or o.state in ('confirmed', 'final') and o.success and o.sequence = (i.error ->> 'step')::int end
+        -- What becomes of a burn makes no difference once its money has come out.
+        and not (o.kind = 'bridge' and exists (
+          select from operation m
+          where m.intent_id = i.id and m.sequence = o.sequence and m.kind = 'mint'
+            and m.state in ('confirmed', 'final') and m.success)))
     end
 $$;
 
--- Locks the intents of some operations before what is told of them changes, and names them. Intents come before
--- operations wherever rows are locked.
-create function hold_intents(p_operations text[]) returns text[]
+-- Locks the intents of operations that have one of the statuses, before what is told of them changes, and returns their
+-- ids. Intents come before operations wherever rows are locked.
+create function hold_intents(p_operations text[], p_statuses text[]) returns text[]
 language sql security definer set search_path = public, pg_temp as $$
   select coalesce(array_agg(held.id), '{}') from (
     select i.id from intent i
-    where i.id in (select o.intent_id from operation o where o.id = any (p_operations))
+    where i.id in (select o.intent_id from operation o where o.id = any (p_operations)) and i.status = any (p_statuses)
     order by i.id for no key update) held
-$$;
-
--- Holds those intents that are over of operations that are in a block, or confirmed with it.
-create function hold_ended(p_chain bigint, p_mined text[], p_block bigint) returns text[]
-language sql security definer set search_path = public, pg_temp as $$
-  select coalesce(array_agg(held.id), '{}') from (
-    select o.intent_id as id from unnest(p_mined) as m (id)
-      cross join lateral (select x.intent_id from operation x where x.id = m.id offset 0) o
-    union
-    select o.intent_id from operation o
-    where o.chain_id = p_chain and o.state = 'mined' and o.block_number <= p_block
-    order by 1) asked
-  cross join lateral (
-    select i.id from intent i where i.id = asked.id and i.status in ('completed', 'failed') for no key update) held
 $$;
 
 -- Reopens those of the given intents whose end does not hold: executing again, with what its open steps had
@@ -329,41 +299,6 @@ begin
   return v_reopened;
 end $$;
 
--- Says that the workflow of a reopened intent was started again for this very reason.
-create function mark_recovered(p_intent text, p_recover_at timestamptz) returns void
-language sql security definer set search_path = public, pg_temp as $$
-  update intent set recover_at = null, dispatched_at = clock_timestamp()
-  where id = p_intent and recover_at = p_recover_at
-$$;
-
--- No role writes these: they follow from what is written.
-create function note_intent_times() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'UPDATE' then new.updated_at := clock_timestamp(); end if;
-  if new.status not in ('completed', 'failed') then
-    new.ended_at := null;
-  elsif tg_op = 'INSERT' or old.status is distinct from new.status then
-    new.ended_at := coalesce(new.completed_at, clock_timestamp());
-  end if;
-  return new;
-end $$;
-create trigger intent_times before insert or update of status, plan, error, delay on intent
-  for each row execute function note_intent_times();
-
-create function priority_of(p_plan text) returns smallint language sql immutable as $$
-  select case p_plan when 'enterprise' then 2 when 'pro' then 3 else 4 end
-$$;
-
-create function follow_plan() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  update operation set priority = priority_of(new.plan)
-  where account_id = new.id and state in ('queued', 'deferred');
-  return null;
-end $$;
-create trigger account_replanned after update of plan on account
-  for each row when (new.plan is distinct from old.plan) execute function follow_plan();
-
 -- Completes an intent whose steps are all done, under its lock. True when it is completed, by this call or before.
 create function complete_intent(p_intent text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
@@ -385,13 +320,9 @@ end $$;
 create trigger intent_to_start after insert on intent for each statement execute function notify_start();
 create trigger funding_to_start after insert on funding for each statement execute function notify_start();
 
-revoke execute on function mark_dispatched, cancel_intent, move_intent, delay_intent, recover_intent, is_done,
-  is_minted, end_holds, hold_intents, hold_ended, reconsider_intents, mark_recovered, note_intent_times, priority_of,
-  follow_plan, complete_intent from public;
-grant execute on function mark_dispatched, move_intent, delay_intent, recover_intent, mark_recovered,
-  complete_intent to steward_worker;
+grant execute on function move_intent, annotate_intent, complete_intent to steward_worker;
 grant execute on function cancel_intent to steward_api;
-grant execute on function hold_intents, hold_ended, reconsider_intents to steward_lanes;
+grant execute on function hold_intents, reconsider_intents to steward_lanes;
 
 insert into intent_edge values
   ('planned', 'pending', 'planning'),

@@ -75,7 +75,7 @@ create index chain_tx_watched on chain_tx (chain_id, block_number) where state =
 create index chain_tx_moved on chain_tx (chain_id, sender, created_at) where value_wei > 0;
 grant select, insert on chain_tx to steward_signer;
 grant select on chain_tx to steward_lanes;
-grant update (state, mined_send, block_number, block_hash) on chain_tx to steward_lanes;
+grant update (state, mined_send, block_number, block_hash, opened_at) on chain_tx to steward_lanes;
 
 alter table lane add foreign key (refill_tx) references chain_tx;
 
@@ -147,15 +147,6 @@ end $$;
 create trigger send_appended before insert on chain_tx_send
   for each row when (new.n > 1) execute function append_send();
 
--- Sets since when a transaction is open, after its block vanished.
-create function reopen_chain_tx() returns trigger language plpgsql as $$
-begin
-  new.opened_at := clock_timestamp();
-  return new;
-end $$;
-create trigger chain_tx_reopened before update of state on chain_tx
-  for each row when (new.state = 'open' and old.state <> 'open') execute function reopen_chain_tx();
-
 -- Empties the bytes of transactions that were final or lost p_days ago, at most p_limit, and returns how many.
 create function forget_bytes(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
@@ -171,5 +162,4 @@ language sql security definer set search_path = public, pg_temp as $$
   select count(*)::int from forgotten
 $$;
 
-revoke execute on function append_send, forget_bytes from public;
 grant execute on function forget_bytes to steward_worker;

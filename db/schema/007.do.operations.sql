@@ -134,6 +134,7 @@ create table signed_amount (
 create index signed_amount_latest on signed_amount (signed_at);
 create index signed_amount_wallet on signed_amount (wallet_id, signed_at);
 grant select, insert on signed_amount to steward_signer;
+grant select (operation_id, signed_at), delete on signed_amount to steward_worker;
 
 -- Money that left a chain over CCTP, and the message that brings it out on the other.
 create table burn (
@@ -164,7 +165,7 @@ create policy own_account on burn for select to steward_api
 grant select on burn to steward_worker, steward_signer, steward_lanes;
 grant insert (operation_id, source_domain, destination_block) on burn to steward_worker;
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
-grant update (sent, burned_at, event_nonce, message, attestation, minted) on burn to steward_lanes;
+grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_lanes;
 
 -- Operations whose workflows wait for a signal that they are settled: a step that takes longer than a minute.
 create table awaited (
@@ -195,24 +196,22 @@ create policy own_account on account_lent for select to steward_api
   using (account_id = current_account((select true)));
 grant select on account_lent to steward_api;
 
--- Announces a new operation to the signer and to those who wait for it.
-create function notify_operation() returns trigger language plpgsql as $$
+-- Announces a new operation to the signer, and writes that its step has started. A bridge starts with its burn.
+create function follow_order() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform pg_notify('operation', json_build_object(
     'id', new.id, 'state', new.state, 'chainId', new.chain_id)::text);
+  if new.kind not in ('mint', 'fund') then
+    insert into intent_event (intent_id, account_id, wallet_id, type, data)
+    values (new.intent_id, new.account_id, new.wallet_id, 'step_started', json_strip_nulls(json_build_object(
+      'step', new.sequence, 'kind', new.kind, 'chain', (select c.name from chain c where c.id = new.chain_id),
+      'txHash', new.tx_hash)));
+  end if;
   return null;
 end $$;
-create trigger operation_changed after insert on operation
-  for each row execute function notify_operation();
-
--- Announces the message of a burn like a state of its operation.
-create function notify_burn() returns trigger language plpgsql as $$
-begin
-  perform pg_notify('operation', json_build_object('id', new.operation_id, 'state', 'attested')::text);
-  return null;
-end $$;
-create trigger burn_attested after update of message on burn
-  for each row when (old.message is distinct from new.message) execute function notify_burn();
+create trigger operation_ordered after insert on operation
+  for each row execute function follow_order();
 
 -- Deletes what was signed for an operation that is deferred, and its transaction.
 create function forget_signature() returns trigger
@@ -242,7 +241,8 @@ begin
     limit 1;
   end if;
   -- Where the account is missing, the foreign key fails.
-  new.priority := priority_of((select a.plan from account a where a.id = new.account_id));
+  new.priority := (
+    select case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end from account a where a.id = new.account_id);
   return new;
 end $$;
 create trigger operation_described before insert on operation
@@ -267,19 +267,6 @@ begin
 end $$;
 create trigger signed_amount_kept before delete or update on signed_amount
   for each row execute function refuse_change_of_late();
-
--- Deletes at most so many rows that count no more, the oldest first, and says how many they were.
-create function prune_signed_amounts(p_limit int) returns int
-language sql security definer set search_path = public, pg_temp as $$
-  with pruned as (
-    delete from signed_amount where operation_id = any (array(
-      select s.operation_id from signed_amount s
-      -- Stable within the statement, as an index asks of what it is searched by.
-      where s.signed_at < statement_timestamp() - interval '48 hours'
-      order by s.signed_at limit p_limit for update skip locked))
-    returning 1)
-  select count(*)::int from pruned
-$$;
 
 -- Sets the times of an operation by its states. No role writes them.
 create function note_operation_times() returns trigger language plpgsql as $$
@@ -306,15 +293,6 @@ begin
 end $$;
 create trigger operation_times before insert or update of state on operation
   for each row execute function note_operation_times();
-
--- Sets when the message of a burn was attested first. No role writes it.
-create function note_attestation() returns trigger language plpgsql as $$
-begin
-  new.attested_at := clock_timestamp();
-  return new;
-end $$;
-create trigger burn_times before update of message on burn
-  for each row when (old.message is null and new.message is not null) execute function note_attestation();
 
 -- Announces operations whose state, transaction or block has changed, once for each state and chain of a statement;
 -- writes the events of steps that ended, progressed or were reverted, in the order of the chain; and keeps account_lent.
@@ -450,27 +428,6 @@ begin
   return true;
 end $$;
 
--- Claims marks whose operations are settled, among the given ones or among all. Each claim doubles the pause until the
--- next one, from 5 seconds to about 10 minutes. With the rights of who calls it.
-create function claim_settled(p_operations text[], p_limit int) returns setof awaited language sql as $$
-  update awaited a set attempts = a.attempts + 1,
-    notify_at = clock_timestamp() + 5 * power(2, least(a.attempts, 7)) * interval '1 second'
-  where a.operation_id = any (array(
-    select x.operation_id from awaited x join operation o on o.id = x.operation_id
-      left join burn b on b.operation_id = x.operation_id
-    where x.notify_at <= statement_timestamp()
-      and (p_operations is null or x.operation_id = any (p_operations))
-      and case x.what
-        when 'outcome' then o.state not in ('queued', 'signed', 'mined')
-        -- A burn that a reorg has made fail is attested never.
-        else b.event_nonce is not null or o.state in ('confirmed', 'final') and not o.success end
-    order by x.since limit p_limit for update of x skip locked))
-  returning a.*
-$$;
-
-revoke execute on function forget_signature, describe_operation, market_reserved, refuse_change_of_late,
-  prune_signed_amounts, note_operation_times, note_attestation, follow_operations, order_operation, mark_awaited,
-  claim_settled, set_mined from public;
 grant execute on function market_reserved to steward_api, steward_worker;
-grant execute on function prune_signed_amounts, order_operation, mark_awaited, claim_settled to steward_worker;
+grant execute on function order_operation, mark_awaited to steward_worker;
 grant execute on function set_mined to steward_lanes;

@@ -47,12 +47,6 @@ create table event_floor (
 );
 grant select on event_floor to steward_api, steward_worker;
 
--- Writes an event of an intent from its row as it is now.
-create function tell_intent(i intent, p_event text) returns void language sql as $$
-  insert into intent_event (intent_id, account_id, wallet_id, type, data)
-  values (i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event))
-$$;
-
 -- Writes the first events of an intent.
 create function tell_creation() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -65,31 +59,6 @@ end $$;
 create trigger intent_created after insert on intent
   for each row execute function tell_creation();
 
--- Writes that a step has started: with its first operation, which of a bridge is the burn.
-create function tell_step() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  insert into intent_event (intent_id, account_id, wallet_id, type, data)
-  values (new.intent_id, new.account_id, new.wallet_id, 'step_started', json_strip_nulls(json_build_object(
-    'step', new.sequence, 'kind', new.kind, 'chain', (select c.name from chain c where c.id = new.chain_id),
-    'txHash', new.tx_hash)));
-  return null;
-end $$;
-create trigger step_started after insert on operation
-  for each row when (new.kind not in ('mint', 'fund')) execute function tell_step();
-
--- Sets the wallet of an event by its intent.
-create function place_event() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  if new.intent_id is not null then
-    select i.wallet_id into new.wallet_id from intent i where i.id = new.intent_id;
-  end if;
-  return new;
-end $$;
-create trigger intent_event_place before insert on intent_event
-  for each row when (new.wallet_id is null and new.intent_id is not null) execute function place_event();
-
 -- Announces the accounts of new events, each once in a transaction.
 create function announce_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -99,17 +68,6 @@ begin
 end $$;
 create trigger intent_event_told after insert on intent_event
   referencing new table as told for each statement execute function announce_events();
-
--- Writes that a wallet was created.
-create function tell_wallet() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  insert into intent_event (account_id, wallet_id, type, data) values (new.account_id, new.id,
-    'wallet.created', json_build_object('userId', new.user_id, 'address', new.address));
-  return null;
-end $$;
-create trigger wallet_told after insert on wallet
-  for each row execute function tell_wallet();
 
 -- Writes that a funding arrived, once: after a reorg it is sent again and not reported again.
 create function tell_funding() returns trigger
@@ -175,65 +133,70 @@ language sql stable security definer set search_path = public, pg_temp as $$
   from now
 $$;
 
--- Where a partition of events ends; null for the default one.
-create function event_part_end(p_part regclass) returns timestamptz language sql stable as $$
-  select substring(pg_get_expr(c.relpartbound, c.oid) from $e$TO \('([^']+)'\)$e$)::timestamptz
-  from pg_class c where c.oid = p_part
-$$;
-
--- Makes the partitions of this month and the ones after it. Whoever reads or writes must not queue up behind the lock:
--- what does not get it at once is done the next time.
-create function extend_events(p_months int) returns int
+-- Creates the partitions of a table for this day or month (p_unit) and the p_ahead next ones, and for rows that came
+-- without one, which move there. No reader or writer queues behind its lock: what does not get it at once is done the
+-- next time.
+create function create_partitions(p_table text, p_unit text, p_ahead int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
-  v_now timestamp := date_trunc('month', now() at time zone 'UTC');
+  v_default text := p_table || '_default';
+  v_length interval := '1 ' || p_unit;
   v_from timestamp;
+  v_range text;
   v_name text;
   v_made int := 0;
 begin
-  lock table intent_event in share update exclusive mode;
-  select coalesce(max(event_part_end(i.inhrelid)) at time zone 'UTC', v_now) into v_from
-  from pg_inherits i where i.inhparent = 'intent_event'::regclass;
-  while v_from <= v_now + p_months * interval '1 month' loop
-    v_name := 'intent_event_' || to_char(v_from, 'YYYYMM');
-    execute format('create table %I (like intent_event including all)', v_name);
-    lock table intent_event_default in access exclusive mode;
-    execute format('with moved as (delete from intent_event_default where at >= %L and at < %L returning *)
-      insert into %I select * from moved', v_from at time zone 'UTC',
-      (v_from + interval '1 month') at time zone 'UTC', v_name);
-    execute format('alter table intent_event attach partition %I for values from (%L) to (%L)', v_name,
-      v_from at time zone 'UTC', (v_from + interval '1 month') at time zone 'UTC');
-    v_from := v_from + interval '1 month';
+  execute format('lock table %I in share update exclusive mode', p_table);
+  for v_from in execute format($sql$
+    select date_trunc(%1$L, now() at time zone 'UTC') + n * %2$L::interval from generate_series(0, %3$s) n
+    union select date_trunc(%1$L, at at time zone 'UTC') from %4$I
+    order by 1 $sql$, p_unit, v_length, p_ahead, v_default)
+  loop
+    v_name := p_table || '_' || to_char(v_from, 'YYYYMMDD');
+    continue when to_regclass(v_name) is not null;
+    execute format('create table %I (like %I including all)', v_name, p_table);
+    execute format('lock table %I in access exclusive mode', v_default);
+    execute format('with moved as (delete from %I where at >= %L and at < %L returning *)
+      insert into %I select * from moved', v_default, v_from at time zone 'UTC',
+      (v_from + v_length) at time zone 'UTC', v_name);
+    execute format('alter table %I attach partition %I for values from (%L) to (%L)', p_table, v_name,
+      v_from at time zone 'UTC', (v_from + v_length) at time zone 'UTC');
     v_made := v_made + 1;
   end loop;
   return v_made;
 end $$;
 
--- Drops the partitions that ended more than p_days days ago, and notes up to which number events are gone. One from
--- which deliveries of webhooks are yet to be made, or may be sent again, stays, and those after it.
-create function shorten_events(p_days int) returns int
+-- Drops the partitions of a table that ended p_days ago. Events are kept for 31 days at least, and as long as a webhook
+-- delivery of them is yet to be made or may be sent again; event_floor notes up to which number they are gone.
+create function drop_partitions(p_table text, p_days int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
   v_part regclass;
+  v_until timestamptz;
   v_last bigint;
   v_is_needed boolean;
   v_dropped int := 0;
 begin
-  for v_part in
-    select i.inhrelid::regclass from pg_inherits i
-    where i.inhparent = 'intent_event'::regclass
-      and event_part_end(i.inhrelid) < now() - greatest(p_days, 31) * interval '1 day'
-    order by event_part_end(i.inhrelid)
+  for v_part, v_until in
+    select c.oid, substring(pg_get_expr(c.relpartbound, c.oid) from $e$TO \('([^']+)'\)$e$)::timestamptz as until
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = p_table::regclass
+    order by until
   loop
-    execute format('select max(id) from %s', v_part) into v_last;
-    execute format('select exists (
-        select from webhook w cross join webhook_dispatch d join %s e on e.account_id = w.account_id
-        where w.status = ''enabled'' and w.deleted_at is null and (e.xact, e.id) > (d.xact, d.id)
-      ) or exists (
-        select from webhook w join webhook_delivery d on d.webhook_id = w.id where d.event_id <= $1)', v_part)
-      into v_is_needed using v_last;
-    exit when v_is_needed;
-    update event_floor set id = greatest(id, coalesce(v_last, 0)), before = event_part_end(v_part);
+    -- The default partition has no end and comes last.
+    exit when v_until is null or v_until > now() - p_days * interval '1 day';
+    if p_table = 'intent_event' then
+      exit when v_until > now() - interval '31 days';
+      execute format('select max(id) from %s', v_part) into v_last;
+      execute format('select exists (
+          select from webhook w cross join webhook_dispatch d join %s e on e.account_id = w.account_id
+          where w.status = ''enabled'' and w.deleted_at is null and (e.xact, e.id) > (d.xact, d.id)
+        ) or exists (
+          select from webhook w join webhook_delivery d on d.webhook_id = w.id where d.event_id <= $1)', v_part)
+        into v_is_needed using v_last;
+      exit when v_is_needed;
+      update event_floor set id = greatest(id, coalesce(v_last, 0)), before = v_until;
+    end if;
     execute format('drop table %s', v_part);
     v_dropped := v_dropped + 1;
   end loop;
@@ -252,10 +215,8 @@ create function event_data(i intent, p_event text) returns json language sql sta
     else json_build_object('status', i.status) end
 $$;
 
-revoke execute on function tell_intent, tell_creation, tell_step, place_event, announce_events, tell_wallet,
-  tell_funding, tell_credits, told_before, event_part_end, extend_events, shorten_events, event_data from public;
 grant execute on function told_before to steward_api, steward_worker;
-grant execute on function extend_events, shorten_events to steward_worker;
+grant execute on function create_partitions, drop_partitions to steward_worker;
 
 insert into event_floor (id) values (0);
-select extend_events(2);
+select create_partitions('intent_event', 'month', 2);

@@ -37,7 +37,8 @@ create policy own_account on webhook to steward_api
 create policy all_accounts on webhook to steward_worker using (true);
 grant select on webhook to steward_api, steward_worker;
 grant insert (id, account_id, url, events, description) on webhook to steward_api;
-grant update (url, events, description, status, disabled_reason, disabled_at, deleted_at) on webhook to steward_api;
+grant update (url, events, description, status, disabled_reason, disabled_at, deleted_at, enabled_at) on webhook to
+  steward_api;
 
 -- What deliveries are signed with. Sealed to the worker: neither a dump nor the API, which has made it, can tell it.
 create table webhook_secret (
@@ -176,16 +177,6 @@ begin
   values (w.account_id, 'webhook.disabled', json_build_object('webhookId', w.id, 'reason', p_reason));
 end $$;
 
--- Sets since when a webhook is enabled.
-create function note_enabled() returns trigger language plpgsql as $$
-begin
-  new.enabled_at := clock_timestamp();
-  return new;
-end $$;
-create trigger webhook_enabled before update of status on webhook
-  for each row when (old.status = 'disabled' and new.status = 'enabled') execute function note_enabled();
-
-revoke execute on function dispatch_webhooks, test_webhook, disable_webhook from public;
 grant execute on function dispatch_webhooks, disable_webhook to steward_worker;
 grant execute on function test_webhook to steward_api;
 

@@ -273,7 +273,7 @@ begin
   elsif a.period < current_period() then
     select * into a from account x where x.id = s.account_id for no key update;
     a := renew_credits(a, p_request);
-    perform save_account(a);
+    update account x set period = a.period, granted = a.granted where x.id = a.id;
   end if;
   if s.last_seen_at < clock_timestamp() - interval '1 minute' then
     update user_session x set last_seen_at = clock_timestamp()
@@ -375,8 +375,5 @@ begin
   return true;
 end $$;
 
-revoke execute on function keep_owner, note_act, note_member_act, count_attempt, begin_sign_in, end_sign_in,
-  open_session, admit_session, end_session, change_password, find_invitation, accept_invitation, live_sessions,
-  list_memberships, switch_session from public;
 grant execute on function note_act, begin_sign_in, end_sign_in, open_session, admit_session, end_session,
   change_password, find_invitation, accept_invitation, live_sessions, list_memberships, switch_session to steward_api;

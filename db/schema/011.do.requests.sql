@@ -24,6 +24,10 @@ create table request_log (
 ) partition by range (at);
 create table request_log_default partition of request_log default;
 create index request_log_error on request_log (account_id, id) where status >= 400;
+create index request_log_wallet on request_log (account_id, wallet_id, id) where wallet_id is not null;
+create index request_log_resource on request_log (account_id, resource_id, id) where resource_id is not null;
+create index request_log_path on request_log (account_id, path, id);
+create index request_log_caller on request_log (account_id, caller_id, id);
 alter table request_log enable row level security;
 create policy own_account on request_log for select to steward_api
   using (account_id = current_account((select true)));
@@ -48,82 +52,9 @@ create index request_day_caller on request_day (account_id, caller_id, day);
 alter table request_day enable row level security;
 create policy own_account on request_day for select to steward_api
   using (account_id = current_account((select true)));
+create policy all_accounts on request_day to steward_worker using (true);
 grant select on request_day to steward_api;
-
--- Makes the partitions of today and the days after it. Rows of such a day that came too early for it move there.
--- Whoever reads or writes must not queue up behind the lock: what does not get it at once is done the next time.
-create function extend_request_log(p_days int) returns int
-language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
-declare
-  v_day date;
-  v_name text;
-  v_from timestamptz;
-  v_until timestamptz;
-  v_made int := 0;
-begin
-  lock table request_log in share update exclusive mode;
-  for v_day in select (now() at time zone 'UTC')::date + n from generate_series(0, p_days) n loop
-    v_name := 'request_log_' || to_char(v_day, 'YYYYMMDD');
-    continue when to_regclass(v_name) is not null;
-    v_from := v_day::timestamp at time zone 'UTC';
-    v_until := (v_day + 1)::timestamp at time zone 'UTC';
-    execute format('create table %I (like request_log including all)', v_name);
-    lock table request_log_default in access exclusive mode;
-    execute format('with moved as (delete from request_log_default where at >= %L and at < %L returning *)
-      insert into %I select * from moved', v_from, v_until, v_name);
-    execute format('alter table request_log attach partition %I for values from (%L) to (%L)',
-      v_name, v_from, v_until);
-    v_made := v_made + 1;
-  end loop;
-  return v_made;
-end $$;
-
--- Drops the partitions of days that ended more than p_days days ago.
-create function shorten_request_log(p_days int) returns int
-language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
-declare
-  v_oldest date := (now() at time zone 'UTC')::date - p_days;
-  v_name text;
-  v_dropped int := 0;
-begin
-  for v_name in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'request_log'::regclass and c.relname ~ '^request_log_\d{8}$'
-      and c.relname < 'request_log_' || to_char(v_oldest, 'YYYYMMDD')
-    order by 1
-  loop
-    execute format('drop table %I', v_name);
-    v_dropped := v_dropped + 1;
-  end loop;
-  delete from request_log_default where at < v_oldest::timestamp at time zone 'UTC';
-  return v_dropped;
-end $$;
-
--- Requests of one path or one caller: as those of a wallet, where sorting makes the index cheap.
-create function index_request_log(p_minutes int) returns int
-language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
-declare
-  v_over text := 'request_log_' || to_char(now() at time zone 'UTC' - p_minutes * interval '1 minute', 'YYYYMMDD');
-  v_name text;
-  v_indexed int := 0;
-begin
-  for v_name in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'request_log'::regclass and c.relname ~ '^request_log_\d{8}$' and c.relname < v_over
-      and to_regclass(c.relname || '_caller') is null
-    order by 1
-  loop
-    if to_regclass(v_name || '_resource') is null then
-      execute format('create index on %I (account_id, wallet_id, id) where wallet_id is not null', v_name);
-      execute format('create index %I on %I (account_id, resource_id, id) where resource_id is not null',
-        v_name || '_resource', v_name);
-    end if;
-    execute format('create index on %I (account_id, path, id)', v_name);
-    execute format('create index %I on %I (account_id, caller_id, id)', v_name || '_caller', v_name);
-    v_indexed := v_indexed + 1;
-  end loop;
-  return v_indexed;
-end $$;
+grant select (account_id, day, caller_id, endpoint), delete on request_day to steward_worker;
 
 -- A batch of requests with its sums, all or nothing: one that is there already breaks the primary key. Each is
 -- one of the calls that the first five arrays tell: who called what, by p_calls, counted from 1.
@@ -164,23 +95,6 @@ begin
     credits = d.credits + excluded.credits;
 end $$;
 
--- Deletes at most so many sums of days more than p_days days ago, the oldest first, and says how many they were.
-create function prune_request_days(p_days int, p_limit int) returns int
-language sql security definer set search_path = public, pg_temp as $$
-  with pruned as (
-    delete from request_day where (account_id, day, caller_id, endpoint) in (
-      select d.account_id, d.day, d.caller_id, d.endpoint from request_day d
-      -- Stable within the statement, as an index asks of what it is searched by.
-      where d.day < (statement_timestamp() at time zone 'UTC')::date - p_days
-      order by d.day limit p_limit for update skip locked)
-    returning 1)
-  select count(*)::int from pruned
-$$;
-
-revoke execute on function extend_request_log, shorten_request_log, index_request_log, record_requests,
-  prune_request_days from public;
-grant execute on function extend_request_log, shorten_request_log, index_request_log, prune_request_days
-  to steward_worker;
 grant execute on function record_requests to steward_api;
 
-select extend_request_log(3);
+select create_partitions('request_log', 'day', 3);

@@ -76,5 +76,4 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where exists (select from app_user u where u.id = p_user and u.is_operator)
 $$;
 
-revoke execute on function read_system from public;
 grant execute on function read_system to steward_api;

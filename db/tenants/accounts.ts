@@ -124,7 +124,13 @@ export async function grantCredits(
   { credits, reference = newId('op_') }: Grant,
 ): Promise<void> {
   try {
-    await db.raw('select purchase_credits(?, ?, ?)', [accountId, reference, credits])
+    await db.transaction(async (trx) => {
+      const bought = { account_id: accountId, request_id: reference, reason: 'purchase' }
+      await trx('ledger').insert({ ...bought, delta: credits })
+      await trx('account')
+        .where({ id: accountId })
+        .increment({ purchased: credits, total_purchased: credits })
+    })
   } catch (error) {
     if (!isUniqueViolation(error)) throw unknownAccount(error, accountId)
     const message = `The reference ${reference} was used before. Nothing was granted again.`
@@ -139,7 +145,7 @@ function unknownAccount(error: unknown, id: string): unknown {
   return (error as { code?: string }).code === '23503' ? noAccount(id) : error
 }
 
-const noAccount = (id: string) => new ServiceError('NOT_FOUND', `There is no account ${id}.`)
+export const noAccount = (id: string) => new ServiceError('NOT_FOUND', `There is no account ${id}.`)
 
 export type AccountRow = {
   id: string
@@ -175,20 +181,6 @@ export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   const row = await db('account').where({ id }).first<AccountRow | undefined>(accountColumns)
   if (!row) throw noAccount(id)
   return row
-}
-
-/**
- * Sets a plan with its limits. More credits a month are there at once, fewer from the next month on.
- *
- * @throws {ServiceError} NOT_FOUND for an unknown account.
- */
-export async function changePlan(db: Db, id: string, plan: Tier): Promise<void> {
-  const { requestsPerMinute, maxWallets = null, creditsPerMonth } = limitsOf[plan]
-  const { rows } = await db.raw<{ rows: { isThere: boolean }[] }>(
-    'select change_plan(?, ?, ?, ?, ?, ?) as "isThere"',
-    [id, newId('op_'), plan, requestsPerMinute, maxWallets, creditsPerMonth],
-  )
-  if (!rows[0]?.isThere) throw noAccount(id)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { timesOf } from '../connection/ids.js'
 import { arrayText } from '../connection/arrays.js'
+import { keepPartitions } from '../connection/partitions.js'
 import { runPrepared } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
@@ -91,27 +92,9 @@ const UNIQUE_VIOLATION = '23505'
 const KEPT_DAYS = 30
 /** Days whose partitions are there before they begin: so long nobody need look after them. */
 const DAYS_AHEAD = 3
-/** After a day all of its requests have been written, however long a batch had to wait. */
-const LATEST_MINUTES = 60
 
-/**
- * Makes the partitions of the next days, indexes those of days that are over and drops those of old ones.
- *
- * @returns How many partitions were made, indexed and dropped.
- */
-export async function keepRequestPartitions(
-  db: Db,
-): Promise<{ made: number; indexed: number; dropped: number }> {
-  const run = async (call: string, length: number) => {
-    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select ${call} as count`, [
-      length,
-    ])
-    return rows[0].count
-  }
-  const made = await run('extend_request_log(?)', DAYS_AHEAD)
-  const dropped = await run('shorten_request_log(?)', KEPT_DAYS)
-  return { made, indexed: await run('index_request_log(?)', LATEST_MINUTES), dropped }
-}
+export const keepRequestPartitions = (db: Db) =>
+  keepPartitions(db, { table: 'request_log', unit: 'day', ahead: DAYS_AHEAD, keptDays: KEPT_DAYS })
 
 /** Days for which sums are kept, besides today: thirteen months, so that a month stands beside that of a year ago. */
 const SUMMED_DAYS = 400
@@ -122,11 +105,15 @@ const SUMMED_DAYS = 400
  * @returns How many: less than `limit` when none is left.
  */
 export async function pruneRequestDays(db: Db, limit: number): Promise<number> {
-  const { rows } = await db.raw<{ rows: [{ pruned: number }] }>(
-    'select prune_request_days(?, ?) as pruned',
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `delete from request_day where (account_id, day, caller_id, endpoint) in (
+       select account_id, day, caller_id, endpoint from request_day
+       -- By values that the planner does not know: it would plan anew each time.
+       where day < (statement_timestamp() at time zone 'UTC')::date - (select cast(? as int))
+       order by day limit (select cast(? as bigint)))`,
     [SUMMED_DAYS, limit],
   )
-  return rows[0].pruned
+  return rowCount
 }
 
 export type RequestRow = {

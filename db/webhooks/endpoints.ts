@@ -86,6 +86,9 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   const disabled = { disabled_at: trx.raw('coalesce(disabled_at, clock_timestamp())') }
   const reason = { disabled_reason: trx.raw(`coalesce(disabled_reason, 'by_account')`) }
+  const enabled_at = trx.raw(
+    `case status when 'disabled' then clock_timestamp() else enabled_at end`,
+  )
   const [row] = await liveOf(trx, accountId)
     .where({ id })
     .update({
@@ -93,7 +96,7 @@ export async function updateWebhook(
       description: trx.ref('description'),
       ...change,
       ...(status && { status }),
-      ...(status === 'enabled' && { disabled_at: null, disabled_reason: null }),
+      ...(status === 'enabled' && { enabled_at, disabled_at: null, disabled_reason: null }),
       ...(status === 'disabled' && { ...disabled, ...reason }),
     })
     .returning<Webhook[]>(columns)

@@ -43,9 +43,9 @@ export const times = [
   'update intent set ended_at = now()',
   'update operation set ended_at = now()',
   'update operation set changed_at = now()',
-  'update burn set attested_at = now()',
 ]
 export const messages = [
+  'update burn set attested_at = now()',
   "update burn set message = '0x'",
   "update burn set attestation = '0x'",
   "update burn set event_nonce = '0x'",
@@ -79,7 +79,6 @@ export const stops = [
   "update audit_event set why = 'x'",
   'delete from audit_event',
   'update signed_amount set units = 1',
-  'delete from signed_amount',
 ]
 
 /** What callers have asked. Whole batches are added, and whole days dropped. */
@@ -91,7 +90,6 @@ export const requests = [
   'drop table request_log_default',
   'insert into request_day (requests) values (1)',
   'update request_day set requests = 0',
-  'delete from request_day',
 ]
 
 /** What only grows. Whole months go, and what is old is summed, by functions that only the worker may call. */
@@ -107,8 +105,8 @@ export const kept = [
   'update account set wallets = 0',
 ]
 export const keeping = [
-  'select extend_events(1)',
-  'select shorten_events(31)',
+  "select create_partitions('request_log', 'day', 1)",
+  "select drop_partitions('intent_event', 31)",
   'select forget_bytes(30, 1)',
   'select sum_ledger(400, 1)',
 ]

@@ -55,6 +55,7 @@ export async function insertTestIntent(
     plan: status === 'pending' ? null : JSON.stringify(testPlan('1')),
     ...(status === 'completed' ? { completed_at: new Date() } : {}),
     ...(status === 'failed' ? { error: { code: 'DEPOSIT_FAILED', message: 'test' } } : {}),
+    ...(status === 'completed' || status === 'failed' ? { ended_at: new Date() } : {}),
     ...values,
   })
   return id

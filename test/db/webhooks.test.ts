@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { connect, type Db } from '../../db/connection/connect.js'
 import { setFundingCompleted } from '../../db/intents/fundings.js'
 import { admit, refund } from '../../db/tenants/metering.js'
-import { createApiKey } from '../../db/tenants/accounts.js'
+import { createApiKey, grantCredits } from '../../db/tenants/accounts.js'
+import { changePlan } from '../../db/tenants/plans.js'
 import { dispatchEvents } from '../../db/webhooks/sending.js'
 import { newId } from '../../db/connection/ids.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
@@ -108,19 +109,17 @@ describe('credits', () => {
     await setMonth(202_001)
     await spend(95)
     expect(await types()).toEqual(['credits.low', 'credits.low'])
-    await database.db.raw('select purchase_credits(?, ?, 50)', [wallet.accountId, newId('req_')])
+    await grantCredits(database.db, wallet.accountId, { credits: 50 })
     await spend(50)
     expect(await types()).toEqual(['credits.low', 'credits.low', 'credits.low'])
-    await database.db.raw('select purchase_credits(?, ?, 1)', [wallet.accountId, newId('req_')])
+    await grantCredits(database.db, wallet.accountId, { credits: 1 })
     await spend(1)
     expect(await types()).toEqual(['credits.low', 'credits.low', 'credits.low'])
   })
 
   test('an account whose credits have never been there, or that is changed otherwise, is told nothing', async () => {
     await database.db('account').where({ id: wallet.accountId }).update({ rpm: 5, plan: 'pro' })
-    await database.db.raw('select change_plan(?, ?, ?, 100, 100, 500)', [
-      ...[wallet.accountId, newId('req_'), 'pro'],
-    ])
+    await changePlan(database.db, wallet.accountId, 'pro')
     expect(await types()).toEqual([])
   })
 })

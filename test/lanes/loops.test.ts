@@ -60,9 +60,9 @@ describe('signer and driver as loops', () => {
       )
       return rows.length > 0
     })
-    await world.db.raw('alter table operation disable trigger operation_changed')
+    await world.db.raw('alter table operation disable trigger operation_ordered')
     const outcome = await lendAndWait()
-    await world.db.raw('alter table operation enable trigger operation_changed')
+    await world.db.raw('alter table operation enable trigger operation_ordered')
     expect(outcome).toMatchObject({ kind: 'done', units: usdcUnits })
   })
 

@@ -9,7 +9,7 @@ import {
   usageDays,
 } from '../../../api/schemas/activity.js'
 import { newId } from '../../../db/connection/ids.js'
-import { createApiKey, keyDigest as digestOf } from '../../../db/tenants/accounts.js'
+import { createApiKey, grantCredits, keyDigest as digestOf } from '../../../db/tenants/accounts.js'
 import { recordRequests, type RequestEntry } from '../../../db/tenants/requests.js'
 import {
   insertTestFunding,
@@ -170,7 +170,7 @@ describe('GET /usage/days and /keys/:id/use', () => {
 describe('GET /usage/ledger', () => {
   beforeEach(async () => {
     const { db } = world.database
-    await db.raw('select purchase_credits(?, ?, ?)', [mine.accountId, newId('op_'), 7])
+    await grantCredits(db, mine.accountId, { credits: 7 })
     await db('ledger').insert([
       {
         account_id: mine.accountId,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { overviewAnswer } from '../../../api/schemas/activity.js'
-import { newId } from '../../../db/connection/ids.js'
+import { grantCredits } from '../../../db/tenants/accounts.js'
 import { silentChains } from '../../planning/chains.js'
 import { startWorld, type World } from '../api.js'
 import { newPerson, pagesOf } from './people.js'
@@ -24,7 +24,7 @@ test('GET /overview tells what is left of the month, without bought credits and 
   await db('account')
     .where({ id: accountId })
     .update({ granted: given - 3 })
-  await db.raw('select purchase_credits(?, ?, ?)', [accountId, newId('op_'), 7])
+  await grantCredits(db, accountId, { credits: 7 })
   expect(await readMonth()).toMatchObject({ given, left: given - 3 })
   await db('account').where({ id: accountId }).update({ period: 202001, granted: 1 })
   expect(await readMonth()).toMatchObject({ given, left: given })

@@ -32,7 +32,7 @@ function monthFrom(months: number): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months))
 }
 const nameOf = (months: number) =>
-  `intent_event_${monthFrom(months).toISOString().slice(0, 7).replace('-', '')}`
+  `intent_event_${monthFrom(months).toISOString().slice(0, 10).replaceAll('-', '')}`
 
 /** A month before those that there are. */
 async function createPast(months: number): Promise<void> {
@@ -123,7 +123,7 @@ describe('keepEvents', () => {
   test('31 days are kept however few are asked for', async () => {
     await createPast(-1)
     const id = await tell(new Date(monthFrom(0).getTime() - 1))
-    await worker.raw('select shorten_events(1)')
+    await keepEvents(worker, 1)
     await toldWith(id)
   })
 

@@ -97,11 +97,11 @@ describe('the status of an intent', () => {
       const id = await insert(from)
       await moves[event](id)
       const values = {
-        planned: { plan },
-        executing: {},
-        completed: { completed_at: expect.any(Date) },
-        failed: { error, cancelled_at: null },
-        cancelled: { error: cancelled, cancelled_at: expect.any(Date) },
+        planned: { plan, ended_at: null },
+        executing: { ended_at: null },
+        completed: { completed_at: expect.any(Date), ended_at: expect.any(Date) },
+        failed: { error, cancelled_at: null, ended_at: expect.any(Date) },
+        cancelled: { error: cancelled, cancelled_at: expect.any(Date), ended_at: expect.any(Date) },
       }
       expect(await readRow(id)).toMatchObject({ status: to, ...values[event] })
       const [told, ...more] = await database
@@ -263,9 +263,7 @@ describe('past the one place', () => {
 
   test.each([
     "select move_intent('x', 'failed', '{}')",
-    "select delay_intent('x', null)",
-    "select recover_intent('x', '{}')",
-    "select tell_intent(i, 'failed') from intent i",
+    "select annotate_intent('x', 'delay_over')",
     'update intent_edge set to_status = to_status',
     'select * from intent_edge',
   ])('the API may not: %s', async (sql) => {

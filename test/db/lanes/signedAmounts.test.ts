@@ -44,6 +44,12 @@ describe('pruneSignedAmounts', () => {
     expect(await hoursLeft()).toEqual([47, 25, 1])
   })
 
+  test('is the only deletion: what counts towards a limit stays, whatever the worker runs', async () => {
+    await insertSigned(database.db, wallet, { count: 1, hoursAgo: 47 })
+    await expect(worker('signed_amount').delete()).rejects.toThrow('two days')
+    expect(await hoursLeft()).toEqual([47])
+  })
+
   test('finds what is old by an index, however much is not', async () => {
     await insertSigned(database.db, wallet, { count: 3_000, hoursAgo: 3 })
     await insertSigned(database.db, wallet, { count: 10, hoursAgo: 50 })

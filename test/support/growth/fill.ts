@@ -3,7 +3,7 @@ import { createApiKey } from '../../../db/tenants/accounts.js'
 import { newToken, tokenDigest } from '../../../db/tenants/sessions.js'
 import { publishKek } from '../../../db/keys.js'
 import { makeKek } from '../../custody/kek/kekFile.js'
-import { FACTS, INTENTS, LANES, LIVE, REQUESTS, REQUEST_INDEXES, owners, seed } from './rows.js'
+import { FACTS, INTENTS, LANES, LIVE, REQUESTS, owners, seed } from './rows.js'
 import type { Db } from '../../../db/connection/connect.js'
 
 /** Users of the dashboard: one alone may ask 600 times a minute. */
@@ -53,7 +53,6 @@ export async function fill(
     await session.query(REQUESTS)
     await session.query('drop table asked, live, seed, purse')
     for (const sql of indexes) await session.query(sql)
-    await session.query(REQUEST_INDEXES)
     await session.query('vacuum (analyze)')
     return await readSample(session, owner)
   } finally {

@@ -218,6 +218,3 @@ insert into request_day (account_id, day, caller_id, endpoint, requests, errors,
 select account_id, (at at time zone 'UTC')::date, caller_id, method || ' ' || path, count(*), 0, sum(credits)
 from request_log group by 1, 2, 3, 4;
 `
-
-/** As the worker indexes days that are over. */
-export const REQUEST_INDEXES = 'select index_request_log(60)'
