@@ -2,7 +2,7 @@ import { isRevert, type ChainClient } from '../chains/connect.js'
 import { readLogRange } from '../chains/logRange.js'
 import { readEthPrice } from '../chains/prices.js'
 import { readLogs, readReceipt, type Block, type Log, type Receipt } from '../chains/read.js'
-import { type MinedOperation } from '../db/lanes/booking.js'
+import { type MinedOperation } from '../db/lanes/outcomes.js'
 import {
   findOperationsByKey,
   hasOpenOperations,

@@ -9,10 +9,10 @@ import {
   insertHeaders,
   readHeaders,
   setBooked,
-  setMined,
   setTransactionsMined,
   type BlockId,
 } from '../db/lanes/booking.js'
+import { setMined } from '../db/lanes/outcomes.js'
 import { holdEnded, reconsiderIntents } from '../db/lanes/turned.js'
 import { matchOutcomes, readFinalizedLogs, readMinedUpTo, readSaid } from './blockOutcomes.js'
 import { followEndpoint } from './endpoint.js'

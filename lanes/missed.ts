@@ -3,10 +3,10 @@ import { readBlock, readReceipt, type Receipt } from '../chains/read.js'
 import {
   findChainState,
   readHeaders,
-  setMined,
   setTransactionsMined,
   type ChainState,
 } from '../db/lanes/booking.js'
+import { setMined } from '../db/lanes/outcomes.js'
 import {
   findSpentOperations,
   type OpenSend,

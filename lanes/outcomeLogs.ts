@@ -13,7 +13,7 @@ import {
 import { explainRevert } from '../protocols/reverts.js'
 import { entryPoint, readExecuted } from '../protocols/userOperation.js'
 import type { Log, Receipt } from '../chains/read.js'
-import type { MinedOperation } from '../db/lanes/booking.js'
+import type { MinedOperation } from '../db/lanes/outcomes.js'
 import type { WatchedOperation } from '../db/lanes/watched.js'
 
 const REFUSAL_TOPIC = topicOf(entryPoint, 'UserOperationRevertReason')

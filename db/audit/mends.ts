@@ -3,10 +3,9 @@ import {
   dropOutcomes,
   findChainState,
   readHeaders,
-  setMined,
   withoutBlock,
-  type MinedOperation,
 } from '../lanes/booking.js'
+import { setMined, type MinedOperation } from '../lanes/outcomes.js'
 import { holdIntents, reconsiderIntents } from '../lanes/turned.js'
 import type { Db } from '../connection/connect.js'
 import type { AuditedOperation } from './operations.js'

@@ -73,47 +73,6 @@ export async function readHeaders(db: Db, chainId: number): Promise<BlockId[]> {
     .select<BlockId[]>('number', 'hash')
 }
 
-/** What the chain says of an operation. `units` is what its own logs show as moved. */
-export type MinedOperation = {
-  id: string
-  success: boolean
-  txHash: string
-  block: BlockId
-  /** What its block says of the time; undefined when nobody has told. */
-  minedAt?: Date | undefined
-  logIndex: number
-  gasUsed: bigint
-  gasCostUsd: number
-  units: bigint | undefined
-  /** The bridge's message that a burn emitted. */
-  messageSent: string | undefined
-  /** Why the call inside was reverted, as far as anybody knows. */
-  refusal: string | undefined
-}
-
-/**
- * Writes the logs of operations into their rows, from whatever state, one after the other, and marks their money as
- * spent. `confirmed`: those up to this block are confirmed with it; absent: none are.
- */
-export async function setMined(
-  trx: Db,
-  mined: MinedOperation[],
-  confirmed?: bigint,
-): Promise<void> {
-  if (mined.length === 0) return
-  const values = [JSON.stringify(mined.map(toRow)), confirmed?.toString() ?? null]
-  await trx.raw('select set_mined(?, ?)', values)
-}
-
-const toRow = ({ block, minedAt, gasUsed, units, ...mined }: MinedOperation) => ({
-  ...mined,
-  block: block.number.toString(),
-  hash: block.hash,
-  minedAt: minedAt?.toISOString(),
-  gasUsed: gasUsed.toString(),
-  units: units?.toString(),
-})
-
 type StepRow = { intent_id: string; sequence: number; kind: OperationKind }
 
 /** One of our transactions, by the send that was mined, and the block that it is in. */

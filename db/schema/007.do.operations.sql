@@ -372,44 +372,6 @@ begin
   returning * into o;
 end $$;
 
--- Writes the outcomes of a block. With the rights of who calls it.
-create function set_mined(p_mined json, p_confirmed bigint default null) returns void language plpgsql as $$
-declare v_done record;
-begin
-  update operation o set state = case when m.block <= p_confirmed then 'confirmed' else 'mined' end,
-    success = m.success, message = m.refusal, tx_hash = m."txHash",
-    block_number = m.block, block_hash = m.hash, block_time = m."minedAt", log_index = m."logIndex",
-    gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", units = m.units, carry_failures = 0,
-    spent_since = null, taken_by = null, taken_until = null
-  from (
-    -- Of one operation what comes last.
-    select distinct on (r.id) r.* from rows from (json_to_recordset(p_mined) as (id text, success boolean,
-      refusal text, "txHash" text, block bigint, hash text, "minedAt" timestamptz, "logIndex" int,
-      "gasUsed" numeric, "gasCostUsd" numeric, units numeric)) with ordinality as r
-    order by r.id, r.ordinality desc) m
-  where o.id = m.id;
-  for v_done in
-    select done.* from json_to_recordset(p_mined) as m (id text)
-    cross join lateral (
-      select x.kind, x.intent_id, x.sequence, x.block_number, x.units from operation x
-      where x.id = m.id and x.success offset 0) done
-  loop
-    -- A mint spends nothing: what its step spent was burned on another chain.
-    if v_done.kind <> 'mint' then
-      update reservation r set spent_block = v_done.block_number
-      where r.intent_id = v_done.intent_id and r.sequence = v_done.sequence;
-    end if;
-    -- What has arrived is what the next step spends. A burn has brought nothing yet.
-    if v_done.kind <> 'bridge' and v_done.units > 0 then
-      update reservation r set from_block = v_done.block_number, units = v_done.units
-      where r.intent_id = v_done.intent_id and r.fed_by = v_done.sequence;
-    end if;
-  end loop;
-  update burn b set sent = m."messageSent", burned_at = coalesce(b.burned_at, clock_timestamp())
-  from json_to_recordset(p_mined) as m (id text, success boolean, "messageSent" text)
-  where m.success and m."messageSent" is not null and b.operation_id = m.id;
-end $$;
-
 -- Marks an operation as awaited by its workflow. False, and nothing is marked, when what is awaited is there. Its row
 -- is locked: a commit that settles it comes before this one, or finds the mark.
 create function mark_awaited(p_operation text, p_what text) returns boolean
@@ -430,4 +392,3 @@ end $$;
 
 grant execute on function market_reserved to steward_api, steward_worker;
 grant execute on function order_operation, mark_awaited to steward_worker;
-grant execute on function set_mined to steward_lanes;

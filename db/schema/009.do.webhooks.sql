@@ -104,7 +104,7 @@ create table webhook_dispatch (
   id bigint not null
 );
 
--- As before but for that.
+-- Makes the deliveries of the next p_limit events, in their order, and notes how far it has come.
 create function dispatch_webhooks(p_limit int)
 returns table (made int, is_full boolean, is_held boolean)
 language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$

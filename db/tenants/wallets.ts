@@ -44,7 +44,7 @@ export async function insertWallet(
 ): Promise<Wallet | undefined> {
   const { id, accountId, userId, address } = wallet
   const metadata = JSON.stringify(wallet.metadata)
-  const row = [id, accountId, userId, address, metadata, kekId, sealed]
+  const row = [id, accountId, userId, address, metadata]
   const [made] = await runPrepared<Made>(trx, insertStatement, row)
   if (!made) return undefined
   const { createdAt, limit, before } = made
@@ -52,6 +52,7 @@ export async function insertWallet(
     const message = `This plan allows ${limit} wallets.`
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
+  await trx('wallet_secret').insert({ wallet_id: id, kek_id: kekId, sealed })
   // As whoever reads it gets it: -0 becomes 0.
   return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
 }
@@ -60,8 +61,11 @@ export async function insertWallet(
 type Made = { createdAt: Date; limit: number | null; before: number }
 const insertStatement: Statement = {
   name: 'insertWallet',
-  text: `select made_at as "createdAt", made_limit as "limit", made_before as before
-    from insert_wallet($1, $2, $3, $4, $5, $6, $7)`,
+  text: `insert into wallet as w (id, account_id, user_id, address, metadata) values ($1, $2, $3, $4, $5)
+    on conflict (account_id, user_id) do nothing
+    returning w.created_at as "createdAt",
+      (select a.max_wallets from account a where a.id = w.account_id) as "limit",
+      (select a.wallets from account a where a.id = w.account_id) as before`,
 }
 const SELECT = `select ${namedColumns('wallet', columns)} from wallet where account_id = scope.account`
 const isWalletId = (key: string) => key.startsWith(WALLET_PREFIX)

@@ -8,10 +8,9 @@ import {
   readHeaders,
   rollBack,
   setBooked,
-  setMined,
   type BlockId,
-  type MinedOperation,
 } from '../../../db/lanes/booking.js'
+import { setMined, type MinedOperation } from '../../../db/lanes/outcomes.js'
 import { findOperationsByKey, hasOpenOperations, readOpenSends } from '../../../db/lanes/watched.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'

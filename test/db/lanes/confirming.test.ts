@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { confirmUpTo, setMined, type MinedOperation } from '../../../db/lanes/booking.js'
+import { confirmUpTo } from '../../../db/lanes/booking.js'
+import { setMined, type MinedOperation } from '../../../db/lanes/outcomes.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { insertTestIntent, insertTestOperation, insertTestWallet } from '../rows.js'

@@ -4,7 +4,8 @@ import { readEvents } from '../../../db/intents/events.js'
 import { listIntents } from '../../../db/intents/intents.js'
 import { readDeposits } from '../../../db/intents/positions.js'
 import { findActiveKek } from '../../../db/keys.js'
-import { confirmUpTo, finalizeUpTo, rollBack, setMined } from '../../../db/lanes/booking.js'
+import { confirmUpTo, finalizeUpTo, rollBack } from '../../../db/lanes/booking.js'
+import { setMined } from '../../../db/lanes/outcomes.js'
 import {
   findOperationsByKey,
   findSpentOperations,

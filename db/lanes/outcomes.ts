@@ -1,0 +1,83 @@
+import type { Db } from '../connection/connect.js'
+import type { BlockId } from './booking.js'
+
+/** What the chain says of an operation. `units` is what its own logs show as moved. */
+export type MinedOperation = {
+  id: string
+  success: boolean
+  txHash: string
+  block: BlockId
+  /** What its block says of the time; undefined while that is unknown. */
+  minedAt?: Date | undefined
+  logIndex: number
+  gasUsed: bigint
+  gasCostUsd: number
+  units: bigint | undefined
+  /** The bridge's message that a burn emitted. */
+  messageSent: string | undefined
+  /** Why the call inside was reverted, as far as that is known. */
+  refusal: string | undefined
+}
+
+/**
+ * Writes the logs of operations into their rows, from whatever state, and marks their money as spent and as arrived. Of
+ * several logs of one operation the last one counts. `confirmed`: those up to this block are confirmed with it; absent:
+ * none are.
+ */
+export async function setMined(
+  trx: Db,
+  mined: MinedOperation[],
+  confirmed?: bigint,
+): Promise<void> {
+  if (mined.length === 0) return
+  const last = [...new Map(mined.map((one) => [one.id, one])).values()]
+  const rows = JSON.stringify(last.map(toRow))
+  await trx.raw(SET_OUTCOMES, [confirmed?.toString() ?? null, rows])
+  await trx.raw(SET_SPENT, [rows])
+  await trx.raw(SET_ARRIVED, [rows])
+  if (last.some(({ messageSent }) => messageSent !== undefined)) await trx.raw(SET_BURNED, [rows])
+}
+
+const toRow = ({ block, minedAt, gasUsed, units, ...mined }: MinedOperation) => ({
+  ...mined,
+  block: block.number.toString(),
+  hash: block.hash,
+  minedAt: minedAt?.toISOString(),
+  gasUsed: gasUsed.toString(),
+  units: units?.toString(),
+})
+
+const MINED = `json_to_recordset(?) as m (id text, success boolean, refusal text, "txHash" text, block bigint,
+    hash text, "minedAt" timestamptz, "logIndex" int, "gasUsed" numeric, "gasCostUsd" numeric, units numeric,
+    "messageSent" text)`
+
+const SET_OUTCOMES = `
+update operation o set state = case when m.block <= cast(? as bigint) then 'confirmed' else 'mined' end,
+  success = m.success, message = m.refusal, tx_hash = m."txHash",
+  block_number = m.block, block_hash = m.hash, block_time = m."minedAt", log_index = m."logIndex",
+  gas_used = m."gasUsed", gas_cost_usd = m."gasCostUsd", units = m.units, carry_failures = 0,
+  spent_since = null, taken_by = null, taken_until = null
+from ${MINED}
+where o.id = m.id`
+
+/** Their operations one by one, by index, whatever the planner expects of the list. */
+const SUCCESSFUL = `${MINED}
+  cross join lateral (
+    select x.intent_id, x.sequence, x.kind from operation x where x.id = m.id and m.success offset 0) o`
+
+/** A mint spends nothing: what its step spent was burned on another chain. */
+const SET_SPENT = `
+update reservation r set spent_block = m.block
+from ${SUCCESSFUL}
+where o.kind <> 'mint' and r.intent_id = o.intent_id and r.sequence = o.sequence`
+
+/** What has arrived is what the next step spends. A burn has brought nothing yet. */
+const SET_ARRIVED = `
+update reservation r set from_block = m.block, units = m.units
+from ${SUCCESSFUL}
+where o.kind <> 'bridge' and m.units > 0 and r.intent_id = o.intent_id and r.fed_by = o.sequence`
+
+const SET_BURNED = `
+update burn b set sent = m."messageSent", burned_at = coalesce(b.burned_at, clock_timestamp())
+from ${MINED}
+where m.success and m."messageSent" is not null and b.operation_id = m.id`
