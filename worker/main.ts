@@ -17,6 +17,7 @@ import { TASK_QUEUE, connectTemporal } from '../temporal/connect.js'
 import { versionOf } from '../temporal/deployment.js'
 import { notifyWorkflows } from './notify.js'
 import { watchTemporal } from './presence.js'
+import { watchRollout } from './rollout.js'
 import { serveTasks } from './serve.js'
 import { runStarter } from './starting.js'
 import { runSweepers } from './sweep.js'
@@ -67,8 +68,10 @@ onStop(() => watch.ended)
 const client = connectTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)
 onStop(() => client.connection.close())
 const version = versionOf(readBuildId())
+const temporal = watchTemporal({ client, log }, stopping)
 const isAutomatic = config.WORKER_ROLLOUT === 'automatic'
-const temporal = watchTemporal({ client, log, ...(isAutomatic && { version }) }, stopping)
+const rollout = watchRollout({ client, version, isAutomatic, temporal, log }, stopping)
+onStop(() => rollout)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes({ db, listener, stopping })

@@ -1,9 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import type { WorkerDeploymentVersion } from '@temporalio/common'
 import { pingTemporal } from '../temporal/connect.js'
-import { setCurrentVersion } from '../temporal/deployment.js'
 import { ensureSchedules } from '../temporal/schedules.js'
 import { registerSearchAttributes } from '../temporal/searchAttributes.js'
 import type { Log } from '../log.js'
@@ -17,21 +15,20 @@ export type Presence = {
   untilThere(): Promise<void>
 }
 
-/** `version`: of the workers, to be made the current one; absent: an operator does that. */
-type Watched = { client: Client; log: Log; version?: WorkerDeploymentVersion }
+type Watched = { client: Client; log: Log }
 
 /**
  * Pings Temporal until the signal aborts, and logs when it goes and when it is back. A server that comes back may
  * be another one, so it is prepared each time.
  */
-export function watchTemporal({ client, log, version }: Watched, stopping: AbortSignal): Presence {
+export function watchTemporal({ client, log }: Watched, stopping: AbortSignal): Presence {
   const changes = new EventEmitter()
   let isThere: boolean | undefined
 
   async function look(): Promise<void> {
     try {
       await pingTemporal(client)
-      if (!isThere) await prepare(client, version)
+      if (!isThere) await prepare(client)
     } catch (error) {
       if (isThere !== false && !stopping.aborted) {
         log.warn({ err: error }, 'Temporal does not serve. Intents are stored and wait')
@@ -60,10 +57,9 @@ export function watchTemporal({ client, log, version }: Watched, stopping: Abort
   }
 }
 
-async function prepare(client: Client, version?: WorkerDeploymentVersion): Promise<void> {
+async function prepare(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + PREPARE_MS, async () => {
     await registerSearchAttributes(client)
     await ensureSchedules(client)
-    if (version) await setCurrentVersion(client, version)
   })
 }

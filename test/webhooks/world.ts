@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
+import type { WorkerDeploymentVersion } from '@temporalio/common'
 import { createApiKey } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { connectTemporal } from '../../temporal/connect.js'
@@ -18,7 +19,10 @@ import '../support/temporal/temporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 
 export type Customer = TestWallet & { key: string }
-export type Settings = Partial<Pick<Deliveries, 'retryDelayMs' | 'guard'>>
+export type Settings = Partial<Pick<Deliveries, 'retryDelayMs' | 'guard'>> & {
+  /** Absent: the worker has no version. */
+  version?: WorkerDeploymentVersion
+}
 type Delivery = { id: string; status: string; attempts: { status?: number; error?: string }[] }
 
 export type WebhookWorld = {
@@ -40,6 +44,12 @@ export type WebhookWorld = {
   logText(): string
   stop(): Promise<void>
 }
+
+const pinnedTo = (version: WorkerDeploymentVersion) => ({
+  useWorkerVersioning: true as const,
+  version,
+  defaultVersioningBehavior: 'PINNED' as const,
+})
 
 /** The API and what delivers webhooks, on a Temporal server and a database of their own. */
 export async function startWebhookWorld(): Promise<WebhookWorld> {
@@ -86,14 +96,17 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
         await sleep(50)
       }
     },
-    deliver(settings = {}) {
+    deliver({ version, ...settings } = {}) {
       const stopping = new AbortController()
-      const options = { namespace: 'default', workflowBundle: workflowBundle() }
+      const options = {
+        ...{ namespace: 'default', workflowBundle: workflowBundle(), shutdownGraceTime: '1s' },
+        ...(version && { workerDeploymentOptions: pinnedTo(version) }),
+      }
       const over = runDeliveries(
         {
           ...{ db: worker, key, guard: createGuard({ isDevnet: true }), client, temporal, log },
           ...{ url: world.database.urlAs('steward_worker'), address: server.address },
-          ...{ options: { ...options, shutdownGraceTime: '1s' }, ...settings },
+          ...{ options, ...settings },
         },
         stopping.signal,
       )

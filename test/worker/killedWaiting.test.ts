@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from '@temporalio/client'
 import { SETTLED } from '../../domain/hold.js'
 import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
+import { readRouting, versionOf } from '../../temporal/deployment.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import {
   inBlock,
@@ -58,8 +59,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function startWorker(): ChildProcess {
-  const facts = [database.urlAs('steward_worker'), server.address, workflowBundle().codePath]
+function startWorker(buildId = 'one'): ChildProcess {
+  const { codePath } = workflowBundle()
+  const facts = [database.urlAs('steward_worker'), server.address, codePath, buildId]
   const child = spawn(process.execPath, ['--import', 'tsx', script, ...facts], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, NETWORK: 'devnet', CRASH_POINT_FILE: file },
@@ -157,6 +159,25 @@ describe('the worker of a step that takes longer than a minute is killed', () =>
       await intent.settle()
       startWorker()
       await intent.expectDoneOnce()
+    },
+    SLOW,
+  )
+})
+
+describe('a newer version of the workers, when the older one is killed', () => {
+  test.each(['waits for its signal', 'is in its activity'] as const)(
+    'goes on with a step that %s',
+    async (moment) => {
+      const older = startWorker('older')
+      const intent = await startIntent()
+      await (moment === 'is in its activity' ? intent.untilOrdered() : intent.untilAwaited())
+      startWorker('newer')
+      await until(async () => (await readRouting(client, versionOf('newer'))).current === 'newer')
+      await kill(older)
+      await intent.settle()
+      await intent.expectDoneOnce()
+      const { raw } = await intent.handle.describe()
+      expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('newer')
     },
     SLOW,
   )

@@ -8,12 +8,13 @@ import { listenToOperations } from '../../db/connection/listen.js'
 import { watchOutcomes } from '../../lanes/watching.js'
 import { createLog } from '../../log.js'
 import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
+import { setCurrentVersion, versionOf } from '../../temporal/deployment.js'
 import { notifyWorkflows, signalSettled } from '../../worker/notify.js'
 // Sets how much the SDK logs.
 import '../support/temporal/temporal.js'
 import type { Tools } from '../../activities/step.js'
 
-const [databaseUrl = '', address = '', codePath = ''] = process.argv.slice(2)
+const [databaseUrl = '', address = '', codePath = '', buildId = ''] = process.argv.slice(2)
 
 const { signal: stopping } = new AbortController()
 const db = connect(databaseUrl, 5)
@@ -22,6 +23,7 @@ const outcomes = watchOutcomes({ db, listener, stopping })
 const client = connectTemporal(address, 'default')
 const log = createLog('worker', 'error')
 const notifying = { db, client, log, stopping }
+const version = versionOf(buildId)
 
 const tools = { db, outcomes, registry: createRegistry('testnet'), stopping, slotMs: 500 }
 const worker = await Worker.create({
@@ -29,7 +31,12 @@ const worker = await Worker.create({
   taskQueue: TASK_QUEUE,
   workflowBundle: { codePath },
   activities: createActivities(tools as unknown as Tools),
+  workerDeploymentOptions: {
+    ...{ useWorkerVersioning: true, version },
+    defaultVersioningBehavior: 'AUTO_UPGRADE',
+  },
 })
+await setCurrentVersion(client, version)
 void notifyWorkflows(notifying, listener)
 void worker.run()
 for (;;) {

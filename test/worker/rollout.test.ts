@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from '@temporalio/client'
+import type { NativeConnection } from '@temporalio/worker'
+import { newId } from '../../db/connection/ids.js'
+import { findTemporalCli } from '../../dev/parts/temporalCli.js'
+import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
+import { versionOf } from '../../temporal/deployment.js'
+import { watchRollout } from '../../worker/rollout.js'
+import { serveTasks } from '../../worker/serve.js'
+import { createHeardLog } from '../support/heardLog.js'
+// Sets how much the SDK logs.
+import '../support/temporal/temporal.js'
+import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import { workflowBundle } from '../support/temporal/workflowBundle.js'
+import type { snapshotYields } from '../../workflows/snapshotYields.js'
+
+/** A version is gone when nothing has polled for it for a minute and a half. */
+const SLOW = 240_000
+/** A server that is always there. */
+const temporal = { untilThere: () => Promise.resolve() }
+
+let server: TemporalServer
+let client: Client
+const running = new Set<() => Promise<void>>()
+
+beforeAll(async () => {
+  server = await startTemporalServer()
+  client = connectTemporal(server.address, 'default')
+})
+afterEach(async () => {
+  for (const stop of [...running]) await stop()
+})
+afterAll(async () => {
+  await client?.connection.close()
+  await server?.stop()
+})
+
+/** A worker of a version, which knows itself by a number. */
+function start(buildId: string, mark: number, isAutomatic = true) {
+  const { log, lines } = createHeardLog('worker', 'info')
+  const version = versionOf(buildId)
+  const stopping = new AbortController()
+  const options = {
+    ...{ taskQueue: TASK_QUEUE, workflowBundle: workflowBundle(), shutdownGraceTime: '1s' },
+    activities: { recordYields: () => Promise.resolve({ recorded: mark, unavailable: [] }) },
+    workerDeploymentOptions: {
+      useWorkerVersioning: true as const,
+      version,
+      defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
+    },
+  }
+  let connect: (own: Client) => void = () => undefined
+  const own = new Promise<Client>((resolve) => (connect = resolve))
+  const beside = (connection: NativeConnection) =>
+    Promise.resolve(connect(new Client({ connection })))
+  const service = { address: server.address, options, temporal, log, beside }
+  const over = Promise.all([
+    serveTasks(service, stopping.signal),
+    watchRollout({ client, version, isAutomatic, temporal, log }, stopping.signal),
+  ])
+  const stop = async () => {
+    running.delete(stop)
+    stopping.abort()
+    await over
+  }
+  running.add(stop)
+  return {
+    stop,
+    /** By the connection of the worker, which asks for the first task of what it starts. */
+    own,
+    async untilLogged(text: string): Promise<Record<string, unknown>> {
+      for (;;) {
+        const line = lines.find((one) => one.includes(text))
+        if (line) return JSON.parse(line) as Record<string, unknown>
+        await sleep(50)
+      }
+    },
+  }
+}
+
+const isCurrent = 'this version of the workers is the current one'
+const isNotCurrent = 'not the current one'
+
+/** The mark of the version that executes a new workflow. */
+async function executedBy(starter: Client): Promise<number> {
+  const requestEagerStart = starter !== client
+  const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_'), requestEagerStart }
+  const handle = await starter.workflow.start<typeof snapshotYields>('snapshotYields', run)
+  const { recorded } = await handle.result()
+  return recorded
+}
+
+const executeMany = (starter = client) =>
+  Promise.all(Array.from({ length: 10 }, () => executedBy(starter)))
+const ten = (mark: number) => Array.from({ length: 10 }, () => mark)
+
+describe('an automatic rollout', () => {
+  test(
+    'a new version takes over at its start; the older one, started again, does not take over from it',
+    async () => {
+      const older = start('older', 1)
+      await older.untilLogged(isCurrent)
+      expect(await executeMany()).toEqual(ten(1))
+      const newer = start('newer', 2)
+      await newer.untilLogged(isCurrent)
+      expect(await executeMany()).toEqual(ten(2))
+      await older.stop()
+      const again = start('older', 1)
+      await again.untilLogged(isNotCurrent)
+      expect(await executeMany()).toEqual(ten(2))
+    },
+    SLOW,
+  )
+
+  test(
+    'the older version takes over when no worker of the newer one is left, and workflows go on',
+    async () => {
+      const older = start('first', 1)
+      await older.untilLogged(isCurrent)
+      const newer = start('second', 2)
+      await newer.untilLogged(isCurrent)
+      await older.untilLogged(isNotCurrent)
+      await newer.stop()
+      expect(await executeMany()).toEqual(ten(1))
+    },
+    SLOW,
+  )
+
+  test(
+    'two workers of one version serve as one: neither is ever not current',
+    async () => {
+      const workers = [start('shared', 7), start('shared', 7)]
+      await Promise.all(workers.map((one) => one.untilLogged(isCurrent)))
+      expect(await executeMany()).toEqual(ten(7))
+    },
+    SLOW,
+  )
+})
+
+describe('a manual rollout', () => {
+  test(
+    'begins nothing until an operator executes the command of its log',
+    async () => {
+      const older = start('before', 1)
+      await older.untilLogged(isCurrent)
+      const manual = start('manual', 2, false)
+      const { command } = await manual.untilLogged(isNotCurrent)
+      expect(await executeMany()).toEqual(ten(1))
+      expect(await executeMany(await manual.own)).toEqual(ten(1))
+
+      const [, ...args] = String(command).split(' ')
+      const { file } = await findTemporalCli()
+      await promisify(execFile)(file, [...args, '--address', server.address, '--yes'])
+      await manual.untilLogged(isCurrent)
+      expect(await executeMany()).toEqual(ten(2))
+      await older.untilLogged(isNotCurrent)
+    },
+    SLOW,
+  )
+
+  test(
+    'begins nothing either when no worker of the current version is left, and says so',
+    async () => {
+      const newer = start('served', 1)
+      await newer.untilLogged(isCurrent)
+      await newer.stop()
+      const manual = start('waiting', 2, false)
+      expect(await manual.untilLogged(isNotCurrent)).toMatchObject({ current: 'served' })
+      const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_') }
+      const handle = await client.workflow.start('snapshotYields', run)
+      await sleep(2_000)
+      const { historyLength } = await handle.describe()
+      // Started and scheduled: nothing has begun it.
+      expect(historyLength).toBe(2)
+    },
+    SLOW,
+  )
+})
