@@ -71,7 +71,7 @@ const version = versionOf(readBuildId())
 const temporal = watchTemporal({ client, log }, stopping)
 const isAutomatic = config.WORKER_ROLLOUT === 'automatic'
 const rollout = watchRollout({ client, version, isAutomatic, temporal, log }, stopping)
-onStop(() => rollout)
+onStop(() => rollout.ended)
 
 const listener = listenToOperations(config.directDatabaseUrl, stopping)
 const outcomes = watchOutcomes({ db, listener, stopping })
@@ -101,7 +101,7 @@ const service = {
   ...{ address: config.TEMPORAL_ADDRESS, options, temporal, log },
   beside(connection: NativeConnection, over: AbortSignal) {
     const own = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
-    return runStarter({ db, client: own, temporal, stored, log }, over)
+    return runStarter({ db, client: own, temporal, rollout, stored, log }, over)
   },
 }
 await watch.first

@@ -8,7 +8,7 @@ import type { Presence } from './presence.js'
 const LOOK_EVERY_MS = 10_000
 const LOOK_MS = 10_000
 
-type Rollout = {
+type Watched = {
   client: Client
   version: WorkerDeploymentVersion
   /** Whether the version makes itself the current one; else an operator does. */
@@ -17,30 +17,42 @@ type Rollout = {
   log: Log
 }
 
+/** What is known of the version of this worker. */
+export type Rollout = {
+  /** Whether Temporal routes to this version, as of the last ten seconds. */
+  isCurrent(): boolean
+  ended: Promise<void>
+}
+
 /**
  * Logs whether Temporal routes intents to this version of the workers, at each change, until the signal aborts. An automatic
  * version becomes the current one when it is new, and when no worker of the current one polls. One that was replaced
  * does not take over beside workers of its successor, however often it restarts.
  */
-export async function watchRollout(rollout: Rollout, stopping: AbortSignal): Promise<void> {
-  const { client, temporal, log } = rollout
-  let logged: string | undefined
-  while (!stopping.aborted) {
-    await temporal.untilThere()
-    if (stopping.aborted) return
-    try {
-      const current = await client.withDeadline(Date.now() + LOOK_MS, () => look(rollout))
-      if (current !== logged) logCurrent(rollout, current)
-      logged = current
-    } catch (error) {
-      log.warn({ err: error }, 'the current version of the workers is not known')
+export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
+  const { client, version, temporal, log } = watched
+  let current: string | undefined
+
+  async function watch(): Promise<void> {
+    while (!stopping.aborted) {
+      await temporal.untilThere()
+      if (stopping.aborted) return
+      try {
+        const found = await client.withDeadline(Date.now() + LOOK_MS, () => look(watched))
+        if (found !== current) logCurrent(watched, found)
+        current = found
+      } catch (error) {
+        log.warn({ err: error }, 'the current version of the workers is not known')
+      }
+      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
     }
-    await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
+
+  return { isCurrent: () => current === version.buildId, ended: watch() }
 }
 
 /** @returns The build id of the current version; empty when there is none. */
-async function look({ client, version, isAutomatic }: Rollout): Promise<string> {
+async function look({ client, version, isAutomatic }: Watched): Promise<string> {
   const { current = '', wasReplaced, conflictToken } = await readRouting(client, version)
   if (current === version.buildId || !isAutomatic) return current
   if (current && wasReplaced && (await isPolled(client, current))) return current
@@ -48,7 +60,7 @@ async function look({ client, version, isAutomatic }: Rollout): Promise<string> 
   return version.buildId
 }
 
-function logCurrent({ client, version, log }: Rollout, current: string): void {
+function logCurrent({ client, version, log }: Watched, current: string): void {
   const { deploymentName, buildId } = version
   if (current === buildId) {
     log.info({ version }, 'this version of the workers is the current one')

@@ -2,18 +2,12 @@ import type { Client } from '@temporalio/client'
 import { crashPoint } from '../crashPoints.js'
 import { claimStarts } from '../db/intents/starting.js'
 import { setDispatched } from '../db/intents/status.js'
-import {
-  factsOf,
-  onceHere,
-  startWorkflow,
-  workOf,
-  type Start,
-  type StartOptions,
-} from '../temporal/start.js'
+import { factsOf, once, onceHere, startWorkflow, workOf, type Start } from '../temporal/start.js'
 import type { Bell } from '../bell.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
+import type { Rollout } from './rollout.js'
 
 /** Intents that are claimed and started together, and fundings. */
 export const BATCH = 8
@@ -27,8 +21,11 @@ type Tools = {
   /** Rung when something is stored. */
   stored: Bell
   log: Log
-  /** Absent: by the connection of a worker, which begins at once what it starts. */
-  options?: StartOptions
+  /**
+   * `isCurrent`: whether Temporal routes to the version of this worker, which then begins what it starts at once. Temporal
+   * would let one of another version begin it too.
+   */
+  rollout: Pick<Rollout, 'isCurrent'>
 }
 
 /**
@@ -56,13 +53,10 @@ async function startSome(tools: Tools): Promise<boolean> {
   return claims.some(({ length }) => length === BATCH)
 }
 
-async function startOne(
-  start: Start,
-  { client, db, log, options = onceHere }: Tools,
-): Promise<void> {
+async function startOne(start: Start, { client, db, log, rollout }: Tools): Promise<void> {
   crashPoint('worker: before the start')
   try {
-    await startWorkflow(client, start, options)
+    await startWorkflow(client, start, rollout.isCurrent() ? onceHere : once)
     await setDispatched(db, workOf(start).id)
   } catch (error) {
     log.warn({ ...factsOf(start), err: error }, 'workflow not started yet')

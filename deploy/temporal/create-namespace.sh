@@ -1,11 +1,13 @@
 #!/bin/sh
-# Creates the namespace unless it is there. TEMPORAL_ADDRESS names the server.
+# Creates the namespace unless it is there. TEMPORAL_ADDRESS names the server, TEMPORAL_CLI the
+# command line unless it is `temporal` on PATH.
 set -eu
+cli=${TEMPORAL_CLI:-temporal}
 tries=30
-until temporal operator cluster health >/dev/null 2>&1; do
+until "$cli" operator cluster health >/dev/null 2>&1; do
   tries=$((tries - 1))
   [ "$tries" -gt 0 ] || { echo "Temporal does not answer at $TEMPORAL_ADDRESS"; exit 1; }
   sleep 2
 done
-temporal operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1 ||
-  temporal operator namespace create --namespace "$TEMPORAL_NAMESPACE" --retention 30d
+"$cli" operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1 ||
+  "$cli" operator namespace create --namespace "$TEMPORAL_NAMESPACE" --retention 30d

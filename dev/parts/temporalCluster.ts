@@ -156,7 +156,8 @@ const MAX_OUTPUT = 16_000_000
 async function isReady({ cli, port, namespace }: Options): Promise<boolean> {
   if (!(await isListening('127.0.0.1', port))) return false
   const env = {
-    PATH: `${path.dirname(cli.file)}${path.delimiter}${process.env.PATH}`,
+    PATH: process.env.PATH,
+    TEMPORAL_CLI: cli.file,
     HOME: process.env.HOME,
     TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     TEMPORAL_NAMESPACE: namespace,

@@ -12,7 +12,6 @@ import { listenToEvents, listenToStarts } from '../../db/connection/listen.js'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { createProber } from '../../probe/watch.js'
 import { createProgressReader } from '../../temporal/progress.js'
-import { once as onlyOnce } from '../../temporal/start.js'
 import { runStarter } from '../../worker/starting.js'
 import { createBell } from '../../bell.js'
 import { makeKek } from '../custody/kek/kekFile.js'
@@ -215,7 +214,9 @@ function startStarter(database: TestDatabase, client: Client) {
   listenToStarts(url, stop.signal, stored.ring)
   const temporal = { untilThere: () => Promise.resolve() }
   const log = createQuietLog('worker')
-  const tools = { db, client, temporal, stored, log, options: onlyOnce }
+  // No worker is there that could begin it at once.
+  const rollout = { isCurrent: () => false }
+  const tools = { db, client, temporal, stored, log, rollout }
   const running = runStarter(tools, stop.signal)
   return {
     /** A test that holds a start up is not held up by it. */

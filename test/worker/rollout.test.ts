@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Client } from '@temporalio/client'
-import type { NativeConnection } from '@temporalio/worker'
+import type { Client } from '@temporalio/client'
 import { newId } from '../../db/connection/ids.js'
 import { findTemporalCli } from '../../dev/parts/temporalCli.js'
 import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
@@ -52,15 +51,9 @@ function start(buildId: string, mark: number, isAutomatic = true) {
       defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
     },
   }
-  let connect: (own: Client) => void = () => undefined
-  const own = new Promise<Client>((resolve) => (connect = resolve))
-  const beside = (connection: NativeConnection) =>
-    Promise.resolve(connect(new Client({ connection })))
-  const service = { address: server.address, options, temporal, log, beside }
-  const over = Promise.all([
-    serveTasks(service, stopping.signal),
-    watchRollout({ client, version, isAutomatic, temporal, log }, stopping.signal),
-  ])
+  const service = { address: server.address, options, temporal, log }
+  const rollout = watchRollout({ client, version, isAutomatic, temporal, log }, stopping.signal)
+  const over = Promise.all([serveTasks(service, stopping.signal), rollout.ended])
   const stop = async () => {
     running.delete(stop)
     stopping.abort()
@@ -69,8 +62,7 @@ function start(buildId: string, mark: number, isAutomatic = true) {
   running.add(stop)
   return {
     stop,
-    /** By the connection of the worker, which asks for the first task of what it starts. */
-    own,
+    rollout,
     async untilLogged(text: string): Promise<Record<string, unknown>> {
       for (;;) {
         const line = lines.find((one) => one.includes(text))
@@ -85,16 +77,14 @@ const isCurrent = 'this version of the workers is the current one'
 const isNotCurrent = 'not the current one'
 
 /** The mark of the version that executes a new workflow. */
-async function executedBy(starter: Client): Promise<number> {
-  const requestEagerStart = starter !== client
-  const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_'), requestEagerStart }
-  const handle = await starter.workflow.start<typeof snapshotYields>('snapshotYields', run)
+async function executedBy(): Promise<number> {
+  const run = { taskQueue: TASK_QUEUE, workflowId: newId('test_') }
+  const handle = await client.workflow.start<typeof snapshotYields>('snapshotYields', run)
   const { recorded } = await handle.result()
   return recorded
 }
 
-const executeMany = (starter = client) =>
-  Promise.all(Array.from({ length: 10 }, () => executedBy(starter)))
+const executeMany = () => Promise.all(Array.from({ length: 10 }, executedBy))
 const ten = (mark: number) => Array.from({ length: 10 }, () => mark)
 
 describe('an automatic rollout', () => {
@@ -149,12 +139,13 @@ describe('a manual rollout', () => {
       const manual = start('manual', 2, false)
       const { command } = await manual.untilLogged(isNotCurrent)
       expect(await executeMany()).toEqual(ten(1))
-      expect(await executeMany(await manual.own)).toEqual(ten(1))
+      expect(manual.rollout.isCurrent()).toBe(false)
 
       const [, ...args] = String(command).split(' ')
       const { file } = await findTemporalCli()
       await promisify(execFile)(file, [...args, '--address', server.address, '--yes'])
       await manual.untilLogged(isCurrent)
+      expect(manual.rollout.isCurrent()).toBe(true)
       expect(await executeMany()).toEqual(ten(2))
       await older.untilLogged(isNotCurrent)
     },

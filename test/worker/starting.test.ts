@@ -6,7 +6,6 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { listenToStarts } from '../../db/connection/listen.js'
 import { connectTemporal } from '../../temporal/connect.js'
 import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
-import { once } from '../../temporal/start.js'
 import { serveTasks } from '../../worker/serve.js'
 import { BATCH, runStarter } from '../../worker/starting.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet } from '../db/rows.js'
@@ -40,11 +39,14 @@ afterEach(async () => {
 /** Says that all is well. */
 const presence = { untilThere: () => Promise.resolve() }
 
+/** Without a worker here that may begin it at once. */
+const rollout = { isCurrent: () => false }
+
 /** A worker's process, as far as it starts what is stored; `isDeaf`: it hears of nothing. */
 function startHere(client: Client, { log = createQuietLog('worker'), isDeaf = false } = {}): void {
   const stored = createBell()
   if (!isDeaf) listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
-  const tools = { db: worker, client, temporal: presence, stored, log, options: once }
+  const tools = { db: worker, client, temporal: presence, stored, log, rollout }
   running.push(runStarter(tools, stop.signal))
 }
 
@@ -190,13 +192,15 @@ describe('with a Temporal server', () => {
     expect(await findMarked([refused, next])).toEqual([next])
   })
 
-  test('by the connection of a worker that runs, its first task comes with the answer', async () => {
+  test('by the connection of a worker that runs, its first task comes with the answer, unless its version is not current', async () => {
     const log = createQuietLog('worker')
     const activities = { finalizeIntent: () => new Promise(() => undefined) }
     const options = { taskQueue: 'intents', activities, workflowBundle: workflowBundle() }
     const stored = createBell()
     listenToStarts(database.urlAs('steward_worker'), stop.signal, stored.ring)
-    const tools = { db: worker, temporal: presence, stored, log }
+    let isCurrent = true
+    const rollout = { isCurrent: () => isCurrent }
+    const tools = { db: worker, temporal: presence, rollout, stored, log }
     const service = {
       ...{ address: server.address, options, temporal: presence, log },
       beside: (connection: Client['connection'], over: AbortSignal) =>
@@ -204,13 +208,16 @@ describe('with a Temporal server', () => {
     }
     running.push(serveTasks(service, stop.signal))
     // One that has just begun may have told nobody yet that it has slots.
-    for (let isEager = false; !isEager;) {
+    while (!(await isEager()));
+    isCurrent = false
+    for (let n = 0; n < 5; n++) expect(await isEager()).toBe(false)
+
+    async function isEager(): Promise<boolean> {
       const [id = ''] = await insertIntents(1)
       await untilMarked([id])
       const { events } = await temporal.workflow.getHandle(id).fetchHistory()
-      const began = events?.[0]?.workflowExecutionStartedEventAttributes
-      isEager = began?.eagerExecutionAccepted === true
       await temporal.workflow.getHandle(id).terminate()
+      return events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted === true
     }
   })
 })
