@@ -59,7 +59,7 @@ const apiRooms = {
 /** What the entry files wire together and pass down: settings, the logger, the way to stop. */
 const wiring = '^(config|log|process|crashPoints)\\.ts$'
 /** What every folder may use. It imports nothing. */
-const runtime = '^(bell|cache|limiter|timeout)\\.ts$'
+const runtime = '^(bell|cache|durations|limiter|timeout)\\.ts$'
 const settings = '^(config|process)\\.ts$'
 const entries = '^(api|worker|lanes|signer)/main\\.ts$|^(scripts|dev)/'
 

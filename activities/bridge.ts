@@ -23,13 +23,10 @@ import {
   type StepResult,
   type Tools,
 } from './step.js'
+import { backoffMs, RETRY_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { BridgeStep } from '../domain/intent.js'
 
-/** Shortest and longest pause between two looks at a message that has expired. */
-const [SHORTEST_LOOK_MS, LONGEST_LOOK_MS] = [250, 15_000]
-/** Of a worker that stops: another one continues. */
-const RETRY_MS = 1_000
 /** Twice the usual time: an attestation that takes longer is late. */
 const PATIENCE = 2
 
@@ -84,7 +81,7 @@ export async function awaitAttestation(
   if (stopping.aborted) throw stillWaiting('The burn waits to be attested.', RETRY_MS)
   crashPoint('activity: before the wait is marked')
   if (!(await markAwaited(db, id, 'attestation'))) {
-    throw stillWaiting('The burn has just been attested.', SHORTEST_LOOK_MS)
+    throw stillWaiting('The burn has just been attested.', RETRY_MS)
   }
   crashPoint('activity: before it returns unsettled')
   const againMs = laterIn(tools, step, burning)
@@ -219,6 +216,6 @@ async function waitWhileExpired(
   if (decoded.expirationBlock === 0n) return
   const client = chains.byId(registry.get(to).chainId)
   if (!isExpired(decoded, await readContractBlock(client))) return
-  const pauseMs = Math.min(SHORTEST_LOOK_MS * Context.current().info.attempt ** 2, LONGEST_LOOK_MS)
+  const pauseMs = backoffMs(Context.current().info.attempt)
   throw stillWaiting('The message has expired and is attested anew.', pauseMs)
 }

@@ -15,6 +15,7 @@ import { SendFailure } from '../webhooks/failure.js'
 import { openSecret, type PrivateWebhookKey } from '../webhooks/secrets.js'
 import { signedHeaders } from '../webhooks/sign.js'
 import { stillWaiting, toRetryable } from './failures.js'
+import { RETRY_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Guard } from '../webhooks/address.js'
 
@@ -49,11 +50,10 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>
 
 /** Tries of one endpoint at the same time. A slow endpoint delays only its own deliveries. */
 const PER_ENDPOINT = { atOnce: 25, patienceMs: 0 }
-const BUSY_MS = 1_000
 
 const createTurns = () =>
   createLimiter(PER_ENDPOINT, () =>
-    stillWaiting('The endpoint is busy.', BUSY_MS * (1 + 4 * Math.random())),
+    stillWaiting('The endpoint is busy.', RETRY_MS * (1 + 4 * Math.random())),
   )
 
 /**

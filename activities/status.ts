@@ -7,14 +7,13 @@ import { expireOperation, readOperations, type Operation } from '../db/lanes/ope
 import { releaseUnsigned } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import {
-  completionOf,
   isTerminal,
-  type Effect,
   type ExecutionPlan,
   type IntentError,
   type IntentStatus,
   type Step,
 } from '../domain/intent.js'
+import { completionOf, type Effect } from '../domain/results.js'
 import { toFailureCode } from '../domain/failures.js'
 import { locateFunds } from '../domain/funds.js'
 import { failureCodes, isSigned } from '../domain/operation.js'

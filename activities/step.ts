@@ -20,6 +20,7 @@ import { findHold, reasonOf } from './holds.js'
 import { SLOT_MS, waitInSlot } from './slot.js'
 import { completeIntent } from './status.js'
 import { transactionUrl, type Registry } from '../chains/registry.js'
+import { HOUR_MS } from '../durations.js'
 import type { Chains } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { PriceLimits } from '../domain/limits.js'
@@ -73,8 +74,6 @@ export function failIfSimulated({ simulate, step }: StepInput<Step>): void {
  */
 export type StepResult = { txHash: string; units: string; url?: string; isCompleted?: true }
 
-/** An unsigned step whose deadline has passed though it may still be signed, such as a stopped one, is looked at again. */
-const LATE_AGAIN_MS = 3_600_000
 const [SHORTEST_RETRY_MS, LONGEST_RETRY_MS] = [200, 60_000]
 /** Pause between two attempts, of the age of the operation. */
 const RETRY_SHARE = 1 / 10
@@ -157,9 +156,10 @@ async function showDeferral(
   return { settled: false, waitsFor, againMs: retryDelay(row) }
 }
 
+/** A step that may still be signed though its deadline has passed, such as a stopped one, is looked at hourly. */
 function untilLate(deadlineMs: number): number {
   const ms = deadlineMs - Date.now()
-  return ms > 0 ? ms : LATE_AGAIN_MS
+  return ms > 0 ? ms : HOUR_MS
 }
 
 export type StepRun = {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pageAged, readAged, type Aged, type Bounds } from '../db/audit/ages.js'
 import { pagesOf } from './pages.js'
+import { DAY_MS, HOUR_MS } from '../durations.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
-
-const HOUR_MS = 3_600_000
 
 /**
  * What is signed is mined within minutes, whatever its fee was at first. An intent whose step nobody signs is given
@@ -13,8 +12,8 @@ const HOUR_MS = 3_600_000
 const USUAL: Bounds = {
   signedMs: HOUR_MS,
   refillMs: HOUR_MS,
-  intentMs: 24 * HOUR_MS,
-  reservationMs: 24 * HOUR_MS,
+  intentMs: DAY_MS,
+  reservationMs: DAY_MS,
 }
 
 const allOf = (ms: number): Bounds => ({

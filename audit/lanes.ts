@@ -17,10 +17,7 @@ import { isOutcomeOf, outcomeFilter, readOutcome } from '../protocols/outcomes.j
 import { pagesOf } from './pages.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Difference } from './difference.js'
-import type { AuditTools } from './tools.js'
-
-/** Booking looks at a chain several times a second: after so long nobody does. */
-const SILENT_MS = 60_000
+import { SETTLED_AFTER_MS, type AuditTools } from './tools.js'
 
 /** A chain's booking, the nonces of its lanes, and every transaction that they sent. */
 export async function* auditLanes(
@@ -31,7 +28,7 @@ export async function* auditLanes(
   const { chainId, name } = client.chain
   progress(`${name}: lanes`)
   const head = await readBlock(client, 'latest')
-  const booked = await readAuditedChain(db, chainId, SILENT_MS)
+  const booked = await readAuditedChain(db, chainId, SETTLED_AFTER_MS)
   if (!head || !booked) return
   yield* judgeBooking(tools, client, { head, booked })
   let isAhead = false
@@ -60,7 +57,7 @@ async function* judgeBooking(
   }
   if (await isCanonical(client, booked)) return
   await sleep(againMs)
-  const later = await readAuditedChain(db, chainId, SILENT_MS)
+  const later = await readAuditedChain(db, chainId, SETTLED_AFTER_MS)
   if (!later || (await isCanonical(client, later))) return
   const mend = 'The lanes take back what is not canonical as soon as they run.'
   yield { check: 'booking', about, row, chain: 'it has another block there, or none', mend }

@@ -8,7 +8,7 @@ import {
   type AuditedIntent,
 } from '../db/audit/rows.js'
 import { pagesOf } from './pages.js'
-import type { Effect } from '../domain/intent.js'
+import type { Effect } from '../domain/results.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
 

@@ -11,6 +11,9 @@ export type Workflows = {
   listRunning(): AsyncIterable<string>
 }
 
+/** What is younger may be under way: a start, or a block that is not booked yet. Both take about a second. */
+export const SETTLED_AFTER_MS = 60_000
+
 /** What an audit looks at. */
 export type AuditTools = {
   /** The owner's connection. */

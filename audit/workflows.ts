@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pageOpen, readKnown } from '../db/audit/rows.js'
 import { PAGE, pagesOf } from './pages.js'
 import type { Difference } from './difference.js'
-import type { AuditTools, Workflows } from './tools.js'
-
-/** What was created within this time may be about to be started, or was just. */
-const YOUNG_MS = 60_000
+import { SETTLED_AFTER_MS, type AuditTools, type Workflows } from './tools.js'
 
 /** No open intent or funding without its workflow, and the reverse. */
 export async function* auditWorkflows(tools: AuditTools): AsyncGenerator<Difference> {
@@ -17,7 +14,7 @@ export async function* auditWorkflows(tools: AuditTools): AsyncGenerator<Differe
 }
 
 async function* findGone({ db, againMs }: AuditTools, { findRunning }: Workflows) {
-  const read = (page: { after: string; limit: number }) => pageOpen(db, YOUNG_MS, page)
+  const read = (page: { after: string; limit: number }) => pageOpen(db, SETTLED_AFTER_MS, page)
   for await (const page of pagesOf(read, ({ id }) => id)) {
     const running = await findRunning(page.map(({ id }) => id))
     const gone = page.filter(({ id }) => !running.has(id))

@@ -1,12 +1,5 @@
-import {
-  completionOf,
-  feederOf,
-  spendingChain,
-  type Effect,
-  type ExecutionPlan,
-  type Funds,
-  type Step,
-} from './intent.js'
+import { feederOf, spendingChain, type ExecutionPlan, type Funds, type Step } from './intent.js'
+import { completionOf, type Effect } from './results.js'
 import { assetText } from './money.js'
 
 /**

@@ -1,13 +1,12 @@
 import { invalidRequest } from './errors.js'
 import {
-  completionOf,
   feederOf,
-  type Effect,
   type ExecutionPlan,
   type IntentRequest,
   type Step,
   type WithdrawRequest,
 } from './intent.js'
+import { completionOf, type Effect } from './results.js'
 import { assetUnits } from './money.js'
 
 /** A failed intent: what it was asked for, and how far it came. */

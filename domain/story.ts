@@ -1,4 +1,5 @@
-import { completionOf, type Effect, type ExecutionPlan, type Step } from './intent.js'
+import type { ExecutionPlan, Step } from './intent.js'
+import { completionOf, type Effect } from './results.js'
 import { waitingCodeOf, waitingMessage } from './waiting.js'
 import type { IntentError, IntentStatus } from './intent.js'
 import type { FundingStatus } from './funding.js'

@@ -3,29 +3,25 @@ import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/conne
 import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '../db/lanes/burns.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { ServiceError } from '../domain/errors.js'
-import {
-  isExpired,
-  type AttestedMessage,
-  type Attestations,
-  type BridgeMessage,
-} from '../protocols/bridges/bridge.js'
+import { backoffMs, LOOK_MS, MINUTE_MS, REQUEST_TIMEOUT_MS } from '../durations.js'
+import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
 import { watchContractBlocks } from './contractBlocks.js'
 import { storeFees } from './fees.js'
-import { firstQuestionAt, isLate, pollPause, renewalPause } from './pace.js'
-import { remember } from './remember.js'
-import { repeat } from './repeat.js'
+import { pause, repeat } from './repeat.js'
 import type { Chains } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
-/** Announcements may be lost: so often the rows are looked at, which shows that the leader lives, too. */
-const LOOK_MS = 1_000
-/** A service that hangs holds up so many questions at most, each until its own time is over. */
+/** While burns are open their turns are looked at this often. Eight questions each time are more than may be asked. */
+const TURN_MS = 250
+/** A service that hangs holds up so many questions at most, each for as long as a request may take. */
 const MOST_QUESTIONS = 8
-/** Fees change rarely. A service that is silent is asked for them sooner. */
-const FEES_MS = 60_000
-const SILENT_FEES_MS = 5_000
+/** Circle advises pauses of 5 s or longer; where bridges are quicker than that, their own time counts. */
+const SHORTEST_PAUSE_MS = 5_000
+const LONGEST_PAUSE_MS = 15 * MINUTE_MS
+/** Pause between two questions about a burn, of its age: an attestation is found late by a twentieth at most. */
+const PAUSE_SHARE = 1 / 20
 
 /** `url`: the database without a pooler in between. */
 export type Attesting = {
@@ -36,195 +32,151 @@ export type Attesting = {
   log: PartLog
 }
 
-/** When a transaction is asked about next, Unix time in ms, and how often something of it was expired so far. */
+/** When a transaction is looked at next, Unix time in ms, and how often something of it was expired so far. */
 type Turn = { nextAt: number; renewals: number }
 
 type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
   /** The leader's session. */
   db: Db
   contractBlock: (chainId: number) => bigint | undefined
-  /** What bytes say. Burns are looked at many times a second, and to decode one takes longer than all the rest. */
-  readMessage: (message: string) => BridgeMessage
-  destinationOf: (sent: string) => Chain | undefined
   /** By transaction. */
   turns: Map<string, Turn>
   underWay: Map<string, Promise<void>>
-  fees: { nextAt: number; reading: Promise<void> | undefined }
-  /** Whether the service was silent the last time, and whether it wanted to be left alone. */
-  seen: { silent: boolean; leftAlone: boolean }
+  /** What was logged last about the service while it does not answer. */
+  complaint: 'silent' | 'left alone' | undefined
 }
 
 /**
  * Asks for the attestation of every burn until it is stored, and for a new one when it expires before it is
  * minted, until the signal aborts; and for the fees of the bridge. What was burned is never given up. One
- * process leads at a time, so that all that is asked of the service keeps to one pace.
+ * process leads at a time, so that all questions to the service keep to one pace.
  */
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
-  const { url, listener, ...tools } = attesting
+  const { url, listener, attestations, chains, log } = attesting
   const db = connectAsLeader(url, 'attester')
-  const { chains, attestations } = tools
-  const { bridge } = attestations
-  const seen = { silent: false, leftAlone: false }
-  const fees = { nextAt: 0, reading: undefined }
-  const desk: Desk = {
-    ...{ ...tools, db, fees, seen, turns: new Map(), underWay: new Map() },
-    contractBlock: watchContractBlocks(chains),
-    readMessage: remember(bridge.readMessage),
-    destinationOf: remember((sent) =>
-      chains.list.map(({ chain }) => chain).find((chain) => bridge.leadsTo(chain, sent)),
-    ),
-  }
+  const contractBlock = watchContractBlocks(chains)
+  const known = { turns: new Map(), underWay: new Map(), complaint: undefined }
+  const desk: Desk = { attestations, chains, log, db, contractBlock, ...known }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
-    const heard = confirmed(LOOK_MS)
+    // Before it looks, so that nothing is missed that is announced meanwhile.
+    const news = confirmed(desk.turns.size > 0 ? TURN_MS : LOOK_MS)
     await askDue(desk)
-    await untilNext(desk, heard)
+    await news
+  }
+  const readFees = async () => {
+    await pause(await keepFees(desk), stopping)
+  }
+  const complain = (error: unknown) => {
+    note(desk, error)
   }
   try {
-    await repeat(askNext, (error) => tell(desk, error), stopping)
-    await Promise.all([...desk.underWay.values(), desk.fees.reading])
+    await Promise.all([repeat(askNext, complain, stopping), repeat(readFees, complain, stopping)])
+    await Promise.all(desk.underWay.values())
   } finally {
     await db.destroy()
   }
 }
 
-/** Waits until a question may begin, one that is under way ends, or there is something new. */
-async function untilNext(desk: Desk, heard: Promise<unknown>): Promise<void> {
-  const { turns, underWay, attestations } = desk
-  const waiting = [...turns].filter(([key]) => !underWay.has(key))
-  const isFull = underWay.size >= MOST_QUESTIONS
-  const next = isFull ? Infinity : Math.min(...waiting.map(([, { nextAt }]) => nextAt))
-  const ms = Math.max(next - Date.now(), attestations.restMs())
-  let wake: NodeJS.Timeout | undefined
-  const due = new Promise<void>((resolve) => {
-    if (ms < LOOK_MS) wake = setTimeout(resolve, ms)
-  })
-  await Promise.race([heard, due, ...underWay.values()])
-  clearTimeout(wake)
-}
-
 /** Begins to ask about every transaction whose turn it is, as far as there is room and the service may be asked. */
 async function askDue(desk: Desk): Promise<void> {
-  const { turns, underWay, attestations } = desk
-  const transactions = await findTransactions(desk)
-  const keys = new Set(transactions.map(({ key }) => key))
-  for (const key of turns.keys()) if (!keys.has(key)) turns.delete(key)
-  const due = transactions
-    .map((one) => ({ one, ...turnOf(desk, one), isLate: one.burns.every(isLate) }))
-    .filter(({ one, nextAt }) => !underWay.has(one.key) && nextAt <= Date.now())
-    // What is late has little hope: it never holds up what is in time.
-    .sort((a, b) => Number(a.isLate) - Number(b.isLate) || a.nextAt - b.nextAt)
-  for (const { one } of due) {
-    // One that begins waits for its turn; where that is far off the service wants to be left alone.
-    if (underWay.size >= MOST_QUESTIONS || attestations.restMs() >= LOOK_MS) break
-    const asking = ask(desk, one).finally(() => underWay.delete(one.key))
-    underWay.set(one.key, asking)
+  const { db, turns, underWay, attestations } = desk
+  const transactions = groupByTransaction(await findOpenBurns(db))
+  for (const key of turns.keys()) if (!transactions.has(key)) turns.delete(key)
+  const due = [...transactions]
+    .map(([key, burns]) => ({ key, burns, turn: turnOf(desk, key, burns) }))
+    .filter(({ key, turn }) => turn.nextAt <= Date.now() && !underWay.has(key))
+    .sort((a, b) => a.turn.nextAt - b.turn.nextAt)
+  for (const { key, burns, turn } of due) {
+    // A question waits for its turn; where that is far off the service wants to be left alone.
+    if (underWay.size >= MOST_QUESTIONS || attestations.restMs() >= TURN_MS) return
+    const [first, ...others] = burns.flatMap((burn) => needOf(desk, burn))
+    if (first?.hasExpired || others.some(({ hasExpired }) => hasExpired)) turn.renewals += 1
+    turn.nextAt = Date.now() + Math.min(...burns.map((burn) => pauseOf(desk, burn, turn.renewals)))
+    if (!first) continue
+    const asking = ask(desk, key, [first, ...others]).finally(() => underWay.delete(key))
+    underWay.set(key, asking)
   }
-  readFeesWhenDue(desk)
 }
 
-function turnOf({ turns }: Desk, { key, burns }: BurnTransaction): Turn {
-  const known = turns.get(key)
+/** Burns of one transaction share a question. */
+function groupByTransaction(burns: OpenBurn[]): Map<string, OpenBurn[]> {
+  const found = new Map<string, OpenBurn[]>()
+  for (const burn of burns) {
+    const key = `${burn.sourceDomain}/${burn.txHash}`
+    found.set(key, [...(found.get(key) ?? []), burn])
+  }
+  return found
+}
+
+function turnOf(desk: Desk, key: string, burns: OpenBurn[]): Turn {
+  const known = desk.turns.get(key)
   if (known) return known
-  const turn = { nextAt: Math.min(...burns.map(firstQuestionAt)), renewals: 0 }
-  turns.set(key, turn)
+  // It was never attested sooner.
+  const firsts = burns.map((burn) => (routeOf(desk, burn)?.usualMs ?? 0) - ageMs(burn))
+  const turn = { nextAt: Date.now() + Math.min(...firsts), renewals: 0 }
+  desk.turns.set(key, turn)
   return turn
 }
 
-/** Called after a query of the leader's session only: who does not lead asks nothing. */
-function readFeesWhenDue(desk: Desk): void {
-  const { db, attestations, chains, fees } = desk
-  if (fees.reading || fees.nextAt > Date.now()) return
-  const reading = async () => {
-    const failures = await storeFees(db, attestations, chains)
-    for (const error of failures) tell(desk, error)
-    const isRead = failures.length === 0
-    fees.nextAt = Date.now() + (isRead ? FEES_MS : Math.max(SILENT_FEES_MS, attestations.restMs()))
-    fees.reading = undefined
-  }
-  fees.reading = reading()
+const ageMs = ({ burnedAt }: OpenBurn) => (burnedAt ? Date.now() - burnedAt.getTime() : 0)
+
+/** Where a burn leads, and how soon it can be attested; undefined between chains of another deployment. */
+function routeOf(
+  { chains, attestations: { bridge } }: Desk,
+  { chainId, sent }: OpenBurn,
+): { destination: Chain; usualMs: number } | undefined {
+  const list = chains.list.map(({ chain }) => chain)
+  const source = list.find((chain) => chain.chainId === Number(chainId))
+  const destination = list.find((chain) => bridge.leadsTo(chain, sent))
+  if (!source || !destination) return undefined
+  const [usualSeconds] = bridge.usualSeconds(source, bridge.readMessage(sent).speed)
+  return { destination, usualMs: 1_000 * usualSeconds }
 }
 
 /** A burn without a message, or with one that has expired. */
-type NeedyBurn = OpenBurn & { usualSeconds: [lower: number, upper: number]; hasExpired: boolean }
-/** Burns of one transaction, of which the service tells in one answer. */
-type BurnTransaction = { key: string; sourceDomain: number; txHash: string; burns: NeedyBurn[] }
+type NeedyBurn = OpenBurn & { hasExpired: boolean }
 
-async function findTransactions(desk: Desk): Promise<BurnTransaction[]> {
-  const burns = await findOpenBurns(desk.db)
-  const found = new Map<string, BurnTransaction>()
-  for (const burn of burns.flatMap((one) => findNeed(desk, one))) {
-    const { sourceDomain, txHash } = burn
-    const key = `${sourceDomain}/${txHash}`
-    const one = found.get(key) ?? { key, sourceDomain, txHash, burns: [] }
-    one.burns.push(burn)
-    found.set(key, one)
+function needOf(desk: Desk, burn: OpenBurn): NeedyBurn[] {
+  const route = routeOf(desk, burn)
+  if (!route) return []
+  if (burn.message === null) return [{ ...burn, hasExpired: false }]
+  const attested = desk.attestations.bridge.readMessage(burn.message)
+  // A chain is asked only when there is something to judge. What cannot be judged yet counts as valid.
+  if (attested.expirationBlock === 0n) return []
+  const block = desk.contractBlock(route.destination.chainId) ?? 0n
+  return isExpired(attested, block) ? [{ ...burn, hasExpired: true }] : []
+}
+
+/** Milliseconds until a burn is looked at again: the more the older it is, or the more often it has expired. */
+function pauseOf(desk: Desk, burn: OpenBurn, renewals: number): number {
+  const shortest = Math.min(routeOf(desk, burn)?.usualMs ?? Infinity, SHORTEST_PAUSE_MS)
+  if (burn.message !== null) return renewals > 0 ? backoffMs(renewals) : shortest
+  return Math.min(Math.max(ageMs(burn) * PAUSE_SHARE, shortest), LONGEST_PAUSE_MS)
+}
+
+/** Asks about the burns of one transaction. Never throws: one that fails holds up no other. */
+async function ask(desk: Desk, key: string, burns: [NeedyBurn, ...NeedyBurn[]]): Promise<void> {
+  const complain = (error: unknown) => {
+    note(desk, error)
   }
-  return [...found.values()]
-}
-
-/** None when the burn has what it needs, or when it belongs to chains of another deployment. */
-function findNeed(desk: Desk, burn: OpenBurn): NeedyBurn[] {
-  const { chains, attestations, readMessage, destinationOf } = desk
-  const { sent, message } = burn
-  const source = chains.list.find(({ chain }) => chain.chainId === Number(burn.chainId))?.chain
-  const destination = destinationOf(sent)
-  if (!source || !destination) return []
-  const hasExpired = message !== null && hasExpiredOn(desk, destination.chainId, message)
-  if (message !== null && !hasExpired) return []
-  const { speed } = readMessage(sent)
-  return [{ ...burn, hasExpired, usualSeconds: attestations.bridge.usualSeconds(source, speed) }]
-}
-
-/** A chain is asked only when there is something to judge. What cannot be judged yet is taken for good. */
-function hasExpiredOn(
-  { readMessage, contractBlock }: Desk,
-  chainId: number,
-  message: string,
-): boolean {
-  const attested = readMessage(message)
-  return attested.expirationBlock !== 0n && isExpired(attested, contractBlock(chainId) ?? 0n)
-}
-
-/** Asks about one transaction, and says when next. Never throws: one that fails holds up no other. */
-async function ask(desk: Desk, transaction: BurnTransaction): Promise<void> {
-  const { turns } = desk
-  const { key, burns } = transaction
-  const messages = await readMessages(desk, transaction)
-  // One after the other: a message that one burn has claimed is not another's.
-  for (const burn of burns) {
-    await serve(desk, burn, messages).catch((error: unknown) => {
-      tell(desk, error)
-    })
-  }
-  const before = turns.get(key)?.renewals ?? 0
-  const renewals = burns.some(({ hasExpired }) => hasExpired) ? before + 1 : before
-  const pauses = burns.map((burn) =>
-    burn.hasExpired ? renewalPause(burn, renewals) : pollPause(burn),
-  )
-  turns.set(key, { nextAt: Date.now() + Math.min(...pauses), renewals })
-}
-
-async function readMessages(
-  desk: Desk,
-  { sourceDomain, txHash }: BurnTransaction,
-): Promise<AttestedMessage[]> {
-  const { attestations, seen, log } = desk
+  const { sourceDomain, txHash } = burns[0]
   try {
-    const messages = await attestations.readMessages(sourceDomain, txHash)
-    if (seen.silent || seen.leftAlone) log.info({}, 'the attestation service answers again')
-    seen.silent = false
-    seen.leftAlone = false
-    return messages
+    const messages = await desk.attestations.readMessages(sourceDomain, txHash)
+    if (desk.complaint) desk.log.info({}, 'the attestation service answers again')
+    desk.complaint = undefined
+    // One after the other: a message that one burn has claimed is not another's.
+    for (const burn of burns) await serve(desk, { key, burn, messages }).catch(complain)
   } catch (error) {
-    tell(desk, error)
-    return []
+    complain(error)
   }
 }
+
+type Serving = { key: string; burn: NeedyBurn; messages: AttestedMessage[] }
 
 /** Stores the message of a burn, or asks for a new one. */
-async function serve(desk: Desk, burn: NeedyBurn, messages: AttestedMessage[]): Promise<void> {
-  const { db, attestations, log } = desk
+async function serve(desk: Desk, { key, burn, messages }: Serving): Promise<void> {
+  const { db, attestations, log, turns } = desk
   const { operationId } = burn
   const own = await findOwn(desk, burn, messages)
   if (!own) return
@@ -232,6 +184,8 @@ async function serve(desk: Desk, burn: NeedyBurn, messages: AttestedMessage[]): 
   if (own.message !== burn.message) {
     crashPoint('attester: before the message is stored')
     await setAttested(db, operationId, own)
+    // From now on it is looked at for whether it expires.
+    turns.delete(key)
     log.info(facts, 'attested')
   } else if (burn.hasExpired) {
     if (await attestations.reattest(own.eventNonce)) log.info(facts, 'expired, to be attested anew')
@@ -260,19 +214,27 @@ async function findOwn(
   )
 }
 
-/** A service that is silent is asked again, and its silence is told once; so is that it was asked too much. */
-function tell({ log, seen }: Desk, error: unknown): void {
+/** Logs that the service does not answer, once until it answers again. Who does not lead has nothing to log. */
+function note(desk: Desk, error: unknown): void {
+  const { log } = desk
   if (isLedElsewhere(error)) return
   if (!(error instanceof ServiceError && error.code === 'NETWORK_ERROR')) {
     log.warn({ err: error }, 'asking for attestations failed')
     return
   }
   const { retryAfter } = error.details
-  if (retryAfter === undefined) {
-    if (!seen.silent) log.warn({ err: error }, 'the attestation service does not answer')
-    seen.silent = true
-  } else {
-    if (!seen.leftAlone) log.warn({ retryAfter }, 'the attestation service wants to be left alone')
-    seen.leftAlone = true
-  }
+  const complaint = retryAfter === undefined ? 'silent' : 'left alone'
+  if (complaint === desk.complaint) return
+  desk.complaint = complaint
+  if (complaint === 'silent') log.warn({ err: error }, 'the attestation service does not answer')
+  else log.warn({ retryAfter }, 'the attestation service wants to be left alone')
+}
+
+/** @returns Milliseconds until the fees are read again: sooner where some could not be read. */
+async function keepFees(desk: Desk): Promise<number> {
+  // Fails in a process that does not lead: it asks the service nothing.
+  await desk.db.raw('select 1')
+  const failures = await storeFees(desk.db, desk.attestations, desk.chains)
+  for (const error of failures) note(desk, error)
+  return failures.length === 0 ? MINUTE_MS : REQUEST_TIMEOUT_MS
 }

@@ -1,8 +1,6 @@
 import { readContractBlock } from '../chains/read.js'
+import { LOOK_MS } from '../durations.js'
 import type { Chains } from '../chains/connect.js'
-
-/** A number this old is good enough for what expires after many blocks. */
-const FRESH_MS = 1_000
 
 /**
  * Tells what the contracts of a chain see as the block's number, as far as it is known: nobody waits for the
@@ -14,7 +12,7 @@ export function watchContractBlocks(chains: Chains): (chainId: number) => bigint
   const askedAt = new Map<number, number>()
   return (chainId) => {
     const now = Date.now()
-    if (now - (askedAt.get(chainId) ?? 0) >= FRESH_MS) {
+    if (now - (askedAt.get(chainId) ?? 0) >= LOOK_MS) {
       askedAt.set(chainId, now)
       readContractBlock(chains.byId(chainId)).then(
         (block) => known.set(chainId, block),

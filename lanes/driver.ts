@@ -5,8 +5,9 @@ import { bookSpentKeys } from './missed.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { bookChain } from './book.js'
 import { createDriverTools } from './driverTools.js'
-import { pause, repeat, RETRY_MS } from './repeat.js'
+import { pause, repeat } from './repeat.js'
 import { disabledBecause, type ChainClient } from '../chains/connect.js'
+import { LOOK_MS, RETRY_MS } from '../durations.js'
 import type { PartLog } from '../log.js'
 import type { Listener } from '../db/connection/listen.js'
 
@@ -41,7 +42,7 @@ export async function driveChain(
   const isForeign = () => disabledBecause(client, 'node') !== undefined
   const broadcastNext = async () => {
     if (isForeign()) return pause(RETRY_MS, stopping)
-    const wake = signed(RETRY_MS, chain.chainId)
+    const wake = signed(LOOK_MS, chain.chainId)
     await broadcastOpen(tools)
     if (tools.sentAt.size > 0) sent.ring()
     await bookSpentKeys(tools)

@@ -1,5 +1,6 @@
 import { readBlock } from '../chains/read.js'
-import { readHeaders, rollBack, type BlockId } from '../db/lanes/booking.js'
+import { readHeaders, type BlockId } from '../db/lanes/booking.js'
+import { rollBack } from '../db/lanes/rollBack.js'
 import { LINKED_BLOCKS, type DriverTools } from './driverTools.js'
 import type { ChainClient } from '../chains/connect.js'
 

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** How long a loop waits after a failure, and how often a process that does not lead tries to. */
-export const RETRY_MS = 1_000
+import { RETRY_MS } from '../durations.js'
 
 /** Runs rounds until the signal aborts. One that fails is followed by a pause. */
 export async function repeat(

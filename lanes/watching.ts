@@ -3,12 +3,10 @@ import { findOperation, type Operation } from '../db/lanes/operations.js'
 import { findChanged } from '../db/lanes/changed.js'
 import { findStop } from '../db/lanes/stops.js'
 import { isUnsent, outcomeOf } from './outcome.js'
+import { LOOK_MS } from '../durations.js'
 import type { AwaitedWhat } from '../db/lanes/awaited.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Listener } from '../db/connection/listen.js'
-
-/** A notification that is lost with its connection costs no more. */
-const LOOK_MS = 1_000
 
 /** From one of these to the next no step ends. */
 const underWay = new Set<string | undefined>(['queued', 'signed', 'mined'])

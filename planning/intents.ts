@@ -2,10 +2,10 @@ import {
   insertIntent,
   lockIntent,
   readSeenBlocks,
-  requestOf,
   type Intent,
   type Owner,
 } from '../db/intents/intents.js'
+import { requestOf } from '../db/intents/storedRequest.js'
 import { setPlan } from '../db/intents/status.js'
 import { insertReservation, lockWallet, type Claim } from '../db/lanes/reservations.js'
 import { transactScoped } from '../db/connection/scope.js'

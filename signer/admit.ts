@@ -3,14 +3,10 @@ import { refuseOperation, returnOperation } from '../db/lanes/signing.js'
 import { failureCodes } from '../domain/operation.js'
 import { shortage, type Claim } from './claim.js'
 import { takenBy, type Round, type SignerTools } from './round.js'
+import { RETRY_MS } from '../durations.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
-
-/** A swap or a burn that was passed by another signer goes on as soon as the other one is mined. */
-const NEXT_TURN_MS = 500
-/** Room comes back with a block; its activity asks the more rarely the longer it lasts. */
-const FULL_MS = 2_000
 
 type AdmittingTools = Pick<SignerTools, 'db' | 'keyring'>
 
@@ -86,14 +82,14 @@ async function giveBack(
   const taken = takenBy({ keyring }, one.operation)
   const claim = claimOf(one)
   if (!claim?.market || (kind !== 'deposit' && kind !== 'withdraw')) {
-    await returnOperation(trx, taken, NEXT_TURN_MS)
+    await returnOperation(trx, taken, RETRY_MS)
     return
   }
   await refuseOperation(trx, taken, {
     state: 'deferred',
     code: failureCodes[kind],
     message: shortage(client, kind, claim),
-    retryAfterMs: FULL_MS,
+    retryAfterMs: RETRY_MS,
     waitsFor: 'MARKET_ROOM',
   })
 }

@@ -9,6 +9,7 @@ import { isKeySpent } from '../protocols/spentKeys.js'
 import { readSpentSince } from './spentSince.js'
 import { assertGenuine, assertOwn } from './genuine.js'
 import { signCancellation } from './signing.js'
+import { HOUR_MS } from '../durations.js'
 import type { Payload, Signed } from './payload.js'
 import { findFailure } from './simulate.js'
 import { readMeans, takenBy, type Round, type SignerTools } from './round.js'
@@ -16,8 +17,6 @@ import { storeAgain } from './store.js'
 import { callOf } from './transaction.js'
 import type { Operation } from '../db/lanes/operations.js'
 
-/** A row that was tampered with does not mend itself. */
-const FORGED_MS = 3_600_000
 /** A payment that was reverted or refused so often is taken back: the treasury cannot pay it. */
 const PAYMENT_TRIES = 3
 
@@ -96,7 +95,8 @@ async function findGenuine(
     if (!(error instanceof ServiceError && error.code === 'INTERNAL')) throw error
     const facts = { err: error, chain: chain.name, operation: operation.id }
     log.error(facts, 'what is stored as signed is not ours, never carried')
-    await returnOperation(db, takenBy(tools, operation), FORGED_MS)
+    // A row that was tampered with does not mend itself.
+    await returnOperation(db, takenBy(tools, operation), HOUR_MS)
     return undefined
   }
 }

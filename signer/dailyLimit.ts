@@ -13,12 +13,12 @@ import { refuseOperation, type Refusal } from '../db/lanes/signing.js'
 import { assetText } from '../domain/money.js'
 import { DAILY_LIMIT } from '../domain/operation.js'
 import { keptRefusal, takenBy, type SignerTools } from './round.js'
+import { RETRY_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Prepared } from './prepare.js'
 
 /** It is looked at again this often, for an operator may have raised the limit meanwhile. */
 const LONGEST_WAIT_MS = 600_000
-const SHORTEST_WAIT_MS = 1_000
 
 type LimitTools = Pick<SignerTools, 'keyring' | 'limits' | 'log'>
 
@@ -134,7 +134,7 @@ function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal
     const { code, message } = refusal(`${assetText(units)} USD are more than ${of}.`)
     return { state: 'deferred', code, message, retryAfterMs: LONGEST_WAIT_MS }
   }
-  const waitMs = Math.max(roomAt.getTime() - Date.now(), SHORTEST_WAIT_MS)
+  const waitMs = Math.max(roomAt.getTime() - Date.now(), RETRY_MS)
   return {
     state: 'deferred',
     code: DAILY_LIMIT,

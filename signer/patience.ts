@@ -1,7 +1,10 @@
 import { atMost } from '../timeout.js'
 
-/** Longer a bundle waits for none of its operations. */
-const PATIENCE_MS = 2_000
+/**
+ * For so long a bundle waits for its state of the chain, for the slowest of its operations, and an operation for a
+ * second opinion. Within a lease (10 s): the state, 5 s to prepare, and an opinion.
+ */
+export const PATIENCE_MS = 2_000
 
 /** `late`: what was not ready in time, once all of it is; absent where nothing is late. */
 export type Prompt<R> = { ready: R[]; late?: Promise<R[]> }

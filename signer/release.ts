@@ -9,17 +9,13 @@ import { prepare, type Ordered, type Prepared } from './prepare.js'
 import { keptRefusal, takenBy, type Round, type SignerTools } from './round.js'
 import { isRefusedElsewhere } from './secondOpinion.js'
 import { readSpentSince } from './spentSince.js'
+import { HOUR_MS, MINUTE_MS, RETRY_MS } from '../durations.js'
 import type { Operation } from '../db/lanes/operations.js'
 
 /** What is not ready by then is released, within its lease. */
 const PREPARE_MS = 5_000
-/** Wait after a failure of the node. */
-const RETRY_MS = 2_000
-/** Wait after a refusal that no later block will change. An operator has to look. */
-const REFUSED_MS = 60_000
 /** An operation whose leases keep ending without a verdict breaks its signer. */
 const LOST_LEASES = 5
-const QUARANTINE_MS = 3_600_000
 
 /** Prepares an operation. Never throws: what may not be signed is released with the reason, and undefined comes back. */
 export async function prepareOrRelease(
@@ -59,8 +55,8 @@ export async function release(
     return
   }
   const known = error instanceof ServiceError ? error : undefined
-  // A refusal by the policy or by a lane's state does not pass by itself.
-  const retryAfterMs = known?.code === 'INTERNAL' ? REFUSED_MS : RETRY_MS
+  // A refusal by the policy or by a lane's state does not pass by itself: an operator has to look.
+  const retryAfterMs = known?.code === 'INTERNAL' ? MINUTE_MS : RETRY_MS
   const message = known?.message ?? 'Unexpected failure in the signer.'
   const code = known?.code ?? 'INTERNAL'
   const waitsFor = reasonOf(code, known?.details.waitsFor)
@@ -83,7 +79,7 @@ export async function releaseAll(
 /** After the hour it gets another chance, still alone. */
 async function quarantine(tools: SignerTools, operation: Operation): Promise<undefined> {
   const message = 'It was taken five times without a verdict.'
-  const refusal = deferral('INTERNAL', message, QUARANTINE_MS)
+  const refusal = deferral('INTERNAL', message, HOUR_MS)
   await refuse(tools, operation, { ...refusal, lostLeases: LEASES_IN_COMPANY })
   tools.log.error({ operation: operation.id }, 'operation in quarantine')
 }

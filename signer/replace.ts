@@ -18,11 +18,10 @@ import { lockNextNonce, readSenders, type Lane } from '../db/lanes/signing.js'
 import { divideUp, largest, smallest } from '../domain/money.js'
 import { readGasTerms, type GasTerms, type Means, type SignerTools } from './round.js'
 import { laneContext } from './store.js'
+import { LOOK_MS } from '../durations.js'
 import type { Chain } from '../chains/registry.js'
 import type { WaitingCode } from '../domain/waiting.js'
 
-/** What is stuck has been so for seconds: to look once a second costs it little. */
-const LOOK_MS = 1_000
 const TRANSFER_GAS = 21_000n
 
 /**

@@ -1,10 +1,9 @@
 import { atMost } from '../timeout.js'
+import { PATIENCE_MS } from './patience.js'
 import { prepare, type Ordered } from './prepare.js'
 import { readRound, type Round, type SignerTools } from './round.js'
 import type { ChainClient } from '../chains/connect.js'
 
-/** With what comes before it stays within a lease. */
-const OPINION_MS = 2_000
 /** One endpoint may be on a fork, or lie: it does not end an operation by itself. */
 const REFUSALS = 2
 
@@ -28,7 +27,7 @@ export async function isRefusedElsewhere(
   const opinions = client.endpoints.map((endpoint) =>
     atMost(
       refuses(endpoint).catch(() => false),
-      OPINION_MS,
+      PATIENCE_MS,
     ),
   )
   return (await Promise.all(opinions)).filter(Boolean).length >= REFUSALS

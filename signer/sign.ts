@@ -6,11 +6,12 @@ import { readOrders } from '../db/lanes/orders.js'
 import { readLanes, returnOperation, type Lane } from '../db/lanes/signing.js'
 import { BUNDLE_SIZE, takeOperations } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
+import { LOOK_MS } from '../durations.js'
 import type { Held } from '../domain/waiting.js'
 import { groupByTransaction } from './bundles.js'
 import { carryAgain } from './carry.js'
 import { atMost } from '../timeout.js'
-import { prepareTogether } from './patience.js'
+import { PATIENCE_MS, prepareTogether } from './patience.js'
 import { prepareOrRelease, release, releaseAll } from './release.js'
 import { keepReplacing } from './replace.js'
 import { readMeans, readRound, takenBy, type Means, type Round, type SignerTools } from './round.js'
@@ -19,8 +20,6 @@ import type { Prepared } from './prepare.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { NextWork } from '../db/lanes/queue.js'
 
-/** Without an announcement a lane looks this often. */
-const POLL_MS = 1_000
 /** What is ordered at the same moment travels together. */
 const DEBOUNCE_MS = 50
 /**
@@ -30,8 +29,6 @@ const DEBOUNCE_MS = 50
 const REST = { times: 2, atMostMs: 1_000 }
 /** A lane whose lowest nonce is open for so many times what a step may take lets others serve its wallets. */
 const LATE_STEPS = 2
-/** With what follows it stays within a lease. */
-const ROUND_MS = 2_000
 
 /**
  * The signer's loops, one per lane, so that neither a chain nor a lane that is slow delays another one. They broadcast
@@ -67,7 +64,7 @@ async function serveLane(
   let late = Promise.resolve()
   while (!stopping.aborted) {
     // Before it looks, so that nothing is missed that is announced meanwhile.
-    const work = nextWork(POLL_MS, client.chain.chainId)
+    const work = nextWork(LOOK_MS, client.chain.chainId)
     const begunAt = performance.now()
     const bundle = await signNext(tools, { client, lane }).catch((error: unknown) => {
       tools.log.warn({ err: error, lane: lane.sender }, 'nothing was claimed')
@@ -110,7 +107,7 @@ async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bu
   if (size === 0) return nothing
   crashPoint('signer: taken, not signed')
   try {
-    const round = await atMost(readRound(client, lane), ROUND_MS)
+    const round = await atMost(readRound(client, lane), PATIENCE_MS)
     if (!round) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
     const [only] = claimed
     if (only?.state === 'signed') {

@@ -3,12 +3,10 @@ import { findFunding } from '../db/intents/fundings.js'
 import { findIntentCreation } from '../db/intents/intents.js'
 import { ServiceError } from '../domain/errors.js'
 import { operationId } from '../lanes/operationId.js'
+import { CLOCKS_APART_MS } from '../durations.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Operation } from '../db/lanes/operations.js'
-
-/** What a clock may differ from that of a chain. */
-const CLOCK_MS = 3_600_000
 
 /**
  * The lowest block that may hold the log of a spent key. A restored database may have written the row long
@@ -28,7 +26,7 @@ export async function readSpentSince(
   }
   const order = kind === 'fund' ? findFunding(db, intentId) : findIntentCreation(db, intentId)
   const createdAt = (await order)?.createdAt.getTime() ?? 0
-  return findBlockAt(client, Math.floor((createdAt - CLOCK_MS) / 1000))
+  return findBlockAt(client, Math.floor((createdAt - CLOCKS_APART_MS) / 1000))
 }
 
 /** The first block at or after a time in Unix seconds, found by halving. */

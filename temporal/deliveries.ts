@@ -1,12 +1,11 @@
 import { TypedSearchAttributes, type WorkflowIdConflictPolicy } from '@temporalio/common'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
+import { CALL_MS } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { deliverWebhook } from '../workflows/deliverWebhook.js'
 
 /** Task queue of webhooks: its workers take nothing from those of intents. */
 export const DELIVERY_QUEUE = 'delivery'
-
-const START_DEADLINE_MS = 5_000
 
 type Start = { deliveryId: bigint; run: number; accountId: string; webhookId: string }
 
@@ -28,7 +27,7 @@ async function startBeside(
 ): Promise<void> {
   const { deliveryId, run, accountId, webhookId } = start
   try {
-    await client.withDeadline(Date.now() + START_DEADLINE_MS, () =>
+    await client.withDeadline(Date.now() + CALL_MS, () =>
       client.workflow.start<typeof deliverWebhook>('deliverWebhook', {
         workflowId: deliveryWorkflowId(start),
         taskQueue: DELIVERY_QUEUE,

@@ -1,7 +1,5 @@
+import { REQUEST_TIMEOUT_MS } from '../durations.js'
 import type { Client } from '@temporalio/client'
-
-/** A list is a search, dearer than a read by id. */
-const LIST_MS = 10_000
 
 /**
  * Those of the given workflows that run now, by one call. The server may look through all that run for it.
@@ -33,7 +31,7 @@ export async function* listRunning(client: Client): AsyncGenerator<string> {
   do {
     // As it comes: what a workflow is listed by is read for each one, and nobody wants it here.
     const request = { namespace, query, ...(nextPageToken && { nextPageToken }) }
-    const page = await client.withDeadline(Date.now() + LIST_MS, () =>
+    const page = await client.withDeadline(Date.now() + REQUEST_TIMEOUT_MS, () =>
       client.workflowService.listWorkflowExecutions(request),
     )
     for (const { execution } of page.executions) yield String(execution?.workflowId)

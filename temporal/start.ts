@@ -10,7 +10,7 @@ import type { Intent } from '../db/intents/intents.js'
 import { spendingChain } from '../domain/intent.js'
 import { assetText } from '../domain/money.js'
 import { faultIn } from '../domain/simulate.js'
-import { TASK_QUEUE } from './connect.js'
+import { CALL_MS, TASK_QUEUE } from './connect.js'
 import { searchAttributes } from './searchAttributes.js'
 import type { Tier } from '../domain/tiers.js'
 import type { Db } from '../db/connection/connect.js'
@@ -24,9 +24,6 @@ import type { fundWallet } from '../workflows/fundWallet.js'
  * tells Temporal so before.
  */
 const TASK_MS = 5_000
-
-/** The row is stored before: a start without an answer is repeated. */
-const START_MS = 1_500
 
 /** Temporal serves low numbers first when there is a backlog. */
 const priorityOf: Record<Tier, number> = { enterprise: 2, pro: 3, free: 4 }
@@ -91,7 +88,7 @@ async function startExecution(
   const { id, accountId, action, asset, requestId } = intent
   const amount = assetText(BigInt(intent.units))
   const target = intent.plan?.targetChain ?? intent.chain
-  await temporal.withDeadline(Date.now() + START_MS, () =>
+  await temporal.withDeadline(Date.now() + CALL_MS, () =>
     temporal.workflow.start<typeof executeIntent>('executeIntent', {
       workflowIdConflictPolicy: 'USE_EXISTING',
       ...options,
@@ -147,7 +144,7 @@ export async function startFunding(
     { key: searchAttributes.intentAction, value: 'fund' },
   ])
   await startOrFind(() =>
-    temporal.withDeadline(Date.now() + START_MS, () =>
+    temporal.withDeadline(Date.now() + CALL_MS, () =>
       temporal.workflow.start<typeof fundWallet>('fundWallet', {
         workflowIdConflictPolicy: 'USE_EXISTING',
         ...options,

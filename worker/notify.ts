@@ -5,19 +5,17 @@ import { crashPoint } from '../crashPoints.js'
 import { claimSettled, deleteAwaited, type SettledWait } from '../db/lanes/awaited.js'
 import { SETTLED } from '../domain/hold.js'
 import { isSettledState } from '../lanes/watching.js'
+import { CALL_MS } from '../temporal/connect.js'
+import { LOOK_MS } from '../durations.js'
 import type { Db } from '../db/connection/connect.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { Log } from '../log.js'
 
-/** Below the pause after which a mark may be claimed again: one signal of a workflow is in flight at a time. */
-const SIGNAL_MS = 3_000
 /**
  * Signals at once, and the pause after so many. When thousands settle at once, what is woken faster than workers
  * complete it only waits in Temporal: a worker of two cores completes about twenty steps a second.
  */
 const [AT_ONCE, PAUSE_MS] = [10, 250]
-/** The sweeper finds what no notification came of; here the loop only looks whether the process stops. */
-const IDLE_MS = 60_000
 
 type Tools = { db: Db; client: Client; log: Log; stopping: AbortSignal }
 
@@ -32,7 +30,7 @@ export async function notifyWorkflows(tools: Tools, listener: Listener): Promise
     bell.ring()
   })
   while (!stopping.aborted) {
-    await bell.wait(IDLE_MS, stopping)
+    await bell.wait(LOOK_MS, stopping)
     const ids = [...settled]
     settled.clear()
     if (ids.length === 0) continue
@@ -72,7 +70,7 @@ export async function signalSettled(
 /** @returns Whether nothing is left to do: the workflow has the signal, or has ended. */
 async function signal(client: Client, { workflowId }: SettledWait): Promise<boolean> {
   try {
-    await client.withDeadline(Date.now() + SIGNAL_MS, () =>
+    await client.withDeadline(Date.now() + CALL_MS, () =>
       client.workflow.getHandle(workflowId).signal(SETTLED),
     )
     return true

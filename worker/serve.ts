@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
+import { backoffMs, LOOK_MS, MINUTE_MS } from '../durations.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
-
-/** Before a worker is made anew; doubled each time that one has not lived as long as the longest wait. */
-const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 60_000
-const LOOK_MS = 1_000
 
 type Service = {
   address: string
@@ -23,15 +19,15 @@ type Service = {
  */
 export async function serveTasks(service: Service, stopping: AbortSignal): Promise<void> {
   const { temporal, log } = service
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  for (let failures = 1; ; failures++) {
     await temporal.untilThere()
     if (stopping.aborted) return
     const begun = Date.now()
     await runWorker(service, stopping).catch((error: unknown) => {
       log.error({ err: error }, 'the Temporal worker ended, another one follows')
     })
-    if (Date.now() - begun > LONGEST_WAIT_MS) waitMs = FIRST_WAIT_MS
-    await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
+    if (Date.now() - begun > MINUTE_MS) failures = 1
+    await sleep(backoffMs(failures), undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 

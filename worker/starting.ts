@@ -1,3 +1,4 @@
+import { LOOK_MS } from '../durations.js'
 import type { Client } from '@temporalio/client'
 import { crashPoint } from '../crashPoints.js'
 import { claimStarts } from '../db/intents/starting.js'
@@ -11,8 +12,6 @@ import type { Rollout } from './rollout.js'
 
 /** Intents that are claimed and started together, and fundings. */
 export const BATCH = 8
-/** Rows whose notification was lost are found after so long. */
-const POLL_MS = 2_000
 
 type Tools = {
   db: Db
@@ -41,7 +40,7 @@ export async function runStarter(tools: Tools, stopping: AbortSignal): Promise<v
       log.warn({ err: error }, 'no workflows started')
       return false
     })
-    if (!isFull) await stored.wait(POLL_MS, stopping)
+    if (!isFull) await stored.wait(LOOK_MS, stopping)
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HOUR_MS, MINUTE_MS } from '../durations.js'
 import type { Client } from '@temporalio/client'
 import {
   findDone,
@@ -25,25 +26,13 @@ import type { Log } from '../log.js'
 import { signalSettled } from './notify.js'
 import type { Presence } from './presence.js'
 
-/** Without it an intent whose end a reorg took back stays open: nothing else starts its workflow again. */
-const REOPENED_EVERY_MS = 2_000
-/** Without it an intent whose worker died ends only when Temporal has noticed, or is back itself. */
-const DONE_EVERY_MS = 3_000
-/** Without it a step whose signal was lost with its worker waits for up to an hour longer. */
+/** Pause between two looks for what somebody waits for. A worker completes an intent in less, and is not forestalled. */
+const SOON_MS = 3_000
+/** A look at what is awaited joins all of it, up to some thousand rows. */
 const SETTLED_EVERY_MS = 15_000
-/** Without it work whose run was terminated, or lost with Temporal's database, stands still for ever. */
-const LINGERING_EVERY_MS = 60_000
-/** Without it expired rows stay: harmless, but they take disk. */
-const PRUNE_EVERY_MS = 3_600_000
-/** Without it events and requests of days to come have no partition and are refused. They are made days ahead. */
-const PARTITIONS_EVERY_MS = 3_600_000
 
 /** Rows of a round that are looked at in no order, so that none keeps another one waiting for ever. */
 const SOME = 100
-/** Longer than a worker takes to complete an intent. */
-const DONE_FOR_MS = 3_000
-/** Far above the time after which a list of Temporal shows what was started. */
-const LINGERING_AFTER_MS = 60_000
 const PAGE = 1_000
 /** Workflows that are started at the same time. */
 const STARTS = 10
@@ -75,12 +64,18 @@ export async function runSweepers(
   const tools = { ...shared, db, stopping }
   try {
     await Promise.all([
-      every(REOPENED_EVERY_MS, tools, restartReopened),
-      every(DONE_EVERY_MS, tools, completeDone),
+      // Without it an intent whose end a reorg took back stays open: nothing else starts its workflow again.
+      every(SOON_MS, tools, restartReopened),
+      // Without it an intent whose worker died ends only when Temporal has noticed, or is back itself.
+      every(SOON_MS, tools, completeDone),
+      // Without it a step whose signal was lost with its worker waits for up to an hour longer.
       every(SETTLED_EVERY_MS, tools, signalLeft),
-      every(LINGERING_EVERY_MS, tools, restartLingering),
-      every(PRUNE_EVERY_MS, tools, pruneAll),
-      every(PARTITIONS_EVERY_MS, tools, keepPartitions),
+      // Without it work whose run was terminated, or lost with Temporal's database, stands still for ever.
+      every(MINUTE_MS, tools, restartLingering),
+      // Without it expired rows stay: harmless, but they take disk.
+      every(HOUR_MS, tools, pruneAll),
+      // Without it events and requests of days to come have no partition and are refused. They are made days ahead.
+      every(HOUR_MS, tools, keepPartitions),
     ])
   } finally {
     await db.destroy()
@@ -133,8 +128,8 @@ async function restartLingering(tools: Tools): Promise<void> {
   for await (const id of listRunning(client)) running.add(id)
   let page: string[] = []
   do {
-    // What was started since the lists were read is not in them.
-    const forMs = LINGERING_AFTER_MS + Date.now() - listedAt
+    // What was started since the lists were read is not in them, nor some that was started seconds before.
+    const forMs = MINUTE_MS + Date.now() - listedAt
     page = await findLingering(db, forMs, { after: page.at(-1) ?? '', limit: PAGE })
     const gone = page.filter((id) => !running.has(id))
     await inBatches(await readStartables(db, gone), tools, restart)
@@ -142,7 +137,7 @@ async function restartLingering(tools: Tools): Promise<void> {
 }
 
 async function completeDone({ db, log }: Tools): Promise<void> {
-  const ids = await findDone(db, { forMs: DONE_FOR_MS, limit: SOME })
+  const ids = await findDone(db, { forMs: SOON_MS, limit: SOME })
   const completed = await Promise.all(ids.map((id) => completeWhenDone(db, id)))
   const intents = completed.filter(Boolean).length
   if (intents > 0) log.info({ intents }, 'intents completed in place of their worker')

@@ -1,6 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow'
 import { summaryOf } from './details.js'
 import { feederOf, lastKind, type ExecutionPlan, type Step } from '../domain/intent.js'
+import { DAY_MS } from '../durations.js'
 import type { Activities } from '../activities/index.js'
 import type { StepResult } from '../activities/step.js'
 import type { Fault } from '../domain/simulate.js'
@@ -16,9 +17,6 @@ const steps = proxyActivities<
   heartbeatTimeout: '15s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
-
-/** A step of which nothing is signed by then is given up. An RPC that is down for hours only delays. */
-const STEP_DEADLINE_MS = 24 * 3_600_000
 
 /** The intent of a step. `simulate`: a failure that the caller asked for. */
 export type IntentInput = {
@@ -91,7 +89,8 @@ function sharedBy(input: IntentInput, plan: ExecutionPlan, step: Step) {
   const isLast = step === plan.steps.at(-1)
   return {
     ...{ intentId, accountId, walletId },
-    deadlineMs: Date.now() + STEP_DEADLINE_MS,
+    // A step of which nothing is signed by then is given up. An RPC that is down for hours only delays.
+    deadlineMs: Date.now() + DAY_MS,
     ...(feeder && { fedBy: { sequence: feeder.sequence, kind: lastKind(feeder) } }),
     ...(isLast && { isLast: true as const }),
     ...(simulate && { simulate }),

@@ -1,5 +1,6 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow'
 import { createUntilSettled } from './untilSettled.js'
+import { DAY_MS } from '../durations.js'
 import type { Activities } from '../activities/index.js'
 
 const { fund } = proxyActivities<Activities>({
@@ -8,8 +9,6 @@ const { fund } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' },
 })
 
-const DEADLINE_MS = 24 * 3_600_000
-
 /** Sends the test money of a funding, once. */
 export async function fundWallet({
   fundingId,
@@ -17,7 +16,7 @@ export async function fundWallet({
   fundingId: string
 }): Promise<{ txHash: string }> {
   const untilSettled = createUntilSettled()
-  const deadlineMs = Date.now() + DEADLINE_MS
+  const deadlineMs = Date.now() + DAY_MS
   const { txHash } = await CancellationScope.nonCancellable(() =>
     untilSettled(() => fund({ fundingId, deadlineMs })),
   )

@@ -1,7 +1,8 @@
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { explainFailure, intentFailureCodes, type FailureCode } from '../../domain/failures.js'
 import { reasonCatalog, reasonsOf, type Reason } from '../../domain/reasons.js'
-import { errorsOf, onAnyPath, type Endpoints } from './openapi.js'
+import { onAnyPath, type Endpoints } from './openapi.js'
+import { errorsOf } from './responses.js'
 import { htmlPage, toHtml } from './html.js'
 
 /** A code or a reason: what a reader should know of it, line by line. */

@@ -3,16 +3,22 @@ import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
 } from 'zod-openapi'
-import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import { reasonCatalog } from '../../domain/reasons.js'
-import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import { nameOf } from '../schemas/errors.js'
 import { codeSamplesOf } from './codeSamples.js'
 import { readOperations } from './operations.js'
+import {
+  createErrorResponses,
+  errorsOf,
+  examplesOf,
+  responsesOf,
+  type ErrorResponses,
+} from './responses.js'
 import { simplify } from './simplify.js'
 import { headers, idempotencyKey } from '../http/headers.js'
-import type { Docs, Reply, Route } from '../http/route.js'
+import type { Route } from '../http/route.js'
+import type { Docs } from '../http/docs.js'
 
 /** Endpoints below the version's path, and those beside it. */
 export type Endpoints = { versioned: readonly Route[]; unversioned: readonly Route[] }
@@ -45,16 +51,6 @@ intents that the service plans and executes.
 
 /** What a path or a method without an endpoint is answered with. */
 export const onAnyPath = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
-
-/** What every endpoint may answer with. */
-const common: ErrorCode[] = [
-  'INVALID_REQUEST',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'RATE_LIMITED',
-  'INTERNAL',
-  'UNAVAILABLE',
-]
 
 /** The OpenAPI 3.1 document of the endpoints, from the schemas that check their requests. */
 export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
@@ -103,14 +99,6 @@ export function createOpenApi({ versioned, unversioned }: Endpoints): OpenApi {
 /** `/wallets/{userId}` for `/wallets/:userId`. */
 export const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-/** All codes that the endpoint may answer with. */
-export function errorsOf({ spec }: Route): ErrorCode[] {
-  const paid: ErrorCode[] = spec.caller.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
-  return [...new Set([...common, ...paid, ...spec.docs.errors])]
-}
-
-type ErrorResponses = (codes: ErrorCode[]) => ZodOpenApiResponseObject
-
 function describePaths(
   routes: readonly Route[],
   responses: ErrorResponses,
@@ -126,7 +114,7 @@ function describePaths(
 
 function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObject {
   const { method, spec } = route
-  const { operationId, tag, summary, description, requests, responses, stream } = spec.docs
+  const { operationId, tag, summary, description, requests } = spec.docs
   const { params, query, caller } = spec
   return {
     operationId,
@@ -148,15 +136,7 @@ function describe(route: Route, errors: ErrorResponses): ZodOpenApiOperationObje
           },
         }
       : {}),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(responses).map(([status, reply]) => [status, success(method, reply)]),
-      ),
-      ...(stream ? streamed(stream, responses[200]) : {}),
-      ...Object.fromEntries(
-        byStatus(errorsOf(route)).map(([status, codes]) => [status, errors(codes)]),
-      ),
-    },
+    responses: responsesOf(route, errors),
   }
 }
 
@@ -164,90 +144,6 @@ const hasFields = (schema: z.ZodObject) => Object.keys(schema.shape).length > 0
 
 const priceOf = (credits: number) =>
   credits === 0 ? 'Free of charge.' : `Costs ${credits} ${credits === 1 ? 'credit' : 'credits'}.`
-
-function success(method: Route['method'], reply: Reply): ZodOpenApiResponseObject {
-  return {
-    description: reply.description,
-    headers: answerHeaders(method === 'post' ? ['Idempotent-Replayed'] : []),
-    content: { 'application/json': { schema: reply.schema, ...examplesOf(reply.examples) } },
-  }
-}
-
-/** Server-sent events, beside what the endpoint answers to others; nothing when they have ended. */
-function streamed({ description, example }: NonNullable<Docs['stream']>, reply?: Reply) {
-  const list = reply && success('get', reply)
-  const events = { schema: z.string(), examples: { events: { value: example } } }
-  return {
-    200: {
-      description: reply?.description ?? description,
-      headers: answerHeaders([]),
-      content: { ...list?.content, 'text/event-stream': events },
-    },
-    ...(reply
-      ? {}
-      : { 204: { description: 'All of it was told already.', headers: answerHeaders([]) } }),
-  }
-}
-
-function examplesOf(examples: Record<string, unknown> | undefined) {
-  if (!examples) return {}
-  const entries = Object.entries(examples).map(([name, value]) => [name, { value }])
-  return { examples: Object.fromEntries(entries) as Record<string, { value: unknown }> }
-}
-
-/** References to the headers of every answer and the named ones. */
-function answerHeaders(more: (keyof typeof headers)[]) {
-  const always: (keyof typeof headers)[] = [
-    'X-Request-Id',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'X-Credits-Charged',
-    'X-Credits-Remaining',
-  ]
-  const names = [...always, ...more]
-  return Object.fromEntries(
-    names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]),
-  )
-}
-
-function byStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
-  const groups = new Map<number, ErrorCode[]>()
-  for (const code of codes) {
-    const { status } = errorCatalog[code]
-    groups.set(status, [...(groups.get(status) ?? []), code])
-  }
-  return [...groups].sort(([a], [b]) => a - b)
-}
-
-const headersOf: Partial<Record<number, (keyof typeof headers)[]>> = {
-  401: ['WWW-Authenticate'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
-}
-
-/** Error responses as shared components: one per set of codes. */
-function createErrorResponses(): ErrorResponses {
-  const known = new Map<string, ZodOpenApiResponseObject>()
-  return (codes) => {
-    const [first] = codes as [ErrorCode]
-    const id = codes.map(nameOf).join('Or')
-    const { status } = errorCatalog[first]
-    const response = known.get(id) ?? {
-      id,
-      description: codes.map((code) => `\`${code}\`: ${errorCatalog[code].hint}`).join(' '),
-      headers: answerHeaders(headersOf[status] ?? []),
-      content: {
-        'application/json': {
-          schema: errorUnion(codes),
-          ...examplesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
-        },
-      },
-    }
-    known.set(id, response)
-    return response
-  }
-}
 
 /** Every error, every code and every reason: no endpoint answers with all of them, but clients name them. */
 function allErrors(routes: readonly Route[]) {
@@ -265,13 +161,6 @@ function allErrors(routes: readonly Route[]) {
     ErrorCode: enumOf('The `error` of any answer.', [...codes, ...onAnyPath]),
     ErrorReason: enumOf('The `details.reason` of any error.', Object.keys(reasonCatalog)),
   }
-}
-
-/** The body of an answer with one of the codes. */
-export function errorUnion(codes: ErrorCode[]): z.ZodType {
-  const [first, ...rest] = codes.map(errorSchema)
-  if (!first) throw new Error('No code.')
-  return rest.length === 0 ? first : z.discriminatedUnion('error', [first, ...rest])
 }
 
 /** The document as it is published: stable, so that a change of it is a change of an endpoint. */

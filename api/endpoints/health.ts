@@ -5,10 +5,8 @@ import { pingTemporal } from '../../temporal/connect.js'
 import type { RequestHandler } from 'express'
 import type { Services } from '../http/services.js'
 
-/** A dependency that answers later than this is not there. */
-const PROBE_MS = 1_500
-/** Its absence does not keep the answer past the second that usual probes allow. */
-const TEMPORAL_MS = 500
+/** A dependency that answers later is not there: the answer comes within the second that usual probes allow. */
+const PROBE_MS = 900
 
 /** Alive: the process answers. */
 export const answerAlive: RequestHandler = (_request, response) => {
@@ -24,8 +22,8 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
     // What an operator wants to know besides is told to whoever has a key.
     if (request.query.verbose === 'true') return next()
     const [postgres, signer, workflows] = await Promise.all([
-      probe(PROBE_MS, () => isMigrated(db)),
-      probe(PROBE_MS, async () => (await findActiveKek(db)) !== undefined),
+      probe(() => isMigrated(db)),
+      probe(async () => (await findActiveKek(db)) !== undefined),
       isTemporalThere(temporal),
     ])
     const ready = postgres && signer
@@ -38,10 +36,10 @@ export function answerReady({ db, temporal }: Services): RequestHandler {
 
 /** Whether Temporal answers at once. */
 export const isTemporalThere = (temporal: Services['temporal']): Promise<boolean> =>
-  probe(TEMPORAL_MS, () => pingTemporal(temporal).then(() => true))
+  probe(() => pingTemporal(temporal).then(() => true))
 
 /** Whether `check` comes true in time. */
-async function probe(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {
+async function probe(check: () => Promise<boolean>): Promise<boolean> {
   const answer = (async () => check())().catch(() => false)
-  return (await atMost(answer, withinMs)) ?? false
+  return (await atMost(answer, PROBE_MS)) ?? false
 }

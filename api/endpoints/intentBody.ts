@@ -5,7 +5,6 @@ import {
   isTerminal,
   laterStatus,
   plannedWithdrawal,
-  resultsOf,
   spendingChain,
   type ExecutionPlan,
   type IntentRequest,
@@ -13,6 +12,7 @@ import {
   type Progress,
   type Step,
 } from '../../domain/intent.js'
+import { resultsOf } from '../../domain/results.js'
 import { assetText } from '../../domain/money.js'
 import { lastChange, tellSteps, type StepStory, type Usual } from '../../domain/story.js'
 import { waitingMessage, type WaitingFor } from '../../domain/waiting.js'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { getIntent, listIntents } from '../../db/intents/intents.js'
+import { getIntent } from '../../db/intents/intents.js'
+import { listIntents } from '../../db/intents/listIntents.js'
 import { isSettled } from '../../domain/events.js'
 import { isTerminal } from '../../domain/intent.js'
 import { safeText } from '../schemas/safeText.js'

@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import {
-  findRetry,
-  getIntent,
-  holdFailed,
-  requestOf,
-  type Intent,
-} from '../../db/intents/intents.js'
+import { findRetry, getIntent, holdFailed, type Intent } from '../../db/intents/intents.js'
+import { requestOf } from '../../db/intents/storedRequest.js'
 import { hasUnsettledOperations } from '../../db/lanes/operations.js'
 import { lockWallet } from '../../db/lanes/reservations.js'
 import { getUsableWallet } from '../../db/lanes/stops.js'

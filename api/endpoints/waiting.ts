@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { createBell } from '../../bell.js'
 import { readHorizon } from '../../db/intents/events.js'
 import type { Services } from '../http/services.js'
 
@@ -19,8 +20,8 @@ export type Waiting = {
 }
 
 /**
- * Reads an intent until it is another than the client knows, but no longer than he wants to wait, or this process
- * may. It is read anew whenever something has happened to it, from before the first reading on: nothing is missed.
+ * Reads an intent until it is another than the client knows, but no longer than the client wants to wait, or this
+ * process runs. It is read again whenever something has happened to it, from before the first reading on.
  */
 export async function readChanged(
   { db, streams }: Pick<Services, 'db' | 'streams'>,
@@ -28,19 +29,22 @@ export async function readChanged(
   read: () => Promise<State>,
 ): Promise<State> {
   const leaveSeat = streams.takeSeat(accountId)
-  const bell = createBell(1_000 * seconds, [gone, streams.closing])
+  const until = Date.now() + 1_000 * seconds
+  const bell = createBell()
+  const isOver = () => gone.aborted || streams.closing.aborted || Date.now() >= until
+  streams.closing.addEventListener('abort', bell.ring)
   let leave: (() => void) | undefined
   try {
     leave = await hear()
     let state = await read()
-    while (state.version === version && !state.isOver && !bell.isOver()) {
-      await bell.rings()
+    while (state.version === version && !state.isOver && !isOver()) {
+      await bell.wait(until - Date.now(), gone)
       state = await read()
     }
     return state
   } finally {
     leave?.()
-    bell.remove()
+    streams.closing.removeEventListener('abort', bell.ring)
     leaveSeat()
   }
 
@@ -50,40 +54,5 @@ export async function readChanged(
       const left = streams.feed.join(accountId, await readHorizon(db), subscriber)
       if (left) return left
     }
-  }
-}
-
-/**
- * `rings` resolves when it was rung since the last time, or the end has come: after so long, or when one of the signals
- * aborts. To be removed: by AbortSignal.any each would leave a trace at signals that live as long as the process.
- */
-function createBell(ms: number, signals: AbortSignal[]) {
-  let wasRung = false
-  let isOver = signals.some(({ aborted }) => aborted)
-  let wake = () => undefined as void
-  const end = () => {
-    isOver = true
-    wake()
-  }
-  const timer = setTimeout(end, ms)
-  for (const signal of signals) signal.addEventListener('abort', end)
-  return {
-    isOver: () => isOver,
-    ring(): void {
-      wasRung = true
-      wake()
-    },
-    async rings(): Promise<void> {
-      if (!wasRung && !isOver) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-      wasRung = false
-    },
-    remove(): void {
-      clearTimeout(timer)
-      for (const signal of signals) signal.removeEventListener('abort', end)
-    },
   }
 }

@@ -1,10 +1,11 @@
 import {
   isBefore,
-  readNews,
   type EventFilter,
   type PlacedEvent,
   type Position,
 } from '../../db/intents/events.js'
+import { readNews } from '../../db/intents/news.js'
+import { RETRY_MS } from '../../durations.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
 
@@ -12,7 +13,6 @@ import type { Log } from '../../log.js'
 const NEWS_LIMIT = 500
 /** How soon it is asked again for what another transaction still holds back, and how seldom at last. */
 const HELD_MS = { first: 5, last: 200 }
-const FAILED_MS = 500
 
 /** Whoever wants to hear of an account, or of some of its events. */
 type Subscriber = { filter: EventFilter; onEvents(events: PlacedEvent[]): void }
@@ -77,7 +77,7 @@ function createReader(accounts: Accounts, { db, log }: { db: Db; log: Log }) {
     } catch (error) {
       log.warn({ err: error }, 'events not read')
       for (const one of open.keys()) later.add(one)
-      laterMs = FAILED_MS
+      laterMs = RETRY_MS
     } finally {
       isReading = false
     }

@@ -1,4 +1,5 @@
 import { recordRequests, type RequestEntry } from '../../db/tenants/requests.js'
+import { RETRY_MS } from '../../durations.js'
 import type { Response } from 'express'
 import type { Db } from '../../db/connection/connect.js'
 import type { Log } from '../../log.js'
@@ -8,8 +9,6 @@ const BATCH_MS = 1_000
 const BATCH_SIZE = 2_000
 /** Some seconds of the greatest load, and a few megabytes. What comes while so many wait is dropped. */
 const MAX_WAITING = 10_000
-/** After a batch that could not be written. */
-const RETRY_MS = 1_000
 /** What is kept of a request whose caller went away before its answer: no status was sent. */
 const CALLER_GONE = 499
 

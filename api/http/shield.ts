@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../durations.js'
 import type { Window } from './window.js'
 
 /**
@@ -7,7 +8,6 @@ import type { Window } from './window.js'
 const SHIELD_LIMIT = 600
 /** Addresses, and keys, remembered at once. Beyond that the oldest is forgotten. */
 const SHIELD_SIZE = 10_000
-const WINDOW_MS = 60_000
 
 /**
  * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
@@ -19,7 +19,7 @@ export function createShield() {
   const current = (address: string) => {
     const known = counted.get(address)
     if (known && known.resetAt * 1000 > Date.now()) return known
-    const resetAt = (Math.floor(Date.now() / WINDOW_MS) + 1) * 60
+    const resetAt = (Math.floor(Date.now() / MINUTE_MS) + 1) * 60
     const window = { limit: SHIELD_LIMIT, used: 0, resetAt }
     counted.delete(address)
     counted.set(address, window)

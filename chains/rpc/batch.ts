@@ -1,11 +1,10 @@
 import { NoAnswer, type NodeError, type Reply } from './errors.js'
+import { RETRY_MS } from '../../durations.js'
 import type { HttpAnswer } from './http.js'
 
 /** As many calls travel in one request, which public endpoints take, and of so many characters. */
 const BATCH_CALLS = 100
 const BATCH_LENGTH = 1_000_000
-/** Who answers 429 and does not say for how long is left alone for this long. */
-const REST_MS = 1_000
 
 /** What is asked of a node, and whether nobody waits for it any more. */
 export type Call = { method: string; params: unknown[]; isOver: boolean }
@@ -47,7 +46,7 @@ export function writeBatch(calls: Call[], firstId: number): { size: number; body
  * @throws {NoAnswer} for anything but JSON-RPC.
  */
 export function readBatch({ status, retryAfterMs, text }: HttpAnswer): Map<number, Reply> {
-  if (status === 429) throw new NoAnswer('too many requests', retryAfterMs ?? REST_MS)
+  if (status === 429) throw new NoAnswer('too many requests', retryAfterMs ?? RETRY_MS)
   if (status < 200 || status > 299) throw new NoAnswer(`HTTP ${status}`, retryAfterMs)
   const answers = [parseJson(text)].flat()
   const replies = answers.flatMap((answer): [number, Reply][] => {

@@ -1,6 +1,6 @@
 import { readBatch, travelsAlone, writeBatch, type Call } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
-import { createHealth, type Health, type HealthListener } from './health.js'
+import { createHealth, PATIENCE_MS, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
 import { createRedaction } from './redact.js'
 
@@ -21,7 +21,7 @@ export type Endpoint = {
   /**
    * Calls of the same tick travel as one JSON-RPC batch.
    *
-   * @param onLate - Called when the answer takes longer than this endpoint's answers usually do.
+   * @param onLate - Called when the answer takes longer than `PATIENCE_MS`.
    * @throws {NoAnswer}
    */
   ask(call: Call, onLate?: () => void): Promise<Reply>
@@ -122,7 +122,7 @@ function watchTime({ health }: Endpoint, batch: Waiting[], askedAt: number): () 
       health.failed(askedAt, 'no answer in time')
       for (const { onLate } of hurried) onLate?.()
     })
-  }, health.patienceMs())
+  }, PATIENCE_MS)
   return () => {
     clearTimeout(timer)
     clearImmediate(read)

@@ -2,9 +2,8 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { REQUEST_TIMEOUT_MS } from '../../durations.js'
 
-/** Long enough for a busy public endpoint, short enough that a dead one delays nobody for long. */
-export const REQUEST_TIMEOUT_MS = 5_000
 /** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
 const IDLE_MS = 4_000
 /** The logs of many blocks are a few megabytes. What is larger is no answer to us. */
@@ -55,22 +54,18 @@ async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
   const plain = isZipped ? await unzip(bytes, { maxOutputLength: MAX_BYTES }) : bytes
   return {
     status: statusCode,
-    retryAfterMs: readRetryAfter(headers['retry-after'], Date.now(), LONGEST_REST_MS),
+    retryAfterMs: readRetryAfter(headers['retry-after'], Date.now()),
     text: plain.toString(),
   }
 }
 
 /**
- * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; at most so many.
+ * Milliseconds of a `Retry-After` header, which is a number of seconds or a date; ten minutes at most.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-export function readRetryAfter(
-  text: string | undefined,
-  now: number,
-  longestMs: number,
-): number | undefined {
+export function readRetryAfter(text: string | undefined, now: number): number | undefined {
   if (!text) return undefined
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - now
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestMs)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_REST_MS)
 }

@@ -8,9 +8,9 @@ import {
   toNoAnswer,
   type Reply,
 } from './errors.js'
-import { REQUEST_TIMEOUT_MS } from './http.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
 import { atMost } from '../../timeout.js'
+import { REQUEST_TIMEOUT_MS } from '../../durations.js'
 import type { Call } from './batch.js'
 import { isWell, type Endpoint } from './endpoint.js'
 

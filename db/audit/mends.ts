@@ -1,11 +1,6 @@
-import {
-  confirmUpTo,
-  dropOutcomes,
-  findChainState,
-  readHeaders,
-  withoutBlock,
-} from '../lanes/booking.js'
+import { confirmUpTo, findChainState, readHeaders } from '../lanes/booking.js'
 import { setMined, type MinedOperation } from '../lanes/outcomes.js'
+import { dropOutcomes, withoutBlock } from '../lanes/rollBack.js'
 import { holdIntents, reconsiderIntents } from '../lanes/turned.js'
 import type { Db } from '../connection/connect.js'
 import type { AuditedOperation } from './operations.js'

@@ -1,5 +1,6 @@
 import type { Db } from '../connection/connect.js'
-import type { Effect, ExecutionPlan, IntentError } from '../../domain/intent.js'
+import type { ExecutionPlan, IntentError } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
 
 /** A page by id: the rows after it, at most so many. */

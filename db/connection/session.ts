@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { RETRY_MS } from '../../durations.js'
 
-const RECONNECT_MS = 500
 const PROBE_AFTER_MS = 10_000
 
 /**
@@ -34,7 +34,7 @@ export async function keepSession(
     } finally {
       await session.end().catch(() => undefined)
     }
-    await sleep(RECONNECT_MS, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+    await sleep(RETRY_MS, undefined, { signal: stopping, ref: false }).catch(() => undefined)
   }
 }
 

@@ -1,6 +1,5 @@
 import { settles, settlingTypes, type EventType, type IntentEvent } from '../../domain/events.js'
 import { keepPartitions } from '../connection/partitions.js'
-import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
@@ -34,7 +33,7 @@ const columns = [
   'e.xact',
 ]
 /** No transaction runs that could still put an event before these. Asked once for all rows. */
-const IS_TOLD = 'e.xact < (select told_before())'
+export const IS_TOLD = 'e.xact < (select told_before())'
 
 /**
  * Events of the account, oldest first. Whoever goes on after the last one he has read misses none and reads
@@ -70,7 +69,7 @@ export async function readPage(
     void part.whereRaw('(e.xact, e.id) > (?::xid8, ?)', place)
   }
   const query = storyOf(db, accountId, { ...slice, follow })
-  const { rows } = await db.raw<{ rows: (Horizon & Nullable<Row>)[] }>(
+  const { rows } = await db.raw<{ rows: PageRow[] }>(
     `with scope as materialized (select set_config('app.account', ?, true) as account, ${HORIZON})
      select scope.horizon, q.* from scope left join lateral
        (select x.* from (?) x where scope.account = ? offset 0) q on true`,
@@ -79,16 +78,17 @@ export async function readPage(
   return toPage(rows, { after, limit: slice.limit })
 }
 
-const HORIZON = '(select told_before()) as horizon'
+export const HORIZON = '(select told_before()) as horizon'
 type Horizon = { horizon: string }
-type Nullable<T> = { [K in keyof T]: T[K] | null }
+/** An event, or none; and the horizon. */
+export type PageRow = Horizon & { [K in keyof Row]: Row[K] | null }
 
 /**
  * Rows of which one without an event tells the horizon only. What was read stays read: a later look may tell an
  * earlier horizon than the one before, of a transaction of which it cannot be told any more whose it was.
  */
-function toPage(
-  rows: (Horizon & Nullable<Row>)[],
+export function toPage(
+  rows: PageRow[],
   { after, limit }: { after: Position; limit: number },
 ): EventPage {
   const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as Row)]))
@@ -206,54 +206,6 @@ const MONTHS_AHEAD = 2
  */
 export const keepEvents = (db: Db, keptDays: number) =>
   keepPartitions(db, { table: 'intent_event', unit: 'month', ahead: MONTHS_AHEAD, keptDays })
-
-/** Which account's news are wanted, and after which place. */
-export type Wanted = { accountId: string; after: Position }
-
-/** `isHeld`: there are more that are committed, and a transaction still runs that could put one before them. */
-export type News = EventPage & { isHeld: boolean }
-
-/**
- * What follows in the stories of several accounts, by one statement: it sees of each its own events only.
- *
- * @returns In the order of `wanted`; at most `limit` events of each.
- */
-export async function readNews(db: Db, wanted: Wanted[], limit: number): Promise<News[]> {
-  const rows = await runPrepared<NewsRow>(db, newsStatement, [
-    wanted.map(({ accountId }) => accountId),
-    wanted.map(({ after }) => after.xact.toString()),
-    wanted.map(({ after }) => after.id.toString()),
-    limit,
-  ])
-  const parts = wanted.map((): NewsRow[] => [])
-  for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
-  return wanted.map(({ after }, at) => {
-    const part = parts[at] ?? []
-    const told = part.filter(({ isTold }) => isTold !== false)
-    const isHeld = told.length < part.length
-    // Where one is held back, all that may be told before it has been read.
-    const shown = told.length > 0 ? told : part.map(withoutEvent)
-    const page = toPage(shown, { after, limit: isHeld ? Infinity : limit })
-    return { ...page, isHeld }
-  })
-}
-
-type NewsRow = Horizon & Nullable<Row> & { callAt: bigint; isTold: boolean | null }
-const withoutEvent = (row: NewsRow): NewsRow => ({ ...row, id: null })
-
-const newsStatement: Statement = {
-  name: 'news',
-  text: `select call.at as "callAt", ${HORIZON}, x.*
-    from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as call (account, xact, id, at)
-    cross join lateral (select set_config('app.account', call.account, true) as account) as scope
-    left join lateral (
-      select e.id, e.intent_id as "intentId", e.wallet_id as "walletId", e.type, e.data, e.at, e.xact,
-        ${IS_TOLD} as "isTold"
-      from intent_event e
-      where e.account_id = scope.account and (e.xact, e.id) > (call.xact::xid8, call.id)
-      order by e.xact, e.id limit $4 offset 0) as x on true
-    order by call.at, x.xact, x.id`,
-}
 
 /** The place up to which everything is told now. */
 export async function readHorizon(db: Db): Promise<Position> {

@@ -1,10 +1,10 @@
 import { namedColumns } from '../connection/columns.js'
-import { firstIdAt, newId } from '../connection/ids.js'
+import { newId } from '../connection/ids.js'
 import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservations.js'
 import { STORY, toStory, type Story, type StoryRow } from './story.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
-import { sliced, type Slice } from '../connection/slice.js'
+import { wishesOf } from './storedRequest.js'
 import type { Db } from '../connection/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
@@ -15,7 +15,6 @@ import type {
   IntentRequest,
   IntentStatus,
 } from '../../domain/intent.js'
-import type { Knex } from 'knex'
 
 export type Intent = {
   id: string
@@ -146,59 +145,6 @@ export async function getIntent(
   return { intent, story: toStory(story) }
 }
 
-/** Which intents a list has; what is undefined does not matter. `createdAfter` excludes that moment, as does the other. */
-export type IntentFilter = {
-  walletId: string | undefined
-  statuses: IntentStatus[] | undefined
-  action: Action | undefined
-  createdAfter: Date | undefined
-  createdBefore: Date | undefined
-}
-
-/** Intents of the account with their stories, newest first: those of the slice and one more. */
-export async function listIntents(
-  db: Db,
-  accountId: string,
-  { slice, ...filter }: IntentFilter & { slice: Slice },
-): Promise<(Intent & { story: Story })[]> {
-  const query = sliced(withStory(db, accountId), 'i.id', slice)
-  restrictIntents(query, filter)
-  const rows = await selectScoped<IntentRow>(db, accountId, query)
-  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
-}
-
-/** Leaves a query of intents, named `i`, those that pass a filter. */
-export function restrictIntents(
-  query: Knex.QueryBuilder,
-  { walletId, statuses, action, ...span }: IntentFilter,
-): void {
-  if (walletId) void query.where('i.wallet_id', walletId)
-  if (statuses) void query.whereIn('i.status', statuses)
-  if (action) void query.where('i.action', action)
-  within(query, span)
-}
-
-/** Ids are made by other clocks than times: by no more than this are they apart. */
-const CLOCKS_APART_MS = 24 * 3_600_000
-
-/** By the time itself, and by ids, which are in the order of the list: a span of long ago is found at once. */
-function within(
-  query: Knex.QueryBuilder,
-  { createdAfter, createdBefore }: Pick<IntentFilter, 'createdAfter' | 'createdBefore'>,
-): void {
-  const idAt = (time: Date, apartMs: number) => firstIdAt('intent_', time.getTime() + apartMs)
-  if (createdAfter) {
-    void query
-      .where('i.created_at', '>', createdAfter)
-      .where('i.id', '>=', idAt(createdAfter, -CLOCKS_APART_MS))
-  }
-  if (createdBefore) {
-    void query
-      .where('i.created_at', '<', createdBefore)
-      .where('i.id', '<', idAt(createdBefore, CLOCKS_APART_MS))
-  }
-}
-
 /** How many intents of the account have not ended, `most` at most. */
 export async function countOpenIntents(db: Db, accountId: string, most: number): Promise<number> {
   const open = db('intent')
@@ -236,7 +182,8 @@ export async function holdFailed(trx: Db, accountId: string, id: string): Promis
   return failed !== undefined
 }
 
-const withStory = (db: Db, accountId: string) =>
+/** Intents of the account with their stories: a query of the table as `i`. */
+export const withStory = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
     .select(intentColumns.map((column) => `i.${column}`))
@@ -291,41 +238,4 @@ export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   return row.seen ?? []
 }
 
-type Wishes = {
-  chain: string | null
-  fromChain: string | null
-  everything: boolean
-  days: number | null
-}
-
-/** What a request asks for beside its amount, as it is stored. */
-function wishesOf(request: IntentRequest): Wishes {
-  const none = { chain: null, fromChain: null, everything: false, days: null }
-  switch (request.action) {
-    case 'lend':
-      return { ...none, chain: request.chain ?? null, days: request.netOverDays ?? null }
-    case 'withdraw':
-      return { ...none, chain: request.chain, everything: request.amountUnits === 'max' }
-    case 'bridge':
-      return { ...none, chain: request.toChain, fromChain: request.fromChain }
-  }
-}
-
-/** What a stored intent asks for. */
-export function requestOf(intent: Intent): IntentRequest {
-  const { action, asset, units, fromChain, everything, netOverDays } = intent
-  const amountUnits = BigInt(units)
-  const chain = intent.chain ?? undefined
-  switch (action) {
-    case 'lend': {
-      const wishes = { ...(chain && { chain }), ...(netOverDays && { netOverDays }) }
-      return { action, asset, amountUnits, ...wishes }
-    }
-    case 'withdraw':
-      return { action, asset, amountUnits: everything ? 'max' : amountUnits, chain: chain ?? '' }
-    case 'bridge':
-      return { action, asset, amountUnits, fromChain: fromChain ?? '', toChain: chain ?? '' }
-  }
-}
-
-type IntentRow = Intent & { story: StoryRow }
+export type IntentRow = Intent & { story: StoryRow }

@@ -5,7 +5,7 @@ import { intentColumns, type Intent } from './intents.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
-/** A claimed row is left alone for so long: above the time that its start may take. */
+/** A claimed row is left alone for so long: longer than its start may take (`CALL_MS` of Temporal, 2 s). */
 const LEASE_MS = 5_000
 
 /** Of an intent that is not over. Few are, however many there are: found by index, in whose words this is. */

@@ -1,6 +1,6 @@
 import { toEffect, type EffectRow } from '../lanes/effects.js'
 import { concerns } from '../lanes/stops.js'
-import type { Effect } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 import type { StepOperation } from '../../domain/story.js'
 
 /** What the rows beside an intent's own tell of it. */

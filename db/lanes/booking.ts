@@ -1,6 +1,5 @@
 import { closeBurn } from './burns.js'
-import { dropCarriers, dropDeadCarriers, forgetFailures } from './carrying.js'
-import { holdIntents, reconsiderIntents } from './turned.js'
+import { dropCarriers } from './carrying.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind } from '../../domain/operation.js'
 import type { OpenSend } from './watched.js'
@@ -147,76 +146,4 @@ export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId)
     .update({ state: 'final' })
   await trx('block_header').where({ chain_id: chainId }).where('number', '<', upTo).delete()
   await trx('chain').where({ id: chainId }).update({ finalized_block: upTo })
-}
-
-/** What was never signed waits for the signer again. */
-const STATE_WITHOUT_BLOCK = `case when exists (
-    select from signature s where s.operation_id = operation.id) then 'signed' else 'queued' end`
-
-/** Lets operations wait for their log again: what was signed is sent again, what was not is signed. */
-export async function dropOutcomes(trx: Db, operations: string[]): Promise<void> {
-  await trx('operation')
-    .whereIn('id', operations)
-    .whereIn('state', ['mined', 'confirmed', 'final'])
-    .update({
-      state: trx.raw(STATE_WITHOUT_BLOCK),
-      block_number: null,
-      block_hash: null,
-      log_index: null,
-    })
-}
-
-/** Of a transaction whose block has vanished. */
-export const withoutBlock = (trx: Db) => ({
-  ...{ state: 'open', mined_send: null, block_number: null, block_hash: null },
-  opened_at: trx.raw('clock_timestamp()'),
-})
-
-/** What a reorg took back: the operations whose block has vanished, and the intents that are open again. */
-export type Vanished = { operations: string[]; reopened: string[] }
-
-/**
- * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
- * their log again, their transactions are sent again, their money counts as unspent again. An intent whose
- * end was told by one of them is reopened.
- */
-export async function rollBack(
-  trx: Db,
-  chainId: number,
-  { from, to }: BookedMove,
-): Promise<Vanished> {
-  const above = to.number.toString()
-  const operations = await trx('operation')
-    .where({ chain_id: chainId })
-    .whereIn('state', ['mined', 'confirmed'])
-    .where('block_number', '>', above)
-    .pluck<string[]>('id')
-  const told = await holdIntents(trx, operations)
-  await dropOutcomes(trx, operations)
-  const reopened = await trx('chain_tx')
-    .where({ chain_id: chainId, state: 'mined' })
-    .where('block_number', '>', above)
-    .update(withoutBlock(trx))
-    .returning<{ id: bigint }[]>('id')
-  // They are sent again first: how long ago that was the last time says nothing of whether they are stuck.
-  await trx('chain_tx_send')
-    .whereIn(
-      'tx_id',
-      reopened.map(({ id }) => id.toString()),
-    )
-    .update({ sent_at: null, sent_block: null })
-  await dropDeadCarriers(trx, chainId)
-  await forgetFailures(trx, chainId)
-  await trx('reservation')
-    .where({ chain_id: chainId })
-    .where('spent_block', '>', above)
-    .update({ spent_block: null })
-  await trx('reservation')
-    .where({ chain_id: chainId })
-    .whereNotNull('fed_by')
-    .where('from_block', '>', above)
-    .update({ from_block: null })
-  await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
-  await setBooked(trx, chainId, { from, to })
-  return { operations, reopened: await reconsiderIntents(trx, told) }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../connection/connect.js'
-import type { Effect } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 
 /** The mined effects of an intent, in the order of its steps. */
 export async function readEffects(db: Db, intentId: string): Promise<Effect[]> {

@@ -18,8 +18,6 @@ export const BUNDLE_SIZE = 20
 const LEASE_SECONDS = 10
 /** After this many leases that ended without a verdict a row is claimed alone, so that it harms no other. */
 export const LEASES_IN_COMPANY = 2
-/** A lane's lowest open nonce counts as late after so long, unless the caller names another time. */
-const LATE_SECONDS = 60
 
 /** Nobody works on the operation `op`, and no transaction carries it. */
 const isTakable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
@@ -95,7 +93,7 @@ select ${namedColumns('op', operationColumns)} from claimed op join ready r on r
 order by r.alone desc, r.priority, r.turn, r.created_at`
 
 /** `lateSeconds`: how long a lowest open nonce of this chain may be open. */
-type Claiming = Lane & { lateSeconds?: number }
+type Claiming = Lane & { lateSeconds: number }
 
 /**
  * Claims what a lane may sign next under a lease of 10 s, in one statement: by plan, then account by account in turn.
@@ -113,7 +111,7 @@ type Claiming = Lane & { lateSeconds?: number }
  */
 export async function takeOperations(
   db: Db,
-  { chainId, sender, lateSeconds = LATE_SECONDS }: Claiming,
+  { chainId, sender, lateSeconds }: Claiming,
   taker: string,
 ): Promise<Operation[]> {
   const values = [chainId.toString(), sender, taker, lateSeconds]

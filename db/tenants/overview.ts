@@ -1,11 +1,10 @@
 import { idFloor } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
-import { APART_MS } from './requests.js'
+import { CLOCKS_APART_MS, DAY_MS } from '../../durations.js'
 import type { Db } from '../connection/connect.js'
 
 /** The newest requests that are counted one by one. Beyond them the count begins later. */
 const COUNTED = 50_000
-const DAY_MS = 86_400_000
 
 export type Counted = { since: Date; requests: number; errors: number }
 
@@ -17,7 +16,7 @@ export async function countRecent(db: Db, accountId: string): Promise<Counted> {
     // Hidden from the planner: it would plan anew each time, for more than the count takes.
     .whereRaw('id >= (select ?::text)', [idFloor('req_', since)])
     // Partitions that ended before have none of them.
-    .whereRaw('at >= (select ?::timestamptz)', [new Date(since.getTime() - APART_MS)])
+    .whereRaw('at >= (select ?::timestamptz)', [new Date(since.getTime() - CLOCKS_APART_MS)])
     .orderBy('id', 'desc')
     .limit(COUNTED)
     .select('at', 'status')

@@ -1,6 +1,6 @@
 import { timesOf } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
-import { APART_MS } from './requests.js'
+import { CLOCKS_APART_MS } from '../../durations.js'
 import type { Db } from '../connection/connect.js'
 
 export type Found = { kind: 'intent' | 'wallet' | 'request' | 'key'; id: string }
@@ -62,5 +62,5 @@ export async function findAnything(db: Db, accountId: string, text: string): Pro
 /** When a request can have come whose id this is, Unix ms. */
 function timesNear(id: string): { from: number; to: number } {
   const [from, to] = timesOf('req_', id)
-  return { from: from - APART_MS, to: to + APART_MS }
+  return { from: from - CLOCKS_APART_MS, to: to + CLOCKS_APART_MS }
 }

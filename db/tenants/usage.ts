@@ -1,6 +1,6 @@
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
-import { restrictIntents, type IntentFilter } from '../intents/intents.js'
+import { restrictIntents, type IntentFilter } from '../intents/listIntents.js'
 import type { Db } from '../connection/connect.js'
 
 /** Days in UTC, as `2026-11-22`, both included. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { currentFunds, locateFunds } from '../../domain/funds.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
-import type { Effect, ExecutionPlan } from '../../domain/intent.js'
+import type { ExecutionPlan } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 
 const locate = (plan: ExecutionPlan, sequence: number, effects: Effect[] = []) => {
   const failed = plan.steps[sequence - 1]

@@ -2,11 +2,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   isTerminal,
   laterStatus,
-  resultsOf,
-  type Effect,
   type ExecutionPlan,
   type IntentStatus,
 } from '../../domain/intent.js'
+import { resultsOf, type Effect } from '../../domain/results.js'
 
 const step = (sequence: number) => ({
   ...{ type: 'deposit' as const, sequence, chain: 'base-sepolia', protocol: 'aave-v3' },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { remainingRequest } from '../../domain/retry.js'
 import { units } from './plan/markets.js'
-import type { Effect, ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
+import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 
 const any = { sequence: 0, asset: 'USDC', amount: '10', protocol: 'p' }
 const bridge: Step = {

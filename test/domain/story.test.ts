@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { lastChange, tellFunding, tellSteps, type StepOperation } from '../../domain/story.js'
 import { waitingCodeOf, waitingCodes, waitingMessage } from '../../domain/waiting.js'
 import { bridge, deposit, effect, planOf } from './plan/steps.js'
-import type { Effect, IntentError, IntentStatus } from '../../domain/intent.js'
+import type { IntentError, IntentStatus } from '../../domain/intent.js'
+import type { Effect } from '../../domain/results.js'
 
 const at = (second: number) => `2026-11-20T10:00:${String(second).padStart(2, '0')}.000Z`
 const plan = planOf(bridge(1, 'arbitrum', 'base'), deposit(2, 'base'))

@@ -29,7 +29,7 @@ describe('exactly once', () => {
   const takeAndDie = async () => {
     const lanes = await readLanes(world.signerDb)
     const taken = await Promise.all(
-      lanes.map((lane) => takeOperations(world.signerDb, lane, 'dead')),
+      lanes.map((lane) => takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, 'dead')),
     )
     await endLeases()
     return taken.flat().length

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-const take = (taker: string) => takeOperations(world.signerDb, lane, taker)
+const take = (taker: string) => takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, taker)
 
 describe('what a signer has claimed that was killed', () => {
   let id: string

@@ -59,7 +59,7 @@ describe.each(targets)('while %s', (_, targetOf) => {
     const { operationId } = await world.lend(wallet, usdcUnits)
     const [lane] = await readLanes(world.signerDb, world.chain.chainId)
     if (!lane) throw new Error('There is no lane.')
-    const taken = await takeOperations(world.signerDb, lane, 'signer')
+    const taken = await takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, 'signer')
     expect(taken.map(({ id }) => id)).toEqual([operationId])
     await stop(targetOf(wallet))
     const live = await world.signerDb.transaction((trx) => lockTaken(trx, taken, 'signer'))
@@ -150,7 +150,7 @@ test('a stop waits for whoever is signing, and nothing is signed after it', asyn
   await world.lend(wallet, usdcUnits)
   const [lane] = await readLanes(world.signerDb, world.chain.chainId)
   if (!lane) throw new Error('There is no lane.')
-  const taken = await takeOperations(world.signerDb, lane, 'signer')
+  const taken = await takeOperations(world.signerDb, { ...lane, lateSeconds: 60 }, 'signer')
   let isStopped = false
   const target = { scope: 'wallet' as const, subject: wallet.id }
   const stopping = await world.signerDb.transaction(async (trx) => {

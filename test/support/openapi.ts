@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
-import { createOpenApi, errorsOf, errorUnion } from '../../api/docs/openapi.js'
+import { createOpenApi } from '../../api/docs/openapi.js'
+import { errorsOf, errorUnion } from '../../api/docs/responses.js'
 import { endpoints } from '../../api/routes.js'
 import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
 import type { Route } from '../../api/http/route.js'

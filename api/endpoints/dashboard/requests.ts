@@ -1,6 +1,6 @@
 import { getAddress } from 'ethers'
 import { z } from 'zod'
-import { listRequests, type RequestRow } from '../../../db/tenants/requests.js'
+import { listRequests, type RequestRow } from '../../../db/tenants/listRequests.js'
 import { findAnything, type Found } from '../../../db/tenants/search.js'
 import { safeText } from '../../schemas/safeText.js'
 import { roles } from '../../../domain/roles.js'

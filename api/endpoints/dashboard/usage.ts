@@ -19,12 +19,12 @@ import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { dayInput, type LedgerEntryBody } from '../../schemas/activity.js'
 import { idInput } from '../../schemas/dashboard.js'
 import { intentFilterQuery, toIntentFilter } from '../../schemas/parameters.js'
+import { DAY_MS } from '../../../durations.js'
 import type { Slice } from '../../../db/connection/slice.js'
 
 /** For whoever is signed in, whatever he may do. */
 const reading = { method: 'get', params: noParams, body: z.undefined(), roles } as const
 
-const DAY_MS = 86_400_000
 /** A leap year. */
 const MOST_DAYS = 366
 const DEFAULT_DAYS = 30

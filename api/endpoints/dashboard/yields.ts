@@ -3,9 +3,8 @@ import { readYieldPoints } from '../../../db/yields.js'
 import { roles } from '../../../domain/roles.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { memberRoute } from '../../http/memberRoute.js'
+import { DAY_MS } from '../../../durations.js'
 import type { YieldPointBody } from '../../schemas/activity.js'
-
-const WEEK_MS = 7 * 86_400_000
 
 /** The chart of a week, in one answer: as single readings it would be thousands of rows. */
 const readWeek = memberRoute(
@@ -14,7 +13,7 @@ const readWeek = memberRoute(
     ...{ params: noParams, query: noQuery, body: z.undefined() },
   },
   async ({ db }) => {
-    const points = await readYieldPoints(db, new Date(Date.now() - WEEK_MS))
+    const points = await readYieldPoints(db, new Date(Date.now() - 7 * DAY_MS))
     const data = points.map(({ at, apyPercent, ...market }): YieldPointBody => ({
       ...market,
       apy: Number(apyPercent),

@@ -3,9 +3,9 @@ import { readRetryAfter } from '../../../chains/rpc/http.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { createTurns, type Pace, type Turns } from '../turns.js'
 import { feesAnswer, toFees } from './fees.js'
+import { REQUEST_TIMEOUT_MS, RETRY_MS } from '../../../durations.js'
 import type { AttestedMessage, Attestations } from '../bridge.js'
 
-const TIMEOUT_MS = 5_000
 /** Fees and messages are small; an answer that is not is none of this service's. */
 const MAX_BYTES = 1_000_000
 
@@ -18,9 +18,6 @@ const MAX_BYTES = 1_000_000
 const pace: Pace = { perSecond: 22, burst: 3 }
 /** After a 429 that names no time ahead. */
 const BLOCKED_MS = 5 * 60_000
-/** Whatever it says. */
-const SHORTEST_BLOCK_MS = 1_000
-const LONGEST_BLOCK_MS = 3_600_000
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2})*$/)
 const messages = z.object({
@@ -95,7 +92,7 @@ type Answer = { ok: boolean; status: number; text: string }
 async function request(turns: Turns, url: URL, method: string): Promise<Answer> {
   if (!(await turns.take())) throw leftAlone(turns)
   try {
-    const response = await fetch(url, { method, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(url, { method, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
     const { ok, status } = response
     if (status === 429) turns.close(blockMs(response))
     if (status === 429 || status >= 500) throw new Error(`HTTP ${status}`)
@@ -110,8 +107,8 @@ async function request(turns: Turns, url: URL, method: string): Promise<Answer> 
 /** How long a host that was asked too much wants to be left alone, ms. */
 function blockMs({ headers }: Response): number {
   const text = headers.get('retry-after') ?? undefined
-  const ms = readRetryAfter(text, Date.now(), LONGEST_BLOCK_MS)
-  return ms ? Math.max(ms, SHORTEST_BLOCK_MS) : BLOCKED_MS
+  const ms = readRetryAfter(text, Date.now())
+  return ms ? Math.max(ms, RETRY_MS) : BLOCKED_MS
 }
 
 function silent(options: { cause: unknown }): ServiceError {

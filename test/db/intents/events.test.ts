@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
-import { readEvents, readNews, readPage, type EventSlice } from '../../../db/intents/events.js'
+import { readEvents, readPage, type EventSlice } from '../../../db/intents/events.js'
+import { readNews } from '../../../db/intents/news.js'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import {

@@ -6,11 +6,11 @@ import {
   insertChain,
   insertHeaders,
   readHeaders,
-  rollBack,
   setBooked,
   type BlockId,
 } from '../../../db/lanes/booking.js'
 import { setMined, type MinedOperation } from '../../../db/lanes/outcomes.js'
+import { rollBack } from '../../../db/lanes/rollBack.js'
 import { findOperationsByKey, hasOpenOperations, readOpenSends } from '../../../db/lanes/watched.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { newId } from '../../../db/connection/ids.js'

@@ -14,6 +14,7 @@ import type { IntentStatus } from '../../../domain/intent.js'
 
 const taker = 'signer'
 
+const lateSeconds = 60
 let database: TestDatabase
 let chains = 1_000
 /** The only lane of a chain of its own. */
@@ -45,7 +46,8 @@ type Values = Record<string, unknown>
 const insert = (values: Values = {}, of = intentId) =>
   insertTestOperation(database.db, wallet, of, { chain_id: chains, ...values })
 const row = (id: string) => database.db('operation').where({ id }).first<Values>()
-const take = async (by = taker) => (await takeOperations(database.db, lane, by)).map(({ id }) => id)
+const take = async (by = taker) =>
+  (await takeOperations(database.db, { ...lane, lateSeconds }, by)).map(({ id }) => id)
 const inMs = (ms: number) => new Date(Date.now() + ms)
 const HOUR_MS = 3_600_000
 
@@ -141,7 +143,7 @@ describe('takeOperations', () => {
 describe('lockTaken', () => {
   /** What may be signed of a row that was taken, after it was changed. */
   async function lockAfter(id: string, change: Values): Promise<string[]> {
-    const taken = await takeOperations(database.db, lane, taker)
+    const taken = await takeOperations(database.db, { ...lane, lateSeconds }, taker)
     await database.db('operation').where({ id }).update(change)
     const locked = await database.db.transaction((trx) => lockTaken(trx, taken, taker))
     return locked.map((one) => one.id)

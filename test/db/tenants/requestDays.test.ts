@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
-import {
-  keepRequestPartitions,
-  listRequests,
-  recordRequests,
-} from '../../../db/tenants/requests.js'
+import { keepRequestPartitions, recordRequests } from '../../../db/tenants/requests.js'
+import { listRequests } from '../../../db/tenants/listRequests.js'
 import { findAnything } from '../../../db/tenants/search.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { createPartition, day, entry, idAt, nameOf } from './requestRows.js'

@@ -4,10 +4,10 @@ import { firstIdAt, newId } from '../../../db/connection/ids.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import {
   keepRequestPartitions,
-  listRequests,
   pruneRequestDays,
   recordRequests,
 } from '../../../db/tenants/requests.js'
+import { listRequests } from '../../../db/tenants/listRequests.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { createPartition, day, entry, idAt, nameOf } from './requestRows.js'
 

@@ -1,12 +1,12 @@
 import type {
   BridgeStep,
   DepositStep,
-  Effect,
   ExecutionPlan,
   Step,
   SwapStep,
   WithdrawStep,
 } from '../../../domain/intent.js'
+import type { Effect } from '../../../domain/results.js'
 
 const market = '0x01'
 

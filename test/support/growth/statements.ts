@@ -1,11 +1,12 @@
 import { PLAN_ONCE } from '../../../db/connection/prepared.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
 import { readEvents } from '../../../db/intents/events.js'
-import { listIntents } from '../../../db/intents/intents.js'
+import { listIntents } from '../../../db/intents/listIntents.js'
 import { readDeposits } from '../../../db/intents/positions.js'
 import { findActiveKek } from '../../../db/keys.js'
-import { confirmUpTo, finalizeUpTo, rollBack } from '../../../db/lanes/booking.js'
+import { confirmUpTo, finalizeUpTo } from '../../../db/lanes/booking.js'
 import { setMined } from '../../../db/lanes/outcomes.js'
+import { rollBack } from '../../../db/lanes/rollBack.js'
 import {
   findOperationsByKey,
   findSpentOperations,
@@ -27,7 +28,7 @@ import { claimStarts } from '../../../db/intents/starting.js'
 import { deleteExpiredKeys } from '../../../db/tenants/idempotency.js'
 import { deleteExpiredTokens } from '../../../db/tenants/readTokens.js'
 import { sumLent } from '../../../db/tenants/overview.js'
-import { listRequests } from '../../../db/tenants/requests.js'
+import { listRequests } from '../../../db/tenants/listRequests.js'
 import { insertWallet, listWallets, newWalletId } from '../../../db/tenants/wallets.js'
 import { listDeliveries } from '../../../db/webhooks/deliveries.js'
 import { deleteOldDeliveries } from '../../../db/webhooks/sending.js'
@@ -74,7 +75,7 @@ async function book(trx: Db): Promise<void> {
 export const statements: readonly Statement[] = [
   {
     ...{ name: 'take', role: 'signer', begin: PLAN_ONCE },
-    run: (trx) => takeOperations(trx, sender('0xlane0'), 'bench'),
+    run: (trx) => takeOperations(trx, { ...sender('0xlane0'), lateSeconds: 60 }, 'bench'),
   },
   { name: 'refills of a day', role: 'signer', run: (trx) => sumMoved(trx, sender('0xtreasury')) },
   {

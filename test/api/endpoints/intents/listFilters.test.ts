@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { firstIdAt, newId } from '../../../../db/connection/ids.js'
-import { listIntents } from '../../../../db/intents/intents.js'
+import { listIntents } from '../../../../db/intents/listIntents.js'
 import { insertTestIntent, insertTestWallet, type TestWallet } from '../../../db/rows.js'
 import { startWorld, type World } from '../../api.js'
 import type { IntentStatus } from '../../../../domain/intent.js'

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { errorCatalog, type ErrorCode } from '../../domain/errors.js'
+import { headers } from '../http/headers.js'
+import { errorExample, errorSchema, nameOf } from '../schemas/errors.js'
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
+import type { Docs, Reply } from '../http/docs.js'
+import type { Route } from '../http/route.js'
+
+/** What every endpoint may answer with. */
+const common: ErrorCode[] = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+]
+
+/** All codes that the endpoint may answer with. */
+export function errorsOf({ spec }: Route): ErrorCode[] {
+  const paid: ErrorCode[] = spec.caller.credits > 0 ? ['INSUFFICIENT_CREDITS'] : []
+  return [...new Set([...common, ...paid, ...spec.docs.errors])]
+}
+
+/** The response for a set of codes. */
+export type ErrorResponses = (codes: ErrorCode[]) => ZodOpenApiResponseObject
+
+/** All that the endpoint may answer with, by status. */
+export function responsesOf(route: Route, errors: ErrorResponses): ZodOpenApiResponsesObject {
+  const { responses, stream } = route.spec.docs
+  return {
+    ...Object.fromEntries(
+      Object.entries(responses).map(([status, reply]) => [status, success(route.method, reply)]),
+    ),
+    ...(stream ? streamed(stream, responses[200]) : {}),
+    ...Object.fromEntries(
+      byStatus(errorsOf(route)).map(([status, codes]) => [status, errors(codes)]),
+    ),
+  }
+}
+
+function success(method: Route['method'], reply: Reply): ZodOpenApiResponseObject {
+  return {
+    description: reply.description,
+    headers: answerHeaders(method === 'post' ? ['Idempotent-Replayed'] : []),
+    content: { 'application/json': { schema: reply.schema, ...examplesOf(reply.examples) } },
+  }
+}
+
+/** Server-sent events, beside what the endpoint answers to others; nothing when they have ended. */
+function streamed({ description, example }: NonNullable<Docs['stream']>, reply?: Reply) {
+  const list = reply && success('get', reply)
+  const events = { schema: z.string(), examples: { events: { value: example } } }
+  return {
+    200: {
+      description: reply?.description ?? description,
+      headers: answerHeaders([]),
+      content: { ...list?.content, 'text/event-stream': events },
+    },
+    ...(reply
+      ? {}
+      : { 204: { description: 'All of it was told already.', headers: answerHeaders([]) } }),
+  }
+}
+
+/** Examples by their names, as the document has them. */
+export function examplesOf(examples: Record<string, unknown> | undefined) {
+  if (!examples) return {}
+  const entries = Object.entries(examples).map(([name, value]) => [name, { value }])
+  return { examples: Object.fromEntries(entries) as Record<string, { value: unknown }> }
+}
+
+/** References to the headers of every answer and the named ones. */
+function answerHeaders(more: (keyof typeof headers)[]) {
+  const always: (keyof typeof headers)[] = [
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'X-Credits-Charged',
+    'X-Credits-Remaining',
+  ]
+  const names = [...always, ...more]
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]),
+  )
+}
+
+function byStatus(codes: ErrorCode[]): [status: number, codes: ErrorCode[]][] {
+  const groups = new Map<number, ErrorCode[]>()
+  for (const code of codes) {
+    const { status } = errorCatalog[code]
+    groups.set(status, [...(groups.get(status) ?? []), code])
+  }
+  return [...groups].sort(([a], [b]) => a - b)
+}
+
+const headersOf: Partial<Record<number, (keyof typeof headers)[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** Makes error responses as shared components: one per set of codes. */
+export function createErrorResponses(): ErrorResponses {
+  const known = new Map<string, ZodOpenApiResponseObject>()
+  return (codes) => {
+    const [first] = codes as [ErrorCode]
+    const id = codes.map(nameOf).join('Or')
+    const { status } = errorCatalog[first]
+    const response = known.get(id) ?? {
+      id,
+      description: codes.map((code) => `\`${code}\`: ${errorCatalog[code].hint}`).join(' '),
+      headers: answerHeaders(headersOf[status] ?? []),
+      content: {
+        'application/json': {
+          schema: errorUnion(codes),
+          ...examplesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
+        },
+      },
+    }
+    known.set(id, response)
+    return response
+  }
+}
+
+/** The body of an answer with one of the codes. */
+export function errorUnion(codes: ErrorCode[]): z.ZodType {
+  const [first, ...rest] = codes.map(errorSchema)
+  if (!first) throw new Error('No code.')
+  return rest.length === 0 ? first : z.discriminatedUnion('error', [first, ...rest])
+}

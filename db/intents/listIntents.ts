@@ -1,0 +1,62 @@
+import { CLOCKS_APART_MS } from '../../durations.js'
+import { firstIdAt } from '../connection/ids.js'
+import { selectScoped } from '../connection/scope.js'
+import { sliced, type Slice } from '../connection/slice.js'
+import { withStory, type Intent, type IntentRow } from './intents.js'
+import { toStory, type Story } from './story.js'
+import type { Knex } from 'knex'
+import type { Db } from '../connection/connect.js'
+import type { Action, IntentStatus } from '../../domain/intent.js'
+
+/** Which intents a list has; what is undefined does not matter. `createdAfter` excludes that moment, as does the other. */
+export type IntentFilter = {
+  walletId: string | undefined
+  statuses: IntentStatus[] | undefined
+  action: Action | undefined
+  createdAfter: Date | undefined
+  createdBefore: Date | undefined
+}
+
+/** Intents of the account with their stories, newest first: those of the slice and one more. */
+export async function listIntents(
+  db: Db,
+  accountId: string,
+  { slice, ...filter }: IntentFilter & { slice: Slice },
+): Promise<(Intent & { story: Story })[]> {
+  const query = sliced(withStory(db, accountId), 'i.id', slice)
+  restrictIntents(query, filter)
+  const rows = await selectScoped<IntentRow>(db, accountId, query)
+  return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
+}
+
+/** Leaves a query of intents, named `i`, those that pass a filter. */
+export function restrictIntents(
+  query: Knex.QueryBuilder,
+  { walletId, statuses, action, ...span }: IntentFilter,
+): void {
+  if (walletId) void query.where('i.wallet_id', walletId)
+  if (statuses) void query.whereIn('i.status', statuses)
+  if (action) void query.where('i.action', action)
+  within(query, span)
+}
+
+/**
+ * By the time itself, and by ids, which are in the order of the list and made by other clocks: a span of long ago is
+ * found at once.
+ */
+function within(
+  query: Knex.QueryBuilder,
+  { createdAfter, createdBefore }: Pick<IntentFilter, 'createdAfter' | 'createdBefore'>,
+): void {
+  const idAt = (time: Date, apartMs: number) => firstIdAt('intent_', time.getTime() + apartMs)
+  if (createdAfter) {
+    void query
+      .where('i.created_at', '>', createdAfter)
+      .where('i.id', '>=', idAt(createdAfter, -CLOCKS_APART_MS))
+  }
+  if (createdBefore) {
+    void query
+      .where('i.created_at', '<', createdBefore)
+      .where('i.id', '<', idAt(createdBefore, CLOCKS_APART_MS))
+  }
+}

@@ -1,0 +1,51 @@
+import { runPrepared, type Statement } from '../connection/prepared.js'
+import { HORIZON, IS_TOLD, toPage, type EventPage, type PageRow, type Position } from './events.js'
+import type { Db } from '../connection/connect.js'
+
+/** Which account's news are wanted, and after which place. */
+export type Wanted = { accountId: string; after: Position }
+
+/** `isHeld`: there are more that are committed, and a transaction still runs that could put one before them. */
+export type News = EventPage & { isHeld: boolean }
+
+/**
+ * What follows in the stories of several accounts, by one statement: it sees of each its own events only.
+ *
+ * @returns In the order of `wanted`; at most `limit` events of each.
+ */
+export async function readNews(db: Db, wanted: Wanted[], limit: number): Promise<News[]> {
+  const rows = await runPrepared<NewsRow>(db, newsStatement, [
+    wanted.map(({ accountId }) => accountId),
+    wanted.map(({ after }) => after.xact.toString()),
+    wanted.map(({ after }) => after.id.toString()),
+    limit,
+  ])
+  const parts = wanted.map((): NewsRow[] => [])
+  for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
+  return wanted.map(({ after }, at) => {
+    const part = parts[at] ?? []
+    const told = part.filter(({ isTold }) => isTold !== false)
+    const isHeld = told.length < part.length
+    // Where one is held back, all that may be told before it has been read.
+    const shown = told.length > 0 ? told : part.map(withoutEvent)
+    const page = toPage(shown, { after, limit: isHeld ? Infinity : limit })
+    return { ...page, isHeld }
+  })
+}
+
+type NewsRow = PageRow & { callAt: bigint; isTold: boolean | null }
+const withoutEvent = (row: NewsRow): NewsRow => ({ ...row, id: null })
+
+const newsStatement: Statement = {
+  name: 'news',
+  text: `select call.at as "callAt", ${HORIZON}, x.*
+    from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as call (account, xact, id, at)
+    cross join lateral (select set_config('app.account', call.account, true) as account) as scope
+    left join lateral (
+      select e.id, e.intent_id as "intentId", e.wallet_id as "walletId", e.type, e.data, e.at, e.xact,
+        ${IS_TOLD} as "isTold"
+      from intent_event e
+      where e.account_id = scope.account and (e.xact, e.id) > (call.xact::xid8, call.id)
+      order by e.xact, e.id limit $4 offset 0) as x on true
+    order by call.at, x.xact, x.id`,
+}
