@@ -17,4 +17,4 @@ export const backoffMs = (failures: number): number =>
 export const REQUEST_TIMEOUT_MS = 5_000
 
 /** Clocks of machines, of the database and of chains differ by less than this. */
-export const CLOCKS_APART_MS = HOUR_MS
+export const CLOCKS_APART_MS = 60 * MINUTE_MS

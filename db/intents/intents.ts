@@ -4,11 +4,10 @@ import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservation
 import { STORY, toStory, type Story, type StoryRow } from './story.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
-import { wishesOf } from './storedRequest.js'
+import { wishesOf, type StoredRequest } from './storedRequest.js'
 import type { Db } from '../connection/connect.js'
 import { ServiceError } from '../../domain/errors.js'
 import type {
-  Action,
   Delay,
   ExecutionPlan,
   IntentError,
@@ -16,19 +15,10 @@ import type {
   IntentStatus,
 } from '../../domain/intent.js'
 
-export type Intent = {
+export type Intent = StoredRequest & {
   id: string
   accountId: string
   walletId: string
-  action: Action
-  asset: string
-  /** Base units asked for; of everything, what it was worth when it was planned. */
-  units: string
-  /** The chain named by the caller; of a bridge, where it leads to. */
-  chain: string | null
-  fromChain: string | null
-  everything: boolean
-  netOverDays: number | null
   metadata: Record<string, unknown> | null
   delay: Delay | null
   retryOf: string | null

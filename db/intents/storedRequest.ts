@@ -1,5 +1,17 @@
-import type { Intent } from './intents.js'
-import type { IntentRequest } from '../../domain/intent.js'
+import type { Action, IntentRequest } from '../../domain/intent.js'
+
+/** A request as the row of its intent has it. */
+export type StoredRequest = {
+  action: Action
+  asset: string
+  /** Base units asked for; of everything, what it was worth when it was planned. */
+  units: string
+  /** The chain named by the caller; of a bridge, where it leads to. */
+  chain: string | null
+  fromChain: string | null
+  everything: boolean
+  netOverDays: number | null
+}
 
 type Wishes = {
   chain: string | null
@@ -22,10 +34,10 @@ export function wishesOf(request: IntentRequest): Wishes {
 }
 
 /** What a stored intent asks for. */
-export function requestOf(intent: Intent): IntentRequest {
-  const { action, asset, units, fromChain, everything, netOverDays } = intent
+export function requestOf(stored: StoredRequest): IntentRequest {
+  const { action, asset, units, fromChain, everything, netOverDays } = stored
   const amountUnits = BigInt(units)
-  const chain = intent.chain ?? undefined
+  const chain = stored.chain ?? undefined
   switch (action) {
     case 'lend': {
       const wishes = { ...(chain && { chain }), ...(netOverDays && { netOverDays }) }
