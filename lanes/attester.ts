@@ -8,13 +8,14 @@ import { isExpired, type AttestedMessage, type Attestations } from '../protocols
 import { watchContractBlocks } from './contractBlocks.js'
 import { storeFees } from './fees.js'
 import { pause, repeat } from './repeat.js'
+import { atMost } from '../timeout.js'
 import type { Chains } from '../chains/connect.js'
 import type { Chain } from '../chains/registry.js'
 import type { Listener } from '../db/connection/listen.js'
 import type { PartLog } from '../log.js'
 
-/** While burns are open their turns are looked at this often. Eight questions each time are more than may be asked. */
-const TURN_MS = 250
+/** Shortest pause between two looks at the turns. Eight questions each time are more than may be asked. */
+const TURN_MS = 50
 /** A service that hangs holds up so many questions at most, each for as long as a request may take. */
 const MOST_QUESTIONS = 8
 /** Circle advises pauses of 5 s or longer; where bridges are quicker than that, their own time counts. */
@@ -60,9 +61,9 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
     // Before it looks, so that nothing is missed that is announced meanwhile.
-    const news = confirmed(desk.turns.size > 0 ? TURN_MS : LOOK_MS)
+    const news = confirmed(LOOK_MS)
     await askDue(desk)
-    await news
+    await atMost(news, untilTurn(desk))
   }
   const readFees = async () => {
     await pause(await keepFees(desk), stopping)
@@ -76,6 +77,12 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
   } finally {
     await db.destroy()
   }
+}
+
+/** Milliseconds until a turn comes and the service may be asked, a second at most. */
+function untilTurn({ turns, attestations }: Desk): number {
+  const next = Math.min(...[...turns.values()].map(({ nextAt }) => nextAt))
+  return Math.min(Math.max(next - Date.now(), attestations.restMs(), TURN_MS), LOOK_MS)
 }
 
 /** Begins to ask about every transaction whose turn it is, as far as there is room and the service may be asked. */
