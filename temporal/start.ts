@@ -57,7 +57,7 @@ export type IntentStart = { intent: Intent; tier: Tier; userId: string }
  * Starts the workflow of an intent, whose id is the intent's. Already started counts as started. It is the caller's to
  * write it down (`setDispatched`).
  */
-export async function startIntent(
+async function startIntent(
   temporal: Client,
   start: IntentStart,
   options: StartOptions = once,
