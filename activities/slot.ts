@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity'
 export const ACTIVITY_SLOTS = 1_000
 /** A usual step is over by then, under load too. What takes longer waits in its workflow, without a slot. */
 export const SLOT_MS = 60_000
-/** While waits hold more than half of the slots: a chain that stands still must not keep the steps of other chains from theirs. */
+/** Used while waits hold more than half of the slots, so that a stalled chain does not block the steps of other chains. */
 const CROWDED_SLOT_MS = 5_000
 /** The server misses a worker that has died after 15 s. A usual step is over before the first heartbeat. */
 const HEARTBEAT_MS = 8_000

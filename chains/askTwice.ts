@@ -1,8 +1,8 @@
 /**
- * Asks a node again when its first answer is in doubt. A node that is importing a block may answer from the state of that
+ * Repeats a request when its first error is in doubt. A node that is importing a block may answer from the state of that
  * block and the time of the one before, where a call of Aave's pool reverts.
  *
- * @param isDoubtful - Whether an error is asked about again. The second answer counts.
+ * @param isDoubtful - Whether the request is repeated after this error. The second answer counts.
  */
 export async function askTwice<T>(
   ask: () => Promise<T>,

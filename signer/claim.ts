@@ -52,7 +52,7 @@ export async function readClaim(place: Place, operation: Operation): Promise<Cla
   return { key: `${kind}:${poolOf(market)}`, resources, units, limit, market }
 }
 
-/** Zero where the market does not tell: then one at a time is simulated. */
+/** Zero where the market does not report its limit: operations are then simulated one at a time. */
 async function readLimit(
   { client, head }: Place,
   market: Market,

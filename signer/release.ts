@@ -55,7 +55,7 @@ export async function release(
     return
   }
   const known = error instanceof ServiceError ? error : undefined
-  // A refusal by the policy or by a lane's state does not pass by itself: an operator has to look.
+  // A refusal by the policy or by a lane's state stays until an operator looks.
   const retryAfterMs = known?.code === 'INTERNAL' ? MINUTE_MS : RETRY_MS
   const message = known?.message ?? 'Unexpected failure in the signer.'
   const code = known?.code ?? 'INTERNAL'
