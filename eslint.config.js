@@ -23,13 +23,15 @@ const noState = {
 const defaultExportFiles = [
   '*.config.js',
   'web/vite.config.ts',
-  'test/support/{globalSetup,globalTeardown,tallyReporter}.js',
+  'test/support/{secondsReporter,tallyReporter}.ts',
 ]
 
-/** An expectation of jest is `any` where it stands for a part of a value. */
 const testRelaxations = {
+  // A matcher is `any` where it stands for a part of a value.
   '@typescript-eslint/no-unsafe-assignment': 'off',
   'max-lines-per-function': 'off',
+  // Vitest wants a pattern in place of a parameter that is not used.
+  'no-empty-pattern': ['error', { allowObjectPatternsAsParameters: true }],
 }
 
 export default defineConfig(

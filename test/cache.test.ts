@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createCache } from '../cache.js'
 
 describe('createCache', () => {
   beforeEach(() => {
-    jest.useFakeTimers()
+    vi.useFakeTimers()
   })
   afterEach(() => {
-    jest.useRealTimers()
+    vi.useRealTimers()
   })
 
   /** Whoever is asked answers with how often he was, or fails while `fails`. */
@@ -38,9 +38,9 @@ describe('createCache', () => {
     const { ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000 })
     await read('a')
-    jest.advanceTimersByTime(999)
+    vi.advanceTimersByTime(999)
     expect(await read('a')).toBe('a 1')
-    jest.advanceTimersByTime(1)
+    vi.advanceTimersByTime(1)
     expect(await read('a')).toBe('a 2')
   })
 
@@ -54,7 +54,7 @@ describe('createCache', () => {
       { ttlMs: 1_000 },
     )
     void read('a')
-    jest.advanceTimersByTime(1_000)
+    vi.advanceTimersByTime(1_000)
     expect(await read('a')).toBe('a')
   })
 
@@ -80,9 +80,9 @@ describe('createCache', () => {
     const { ask } = createSource()
     const read = createCache(ask, { ttlMs: 1_000, max: 2 })
     await read('a')
-    jest.advanceTimersByTime(600)
+    vi.advanceTimersByTime(600)
     await read('b')
-    jest.advanceTimersByTime(400)
+    vi.advanceTimersByTime(400)
     await read('c')
     expect([await read('b'), await read('c')]).toEqual(['b 2', 'c 3'])
   })
@@ -99,6 +99,6 @@ describe('createCache', () => {
   test('leaves no timer behind', async () => {
     const { ask } = createSource()
     await createCache(ask, { ttlMs: 1_000 })('a')
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { fundingLimitsOf, loadConfig, type Role } from '../config.js'
 
 const common = {

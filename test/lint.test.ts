@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Linter, type ESLint } from 'eslint'
 
 type Rules = { libraries: ESLint.Plugin; underInterfaces: object[] }

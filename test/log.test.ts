@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { spawnSync } from 'node:child_process'
 import { ServiceError } from '../domain/errors.js'
 import { createHeardLog } from './support/heardLog.js'

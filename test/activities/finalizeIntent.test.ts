@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../activities/status.js'
 import { grantCredits } from '../../db/tenants/accounts.js'
 import { connect, type Db } from '../../db/connection/connect.js'

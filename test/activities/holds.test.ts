@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findHold } from '../../activities/holds.js'
 import { findOperation } from '../../db/lanes/operations.js'
 import { stopWork } from '../../db/lanes/stops.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createActivities } from '../../activities/index.js'
 import { findSignature } from '../../db/lanes/signatures.js'
 import { encodeBundle, type UserOperation } from '../../protocols/userOperation.js'

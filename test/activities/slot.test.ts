@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { ACTIVITY_SLOTS, SLOT_MS, waitInSlot } from '../../activities/slot.js'
 
@@ -6,13 +6,15 @@ const stopping = new AbortController().signal
 let open: { ended: Promise<void>; hasEnded: boolean }[] = []
 
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+  })
 })
 afterEach(async () => {
-  await jest.advanceTimersByTimeAsync(SLOT_MS)
+  await vi.advanceTimersByTimeAsync(SLOT_MS)
   await Promise.all(open.map(({ ended }) => ended))
   open = []
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 /** Waits of activities that nothing ends but their slot's time. */
@@ -33,25 +35,25 @@ async function wait(count: number) {
     return one
   })
   open.push(...made)
-  await jest.advanceTimersByTimeAsync(0)
+  await vi.advanceTimersByTimeAsync(0)
   return () => made.filter(({ hasEnded }) => hasEnded).length
 }
 
 test('waits that hold less than half of the slots keep them for a minute', async () => {
   const ended = await wait(ACTIVITY_SLOTS / 2)
-  await jest.advanceTimersByTimeAsync(SLOT_MS - 1)
+  await vi.advanceTimersByTimeAsync(SLOT_MS - 1)
   expect(ended()).toBe(0)
-  await jest.advanceTimersByTimeAsync(1)
+  await vi.advanceTimersByTimeAsync(1)
   expect(ended()).toBe(ACTIVITY_SLOTS / 2)
 })
 
 test('what waits beyond half of the slots gives them back after seconds, so that other steps find one', async () => {
   const early = await wait(ACTIVITY_SLOTS / 2)
   const late = await wait(10)
-  await jest.advanceTimersByTimeAsync(SLOT_MS / 6)
+  await vi.advanceTimersByTimeAsync(SLOT_MS / 6)
   expect(late()).toBe(10)
   expect(early()).toBe(0)
   const next = await wait(1)
-  await jest.advanceTimersByTimeAsync(SLOT_MS / 6)
+  await vi.advanceTimersByTimeAsync(SLOT_MS / 6)
   expect(next()).toBe(1)
 })

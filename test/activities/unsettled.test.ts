@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { once } from 'node:events'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
@@ -61,7 +61,7 @@ async function deposit(
   const nextChange: Outcomes['nextChange'] = async (_id, signal) => {
     const ended = once(signal, 'abort')
     await meanwhile()
-    jest.advanceTimersByTime(SLOT_MS)
+    vi.advanceTimersByTime(SLOT_MS)
     await ended
   }
   const stopping = new AbortController().signal
@@ -72,11 +72,11 @@ async function deposit(
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
   }
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   try {
     return await environment.run(() => runStep(tools, { order, deadlineMs, shown }))
   } finally {
-    jest.useRealTimers()
+    vi.useRealTimers()
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { differencesOf, lineOf, type AuditOptions } from './auditing.js'
 import { createSettled, intentOf, type Settled } from './settled.js'
 import { usdcUnits, type Lend } from '../lanes/world/fixture.js'

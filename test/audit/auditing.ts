@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { audit, reconcile } from '../../audit/audit.js'
 import type { Difference } from '../../audit/difference.js'
 import type { AuditTools } from '../../audit/tools.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { differencesOf, expectNoDifferences, lineOf } from './auditing.js'
 import {
   createSettled,

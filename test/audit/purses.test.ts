@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { id, zeroPadValue } from 'ethers'
 import { readFigures } from '../../audit/purses.js'
 import { readReceipt } from '../../chains/read.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../activities/status.js'
 import { usdcUnits, type Lend } from '../lanes/world/fixture.js'
 import { reconcileWorld } from './auditing.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../activities/status.js'
 import { insertFunding } from '../../db/intents/fundings.js'
 import { demoFunding } from '../../domain/funding.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Interface, hexlify, randomBytes, getAddress } from 'ethers'
 import { decodeAggregate, encodeAggregate } from '../../chains/aggregate.js'
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, getAddress, id } from 'ethers'
 import { connectChain, type ChainClient } from '../../chains/connect.js'
 import { createRegistry } from '../../chains/registry.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { type ChainClient } from '../../chains/connect.js'
 import { readRetryAfter } from '../../chains/rpc/http.js'
 import { callRpc } from '../../devnet/rpc.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach } from '@jest/globals'
+import { afterEach, beforeEach } from 'vitest'
 import { connectChain, type ChainClient, type ConnectOptions } from '../../chains/connect.js'
 import { createRegistry } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'

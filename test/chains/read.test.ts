@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Interface, ZeroAddress, toBeHex } from 'ethers'
 import { connectChain, isRevert, type ChainClient } from '../../chains/connect.js'
 import { MULTICALL_ADDRESS } from '../../chains/multicall.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { getAddress } from 'ethers'
 import { testnetContracts, type Contracts } from '../../chains/addresses.js'
 import { createRegistry, type Chain } from '../../chains/registry.js'

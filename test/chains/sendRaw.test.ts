@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Wallet, keccak256 } from 'ethers'
 import { isRefusedForGood } from '../../chains/connect.js'
 import { callRpc } from '../../devnet/rpc.js'

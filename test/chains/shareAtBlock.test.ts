@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectChain } from '../../chains/connect.js'
 import { createRegistry } from '../../chains/registry.js'
 import { shareAtBlock } from '../../chains/shareAtBlock.js'

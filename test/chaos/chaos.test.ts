@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import { runStorm } from './run.js'
 
 /** A storm that nobody sails through shows nothing. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readHoldings } from '../e2e/holdings.js'
 import { startWorld, type World } from '../e2e/world.js'
 import { createPerson, jsonLines, linesOf, onTerminal, type Person } from './program.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mkdirSync, readFileSync, statSync, writeFileSync, chmodSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'

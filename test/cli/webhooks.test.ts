@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { publishWebhookKey } from '../../db/webhooks/endpoints.js'
 import { importWebhookKey, newWebhookKey } from '../../webhooks/secrets.js'
 import { startEventWorld, type Customer, type EventWorld } from '../api/endpoints/events/world.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Interface, MaxUint256, getAddress, hexlify, randomBytes } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed, type Allowance } from '../../custody/policy.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { MaxUint256, hexlify } from 'ethers'
 import fc from 'fast-check'
 import { assertAllowed } from '../../custody/policy.js'
@@ -180,7 +180,7 @@ describe('whatever the plan says', () => {
     [9_900_000n, true],
     [9_899_999n, false],
     [1_000_000n, false],
-  ])('of 10,000,000 base units a swap that brings at least %d passes: %p', (least, isFair) => {
+  ])('of 10,000,000 base units a swap that brings at least %d passes: %o', (least, isFair) => {
     const swap = orderOf('swap')
     const plan = { ...swap, allowance: { ...swap.allowance, minimumUnits: 1n } }
     expect(passes(plan, withWord(swap, 5, least))).toBe(isFair)
@@ -190,7 +190,7 @@ describe('whatever the plan says', () => {
     [20_000n, true],
     [20_001n, false],
     [9_999_999n, false],
-  ])('of 10,000,000 base units a burn that lets the bridge keep %d passes: %p', (fee, isFair) => {
+  ])('of 10,000,000 base units a burn that lets the bridge keep %d passes: %o', (fee, isFair) => {
     const burn = orderOf('fast burn')
     const plan = { ...burn, allowance: { ...burn.allowance, maxFeeUnits: units } }
     expect(passes(plan, withWord(burn, 5, fee))).toBe(isFair)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Wallet, getBytes, verifyMessage } from 'ethers'
 import fc from 'fast-check'
 import { openAccount } from '../../custody/open.js'

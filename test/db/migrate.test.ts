@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { assertNetwork, claimNetwork, connect } from '../../db/connection/connect.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { setFundingCompleted } from '../../db/intents/fundings.js'
 import { admit, refund } from '../../db/tenants/metering.js'

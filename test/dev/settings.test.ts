@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { readPlaces, readPortChoices, readReplicas, readStateInterval } from '../../dev/settings.js'
 import { TEMPORAL_ON_POSTGRES } from '../../dev/state/state.js'
 
@@ -8,7 +8,7 @@ describe('readPlaces', () => {
     [{ TEMPORAL_STORE: 'sqlite' }, 'embedded'],
     [{ TEMPORAL_STORE: 'postgres' }, TEMPORAL_ON_POSTGRES],
     [{ TEMPORAL_STORE: 'postgres', TEMPORAL_ADDRESS: 'there:7233' }, 'there:7233'],
-  ])('%p: Temporal is %s', (env, place) => {
+  ])('%o: Temporal is %s', (env, place) => {
     expect(readPlaces(env).temporal).toBe(place)
   })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hexlify, Interface, keccak256, randomBytes, TypedDataEncoder, type Wallet } from 'ethers'
 import {
   chainNames,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { readOwnArtifacts } from '../../devnet/artifacts.js'

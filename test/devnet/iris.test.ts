@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ZeroAddress, ZeroHash } from 'ethers'
 import { type ChainClient } from '../../chains/connect.js'
 import { readContractBlock } from '../../chains/read.js'

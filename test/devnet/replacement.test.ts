@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity, Wallet } from 'ethers'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { startFront, type Front } from '../../devnet/rollup/front.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Transaction, Wallet, hexlify, randomBytes } from 'ethers'
 import { readSent } from '../../devnet/sent.js'
 

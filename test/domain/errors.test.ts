@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { ServiceError, errorCatalog, invalidFields, invalidRequest } from '../../domain/errors.js'
 import { explainFailure, intentFailureCodes, toFailureCode } from '../../domain/failures.js'
 import { failureCodes } from '../../domain/operation.js'

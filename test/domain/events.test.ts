@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { eventTypes, isSettled, settles, settlingTypes } from '../../domain/events.js'
 import type { Happening } from '../../domain/events.js'
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { currentFunds, locateFunds } from '../../domain/funds.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
 import type { ExecutionPlan } from '../../domain/intent.js'

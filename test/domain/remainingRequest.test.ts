@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { remainingRequest, type Failed } from '../../domain/retry.js'
 import { bridge, deposit, effect, planOf, swap, withdraw } from './plan/steps.js'
 import type { IntentRequest } from '../../domain/intent.js'
@@ -21,7 +21,7 @@ const refused = (failed: Failed) => () => remainingRequest(failed)
 
 describe('remainingRequest', () => {
   test.each([lend, moving, taking(usdc), taking('max')])(
-    'nothing was planned: %j once more',
+    'nothing was planned: %o once more',
     (request) => {
       expect(remainingRequest({ request, plan: null, effects: [] })).toEqual(request)
     },

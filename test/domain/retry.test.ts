@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { remainingRequest } from '../../domain/retry.js'
 import { units } from './plan/markets.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../../domain/intent.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { networks } from '../../chains/registry.js'
 import { acceptFault, assertFaultPossible, faultIn, isFaultOf } from '../../domain/simulate.js'
 import type { ExecutionPlan, Step } from '../../domain/intent.js'

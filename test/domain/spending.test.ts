@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { defaultLimits } from '../../domain/limits.js'
 import { plannedWithdrawal, type ExecutionPlan, type IntentRequest } from '../../domain/intent.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { lastChange, tellFunding, tellSteps, type StepOperation } from '../../domain/story.js'
 import { waitingCodeOf, waitingCodes, waitingMessage } from '../../domain/waiting.js'
 import { bridge, deposit, effect, planOf } from './plan/steps.js'

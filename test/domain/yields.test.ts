@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { bestRate, type Rate } from '../../domain/yields.js'
 
 const rate = (chain: string, apyPercent: number): Rate => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromUnits } from '../../domain/money.js'
 import { failOnChain } from './failOnChain.js'
 import { until } from './stack.js'

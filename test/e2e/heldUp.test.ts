@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import type { Browser } from 'playwright-core'
 import type { ChainName } from '../../chains/registry.js'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { chainNames } from '../../chains/registry.js'
 import { balanceOf, read, readAccount, sum } from './holdings.js'
 import type { Told, Wallet, World } from './world.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
 import type { Client } from '@temporalio/client'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isListening } from '../../dev/ports.js'
 import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
 import { readHoldings } from './holdings.js'

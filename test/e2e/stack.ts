@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
+import { timed } from '../support/seconds.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -64,7 +65,11 @@ const anyPort = Object.fromEntries(
  *
  * @param env - Variables for it beside those of this process.
  */
-export async function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
+export function startStack(home: string, env: NodeJS.ProcessEnv = {}): Promise<Stack> {
+  return timed('stack', () => start(home, env))
+}
+
+async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   const shared = env.TEMPORAL_ADDRESS ? undefined : process.env.TEMPORAL_ADDRESS
   const namespace = shared && (await openNamespace(shared, home))
   const child = spawn(

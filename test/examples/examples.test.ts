@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Steward } from '@steward/sdk'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../e2e/stack.js'
 import { readHoldings, sum } from '../e2e/holdings.js'
 import { startWorld, type World } from '../e2e/world.js'
@@ -16,7 +16,7 @@ const python = await findPython()
 const testWithPython = python === undefined ? test.skip : test
 
 /** A stack and a program beside it, on whatever machine. */
-jest.setTimeout(120_000)
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let world: World
 let steward: Steward

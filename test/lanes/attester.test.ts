@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { attest, letTravelTogether } from './bridge/crossing.js'
 import { createAttestingWorld, source, type AttestingWorld, type Burn } from './bridge/attesting.js'
 import { finalityBlocks, usdcUnits } from './world/fixture.js'

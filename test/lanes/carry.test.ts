@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Wallet as Account, hexlify, randomBytes } from 'ethers'
 import { DELEGATED_CODE, DELEGATE_ADDRESS } from '../../chains/registry.js'
 import { encodeTransfer, typedTransfer, type Payload } from '../../signer/payload.js'

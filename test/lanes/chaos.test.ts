@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'ethers'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../../db/connection/connect.js'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
@@ -28,7 +28,7 @@ const rates: [Fault, number][] = [
 ]
 const LOST_REPLY = 0.15
 
-jest.setTimeout(90_000)
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
 function faultsBySeed(): Decide {
   const draw = drawsOf(seed, 'rpc').next

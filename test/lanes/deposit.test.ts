@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('a deposit of a wallet without ETH', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import type { Capability } from '../../domain/capability.js'
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
 import { sumCosts } from '../../db/lanes/gas.js'
 import { ensureRefills } from '../../signer/keys.js'

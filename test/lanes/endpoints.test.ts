@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
 import { bookChain } from '../../lanes/book.js'
 import { callRpc } from '../../devnet/rpc.js'

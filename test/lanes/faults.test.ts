@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Decide, Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 

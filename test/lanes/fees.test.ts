@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../db/connection/connect.js'
 import { readPairFees } from '../../db/bridgeFees.js'
 import { createAttestingWorld, type AttestingWorld } from './bridge/attesting.js'

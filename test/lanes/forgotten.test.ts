@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findSpentOperations } from '../../db/lanes/watched.js'
 import { bookOutcomesIn, bookSpentKeys } from '../../lanes/missed.js'
 import { forgetOperations } from './world/forget.js'

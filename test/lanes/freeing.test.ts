@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
 import { executeFirst } from './world/stranger.js'
 import { carryNow, forgetSent, replaceStuck, useLend } from './world/stuck.js'

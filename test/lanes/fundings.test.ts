@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { executeFirst } from './world/stranger.js'
 import { leaveTreasury, skipPauses } from './world/treasury.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Transaction, toBeHex, toQuantity } from 'ethers'
 import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../../chains/l1Costs.js'
 import { gasCostUsd } from '../../domain/money.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listenToOperations, type Listener } from '../../db/connection/listen.js'
 import { driveChain } from '../../lanes/driver.js'
 import { awaitOperation, watchOutcomes } from '../../lanes/watching.js'

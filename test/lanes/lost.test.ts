@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { carryNow, forgetSent, openLane, useLend } from './world/stuck.js'
 import { createWorld, finalityBlocks, type World } from './world/fixture.js'
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hexlify, keccak256, randomBytes, toQuantity, Transaction } from 'ethers'
 import { DELEGATE_ADDRESS, DELEGATE_CODE_HASH } from '../../chains/registry.js'
 import { bookChain } from '../../lanes/book.js'

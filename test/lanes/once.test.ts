@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readLanes } from '../../db/lanes/signing.js'
 import { takeOperations } from '../../db/lanes/taking.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'

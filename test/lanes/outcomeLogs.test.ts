@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
 import { toMined } from '../../lanes/outcomeLogs.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readBookedBlocks } from '../../db/lanes/reservations.js'
 import { createWorld, usdcUnits, type World } from './world/fixture.js'
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { id } from 'ethers'
 import type { ChainClient } from '../../chains/connect.js'
 import { readLogRange } from '../../chains/logRange.js'

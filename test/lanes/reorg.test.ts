@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 describe('a reorg', () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Transaction, Wallet } from 'ethers'
 import { appendSend } from '../../db/lanes/replacing.js'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'

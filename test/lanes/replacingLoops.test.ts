@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { watchQueue } from '../../db/lanes/queue.js'
 import { driveChain } from '../../lanes/driver.js'
@@ -12,7 +12,7 @@ const BLOCK_MS = 250
 /** What a transaction that became too cheap may take until it is mined, ms. */
 const LIMIT_MS = 30_000
 
-jest.setTimeout(90_000)
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
 describe('a base fee that quadruples while signer and driver run', () => {
   let world: World

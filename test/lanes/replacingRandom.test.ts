@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { signOnce } from '../../signer/sign.js'
 import { carryNow, expectNoGaps, forgetSent, mineAt, replaceStuck } from './world/stuck.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
@@ -11,7 +11,7 @@ const LAST_ROUNDS = 60
 const GWEI = 1_000_000_000n
 const seed = process.env.REPLACING_SEED ?? randomBytes(4).toString('hex')
 
-jest.setTimeout(300_000)
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let drawn = 0
 /** A whole number below `limit`: the same for the same seed. */

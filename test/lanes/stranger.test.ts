@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { forgetOperations } from './world/forget.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { executeFirst, spendSameKey } from './world/stranger.js'

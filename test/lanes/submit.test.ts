@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { newId } from '../../db/connection/ids.js'
 import { lockIntent } from '../../db/intents/intents.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { lockContended } from '../../db/lanes/contending.js'
 import { poolOf as marketPoolOf } from '../../protocols/lending/markets.js'

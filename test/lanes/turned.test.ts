@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../activities/status.js'
 import { findReopened } from '../../db/intents/sweeping.js'
 import { setRecovered } from '../../db/intents/status.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, MaxUint256 } from 'ethers'
 import { insertIntent } from '../../db/intents/intents.js'
 import { insertReservation } from '../../db/lanes/reservations.js'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connectChain, type ChainClient } from '../../chains/connect.js'
 import { readBlock } from '../../chains/read.js'
 import { connect } from '../../db/connection/connect.js'
@@ -48,7 +48,7 @@ const perCall: [Fault, number][] = [
 ]
 const rates: FaultRates = { perRequest, perCall, lostReply: 0.15, widest: 31 }
 
-jest.setTimeout(LIMIT_MS + 90_000)
+vi.setConfig({ testTimeout: LIMIT_MS + 90_000, hookTimeout: LIMIT_MS + 90_000 })
 
 const faultsOf = (source: string) => seededFaults(drawsOf(seed, source), rates)
 

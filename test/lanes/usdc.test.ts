@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { createWorld, owner, usdcUnits, type Submitted, type World } from './world/fixture.js'
 import { createArrival, expectArrived, insertCrossing, submitBurn } from './bridge/crossing.js'

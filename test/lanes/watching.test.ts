@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  jest,
-  test,
-} from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { findOperation } from '../../db/lanes/operations.js'
@@ -122,7 +113,7 @@ describe('whoever waits for an operation', () => {
     const waiting = ids.map((id) => awaitOutcome(outcomes, id))
     // Each has read its row, and once more after the first look.
     await sleep(3_000)
-    const taken = jest.spyOn(db.client as { acquireConnection(): unknown }, 'acquireConnection')
+    const taken = vi.spyOn(db.client as { acquireConnection(): unknown }, 'acquireConnection')
     await sleep(3_000)
     const statements = taken.mock.calls.length
     taken.mockRestore()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readBalance } from '../../chains/read.js'
 import { devnetTerms } from '../../devnet/chains.js'
 import { lendingProtocol } from '../../protocols/lending/markets.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet } from 'ethers'
 import { connect } from '../../db/connection/connect.js'
 import { scopeTransaction } from '../../db/connection/scope.js'

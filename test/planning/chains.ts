@@ -19,6 +19,7 @@ import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris/iris.js'
 import { storeFees } from '../../lanes/fees.js'
 import { connectAttestations } from '../../protocols/bridges/bridges.js'
+import { timed } from '../support/seconds.js'
 import type { Db } from '../../db/connection/connect.js'
 
 /** anvil answers before it has mined. */
@@ -54,9 +55,16 @@ export type TestChains = {
 }
 
 /** Chains of the devnet that mine a block per transaction. Those not named do not answer. */
-export async function startChains(
+export function startChains(
   names: readonly ChainName[] = chainNames,
   terms: Record<ChainName, Terms> = devnetTerms,
+): Promise<TestChains> {
+  return timed('chain', () => start(names, terms))
+}
+
+async function start(
+  names: readonly ChainName[],
+  terms: Record<ChainName, Terms>,
 ): Promise<TestChains> {
   const nodes = await Promise.all(names.map((name) => startNode(name, terms[name])))
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))

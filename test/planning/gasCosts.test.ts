@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet, toBeHex, toQuantity } from 'ethers'
 import { connectChains } from '../../chains/connect.js'
 import { ARB_GAS_INFO_ADDRESS, GAS_PRICE_ORACLE_ADDRESS } from '../../chains/l1Costs.js'

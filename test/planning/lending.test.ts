@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Interface, getAddress } from 'ethers'
 import { aaveV3 } from '../../protocols/lending/aaveV3.js'
 import { apyPercent } from '../../protocols/lending/apy.js'

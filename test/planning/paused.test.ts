@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Wallet } from 'ethers'
 import { connectChains } from '../../chains/connect.js'
 import { connect, type Db } from '../../db/connection/connect.js'

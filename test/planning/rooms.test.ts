@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, Wallet } from 'ethers'
 import { readContract } from '../../chains/read.js'
 import { connect, type Db } from '../../db/connection/connect.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Wallet, toBeHex, toQuantity } from 'ethers'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
 import { chainNames, type ChainName } from '../../chains/registry.js'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { runTests, stopRun, type FileReport, type Report } from './jestRun.js'
+import { runTests, stopRun, type FileReport, type Report } from './vitestRun.js'
 import { readPlanted, PLANTED, type Planted } from './patches.js'
 import { createScratch, type Scratch } from './scratch.js'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -35,17 +35,17 @@ const bugs = 'test/planted/room'
 /** A tree with two tests, of which one looks at the edge, and bugs of every fate. */
 const files = {
   'package.json': '{ "type": "module" }',
-  'jest.config.js': "export default { transform: {}, injectGlobals: false, roots: ['test'] }",
+  'vitest.config.js': "export default { test: { dir: 'test' } }",
   '.gitignore': 'node_modules',
   'limit.js': limit,
-  [edge]: `import { expect, test } from '@jest/globals'
+  [edge]: `import { expect, test } from 'vitest'
     import { isWithin } from '../limit.js'
     test('2 is within', () => expect(isWithin(2)).toBe(true))
     test('3 is within', () => expect(isWithin(3)).toBe(true))`,
-  'test/blind.test.js': `import { expect, test } from '@jest/globals'
+  'test/blind.test.js': `import { expect, test } from 'vitest'
     import { isWithin } from '../limit.js'
     test('9 is not within', () => expect(isWithin(9)).toBe(false))`,
-  'test/red.test.js': `import { expect, test } from '@jest/globals'
+  'test/red.test.js': `import { expect, test } from 'vitest'
     test('is red', () => expect(1).toBe(2))`,
   [`${bugs}/caught.patch`]: patch(edge, 'export const isWithin = (count) => count < limit'),
   [`${bugs}/survives.patch`]: patch(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectChains, type Chains } from '../../chains/connect.js'
 import { MULTICALL_ADDRESS } from '../../chains/multicall.js'
 import {

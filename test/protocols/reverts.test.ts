@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { AbiCoder, Interface } from 'ethers'
 import { explainRevert } from '../../protocols/reverts.js'
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Wallet, hexlify, randomBytes, recoverAddress } from 'ethers'
 import {
   buildUserOperation,

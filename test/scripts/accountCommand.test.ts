@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { userInfo } from 'node:os'
 import { createApiKey, type Scope } from '../../db/tenants/accounts.js'
 import { readCommand } from '../../scripts/accountCommand.js'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop())
 
 beforeEach(() => {
-  jest.spyOn(console, 'log').mockImplementation((text) => {
+  vi.spyOn(console, 'log').mockImplementation((text) => {
     printed += `${text}\n`
   })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { getInvitation } from '../../db/tenants/invitations.js'
 import { readCommand } from '../../scripts/accountCommand.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.drop())
 beforeEach(() => {
-  jest.spyOn(console, 'log').mockImplementation((text) => {
+  vi.spyOn(console, 'log').mockImplementation((text) => {
     printed += `${text}\n`
   })
 })

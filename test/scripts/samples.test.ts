@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { findPages, renderSamples, unprovenBlocks } from '../../scripts/sampleBlocks.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

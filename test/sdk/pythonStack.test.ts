@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from '@jest/globals'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
 import { startControl, type Control } from './python/control.js'
 import { findPython } from './python/environment.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
 import type { Tier } from '../../domain/tiers.js'
 import type { Payload } from '../../signer/payload.js'

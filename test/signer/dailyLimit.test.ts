@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defaultLimits, type SigningLimits } from '../../domain/limits.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import type { SignerTools } from '../../signer/round.js'

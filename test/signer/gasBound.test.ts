@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signOnce } from '../../signer/sign.js'
 import { assertAffordable } from '../../signer/gasBound.js'
 import { readMeans, readRound } from '../../signer/round.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Transaction } from 'ethers'
 import { DELEGATE_ADDRESS } from '../../chains/registry.js'
 import { callRpc } from '../../devnet/rpc.js'

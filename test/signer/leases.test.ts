@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readLanes, type Lane } from '../../db/lanes/signing.js'
 import { lockTaken, takeOperations } from '../../db/lanes/taking.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { prepareTogether } from '../../signer/patience.js'
 
 describe('prepareTogether', () => {

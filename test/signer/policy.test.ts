@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertSignatures } from '../../db/lanes/signatures.js'
 import { createWorld, owner, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'
 import { changeUnbound } from '../lanes/world/unbound.js'

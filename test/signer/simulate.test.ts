@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ARB_GAS_INFO_ADDRESS } from '../../chains/l1Costs.js'
 import { DELEGATED_CODE } from '../../chains/registry.js'
 import { createWorld, usdcUnits, type Lend, type World } from '../lanes/world/fixture.js'

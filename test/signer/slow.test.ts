@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from 'vitest'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { watchQueue } from '../../db/lanes/queue.js'
 import { runSigner } from '../../signer/sign.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenToOperations } from '../../db/connection/listen.js'
 import { watchQueue } from '../../db/lanes/queue.js'

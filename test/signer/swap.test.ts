@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface, MaxUint256, Transaction } from 'ethers'
 import { readBalance } from '../../chains/read.js'
 import { devnetTerms } from '../../devnet/chains.js'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { Transaction, Wallet, getAddress } from 'ethers'
 import { signTransaction, type UnsignedTransaction } from '../../signer/transaction.js'
 

@@ -4,6 +4,7 @@ import { connect, type Db } from '../../db/connection/connect.js'
 import { migrate } from '../../db/connection/migrate.js'
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
 import type { RunFolder } from './runFolder.js'
+import { timed } from './seconds.js'
 
 type Server = { url: string; stop(): Promise<void> }
 
@@ -42,7 +43,11 @@ export type TestDatabase = {
 }
 
 /** An own, migrated and empty database. */
-export async function createDatabase(): Promise<TestDatabase> {
+export function createDatabase(): Promise<TestDatabase> {
+  return timed('database', create)
+}
+
+async function create(): Promise<TestDatabase> {
   const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env
   if (!server || !template) throw new Error('No test database: run the tests by npm test.')
   const name = `steward_test_${randomBytes(6).toString('hex')}`

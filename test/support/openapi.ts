@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { createOpenApi } from '../../api/docs/openapi.js'
 import { errorsOf, errorUnion } from '../../api/docs/responses.js'
 import { endpoints } from '../../api/routes.js'

@@ -1,16 +1,40 @@
-import { findTemporalCli } from '../../dev/parts/temporalCli.js'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createHome, removeHome, startStack } from '../e2e/stack.js'
 import { startTemplate } from './database.js'
 import { createRunFolder } from './runFolder.js'
+import { startTemporalServer } from './temporal/temporalServer.js'
 import { prepareTestServer } from './temporal/testServer.js'
 import { prepareServices } from './temporal/workflowBundle.js'
+import type { SharedFacts, SharedName } from './fixtures.js'
+
+type Started<Facts> = { facts: Facts; stop(): Promise<void> }
+type Starters = { [Name in SharedName]: () => Promise<Started<SharedFacts[Name]>> }
+
+const starters: Starters = {
+  async temporal() {
+    const { stop, ...facts } = await startTemporalServer()
+    return { facts, stop }
+  },
+  async stack() {
+    const home = await createHome()
+    const stack = await startStack(home)
+    return {
+      facts: { home, facts: stack.facts },
+      async stop() {
+        await stack.stop()
+        removeHome(home)
+      },
+    }
+  },
+}
 
 /**
- * Starts or fetches once what several test files need. The helpers in this folder find it through
- * environment variables, which jest's workers inherit.
- *
- * @param patterns - What the caller restricts the test files to; empty for all.
+ * Starts what every run needs, and serves what a test asks for by `getShared`: it is started for the first
+ * that asks and stopped at the end of the run.
  */
-export async function startShared(patterns: string[]): Promise<{ stop(): Promise<void> }> {
+export async function startShared(): Promise<{ stop(): Promise<void> }> {
   const folder = await createRunFolder()
   const stops = [() => folder.remove()]
   const stop = async () => {
@@ -21,7 +45,7 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
     const template = await startTemplate(folder)
     stops.push(() => template.stop())
     await Promise.all([prepareTestServer(), prepareServices()])
-    if (wantsTemporal(patterns)) await prepareTemporalCli()
+    stops.push(await serveStarters())
   } catch (error) {
     await stop()
     throw error
@@ -29,17 +53,25 @@ export async function startShared(patterns: string[]): Promise<{ stop(): Promise
   return { stop }
 }
 
-/** The tests that start a Temporal server: alone, or with the whole stack. */
-const TEMPORAL_TESTS = /e2e|worker|temporal|health/
-
-function wantsTemporal(patterns: string[]): boolean {
-  return patterns.length === 0 || patterns.some((pattern) => TEMPORAL_TESTS.test(pattern))
-}
-
-/**
- * Building the Temporal server takes minutes, once: here it shows its progress and needs no time limit
- * of a test. When it fails, the tests that need it say so.
- */
-async function prepareTemporalCli(): Promise<void> {
-  if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli().catch(() => undefined)
+/** Test workers ask by HTTP, because each of them is a process of its own. */
+async function serveStarters(): Promise<() => Promise<void>> {
+  const started = new Map<string, Promise<Started<unknown>>>()
+  const server = createServer((request, response) => {
+    const name = (request.url ?? '').slice(1) as SharedName
+    const starting = started.get(name) ?? starters[name]()
+    started.set(name, starting)
+    starting.then(
+      ({ facts }) => response.end(JSON.stringify(facts)),
+      (error: Error) => response.writeHead(500).end(error.stack),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  process.env.TEST_SHARED_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return async () => {
+    server.close()
+    server.closeAllConnections()
+    const running = await Promise.allSettled(started.values())
+    for (const one of running) if (one.status === 'fulfilled') await one.value.stop()
+  }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isGrpcServiceError, type Client } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { findFunding } from '../../db/intents/fundings.js'

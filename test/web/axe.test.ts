@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import { findBarriers } from './axe.js'
 import { hasBrowser, openBrowser } from './browser.js'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent } from '../db/rows.js'
 import { barriersInThemes } from './axe.js'
 import { hasBrowser } from './browser.js'

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from 'vitest'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { buildBeside } from '../../dev/parts/dashboard.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { createAccount } from '../../db/tenants/accounts.js'
 import { startWorld, type World } from '../e2e/world.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PASSWORD } from '../api/dashboard/people.js'
 import { hasBrowser, watch } from './browser.js'
 import { makeWallet, ownFaults, startPageWorld, type PageWorld } from './pageWorld.js'

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import { troublesOf } from '../../web/src/pages/system/troubles.js'
 
 type System = Parameters<typeof troublesOf>[0]

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { amountText, percentText, sumText, usdText } from '../../web/src/text/amount.js'
 import { chainText, protocolText, shorten } from '../../web/src/text/shorten.js'

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import { hasBrowser } from './browser.js'
 import { startPageWorld } from './pageWorld.js'
 import { untilShown } from './people.js'

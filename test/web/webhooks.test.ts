@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Webhook } from 'standardwebhooks'
 import { startReceiver, type Receiver } from '../webhooks/receiver.js'
 import { startWebhookWorld, type WebhookWorld } from '../webhooks/world.js'

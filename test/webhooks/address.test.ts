@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { createGuard, isPublic, type Address } from '../../webhooks/address.js'
 import { SendFailure } from '../../webhooks/failure.js'
 import { send } from '../../webhooks/send.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Webhook } from 'standardwebhooks'
 import { insertTestIntent, setCompleted } from '../db/rows.js'
 import { startReceiver, type Receiver } from './receiver.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ApplicationFailure } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import { SETTLED, type Unsettled } from '../../domain/hold.js'

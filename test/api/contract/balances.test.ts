@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toQuantity } from 'ethers'
 import { callRpc } from '../../../devnet/rpc.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerOfFailure, answerOfOutage } from './brokenApis.js'
 import { startExecutionWorld, type ExecutionWorld } from './intents/executionWorld.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../chainWorld.js'

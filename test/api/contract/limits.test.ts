@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect as connectSocket } from 'node:net'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { limitsOf, type Tier } from '../../../domain/tiers.js'

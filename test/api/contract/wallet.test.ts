@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startWorld, type Answer, type World } from '../api.js'
 import { hexAddress, isoUtc, walletId } from './formats.js'
 

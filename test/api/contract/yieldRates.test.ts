@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 
 type Rate = { chain: string; protocol: string; asset: string; apy: number }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { actEntry } from '../../../api/schemas/dashboard.js'
 import { wallet as walletSchema } from '../../../api/schemas/resources.js'
 import { startWorld, type World } from '../api.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, type TestWallet } from '../../db/rows.js'
 import { startWorld, type World } from '../api.js'
 import { newPerson, pagesOf, type Person } from './people.js'

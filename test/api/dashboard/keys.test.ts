@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyEntry, newKeyAnswer, type NewKeyAnswer } from '../../../api/schemas/dashboard.js'
 import { scopeMember, scopeTransaction } from '../../../db/connection/scope.js'
 import { startWorld, type World } from '../api.js'

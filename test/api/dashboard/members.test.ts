@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteEntry, invitationAnswer, memberEntry } from '../../../api/schemas/dashboard.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import { inviteMember } from '../../../db/tenants/invitations.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { overviewAnswer } from '../../../api/schemas/activity.js'
 import { grantCredits } from '../../../db/tenants/accounts.js'
 import { silentChains } from '../../planning/chains.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sessionAnswer } from '../../../api/schemas/dashboard.js'
 import { startWorld, type World } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf } from './people.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemAnswer } from '../../../api/schemas/system.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { resumeWork, stopWork } from '../../../db/lanes/stops.js'

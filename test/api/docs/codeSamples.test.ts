@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Steward } from '@steward/sdk'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { readOperations, type Operation } from '../../../api/docs/operations.js'
 import { findPython } from '../../sdk/python/environment.js'
 import { document } from '../../support/openapi.js'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createErrorsMarkdown } from '../../../api/docs/errors.js'
 import { endpoints } from '../../../api/routes.js'
 import { nameOf } from '../../../api/schemas/errors.js'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorSchema } from '../../../api/schemas/errors.js'
 import { toJson, toTemplate } from '../../../api/docs/openapi.js'
 import { errorsOf } from '../../../api/docs/responses.js'

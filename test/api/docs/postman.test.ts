@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLlmsText } from '../../../api/docs/llms.js'
 import { toJson } from '../../../api/docs/openapi.js'
 import { createPostmanCollection } from '../../../api/docs/postman.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectChains } from '../../../chains/connect.js'
 import { chainNames, type ChainName } from '../../../chains/registry.js'
 import { startFaultProxy, type FaultProxy } from '../../support/faultProxy.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { creditAccount } from '../../../api/schemas/resources.js'
 import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
 import { startWorld, type World } from '../api.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestOperation } from '../../db/rows.js'
 import { isBlocked, waitUntilBlocked } from '../../support/blocked.js'
 import { startWorld, withoutId, type World } from '../api.js'

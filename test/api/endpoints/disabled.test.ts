@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey } from '../../../db/tenants/accounts.js'
 import { connectChains, type Chains } from '../../../chains/connect.js'

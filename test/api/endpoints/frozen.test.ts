@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readiness } from '../../../api/schemas/readiness.js'
 import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
 import { startChains, type TestChains } from '../../planning/chains.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
 import { silentChains } from '../../planning/chains.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { resumeWork, stopWork, type StopTarget } from '../../../db/lanes/stops.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 import type { Answer } from '../api.js'

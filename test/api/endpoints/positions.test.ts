@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectChains } from '../../../chains/connect.js'
 import { positions } from '../../../api/schemas/resources.js'
 import { callRpc } from '../../../devnet/rpc.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAddress } from 'ethers'
 import fc from 'fast-check'
 import { holdsAsync } from '../../domain/plan/holds.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { publishWebhookKey } from '../../../db/webhooks/endpoints.js'
 import { importWebhookKey, newWebhookKey } from '../../../webhooks/secrets.js'

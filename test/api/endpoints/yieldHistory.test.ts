@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listOf, yieldSnapshot } from '../../../api/schemas/resources.js'
 import { recordYields } from '../../../activities/yields.js'
 import { connect, type Db } from '../../../db/connection/connect.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { connectChains } from '../../../chains/connect.js'
 import { yields } from '../../../api/schemas/resources.js'

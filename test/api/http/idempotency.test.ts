@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { chainNames } from '../../../chains/registry.js'

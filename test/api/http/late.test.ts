@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
 import { startWorld, type Answer, type World } from '../api.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intent } from '../../../api/schemas/intents.js'
 import { listOf, wallet as walletSchema } from '../../../api/schemas/resources.js'
 import { createApiKey } from '../../../db/tenants/accounts.js'

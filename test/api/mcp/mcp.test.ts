@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 import { connectClient, type McpClient } from './client.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { safeText } from '../../../api/schemas/safeText.js'
 
 describe('safeText', () => {

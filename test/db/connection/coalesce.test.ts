@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { coalesce } from '../../../db/connection/coalesce.js'
 
 /** A sender whose statements end when they are told to. */

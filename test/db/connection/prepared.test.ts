@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { runPlannedOnce } from '../../../db/connection/prepared.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { scopeTransaction } from '../../../db/connection/scope.js'
 import { readEvents, readPage, type EventSlice } from '../../../db/intents/events.js'

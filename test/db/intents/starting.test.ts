@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { claimStarts, type Startable } from '../../../db/intents/starting.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'

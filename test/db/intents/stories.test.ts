@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../../activities/status.js'
 import { createBridgeWorld, dollar, type BridgeWorld } from '../../lanes/bridge/bridgeFixture.js'
 import { burned, destination, lendRequest, source } from '../../lanes/bridge/bridging.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readContenders } from '../../../db/lanes/contending.js'
 import { areOthersWaiting } from '../../../db/lanes/signedAmounts.js'
 import { takeOperations } from '../../../db/lanes/taking.js'

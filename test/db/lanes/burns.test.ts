@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertChain } from '../../../db/lanes/booking.js'
 import { findOpenBurns, insertBurn } from '../../../db/lanes/burns.js'
 import { newId } from '../../../db/connection/ids.js'

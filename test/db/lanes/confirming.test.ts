@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmUpTo } from '../../../db/lanes/booking.js'
 import { setMined, type MinedOperation } from '../../../db/lanes/outcomes.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'

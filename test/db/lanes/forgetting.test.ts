@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { forgetBytes } from '../../../db/lanes/replacing.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

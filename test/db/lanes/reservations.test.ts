@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertReservation, lockWallet, releaseUnsigned } from '../../../db/lanes/reservations.js'
 import { readClaims, type PurseAt } from '../../../db/lanes/claims.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

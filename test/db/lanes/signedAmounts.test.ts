@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { pruneSignedAmounts } from '../../../db/lanes/signedAmounts.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import pg from 'pg'
 import { newId } from '../../../db/connection/ids.js'
 import { listenToOperations, type OperationChange } from '../../../db/connection/listen.js'

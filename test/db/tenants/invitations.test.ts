@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
 import {

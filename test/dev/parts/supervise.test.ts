@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as fs from 'node:fs'
 import * as os from 'node:os'
 import path from 'node:path'
@@ -32,7 +32,7 @@ beforeEach(() => {
   printed = ''
   endings = []
   gaveUp = undefined
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     printed += String(text)
     return true
   })
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   await supervisor.stop()
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
   fs.rmSync(folder, { recursive: true, force: true })
 })
 

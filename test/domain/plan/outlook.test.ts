@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, positionOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'
 import type { LendRequest } from '../../../domain/intent.js'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { units } from './markets.js'
 import { feeOf, gasOf, swapped } from './planOracle.js'
 import type { ExecutionPlan, IntentRequest, Step } from '../../../domain/intent.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../domain/limits.js'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, quoteOf, rateOf, routeOf, stateOf, units } from './markets.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { planIntent } from '../../../domain/plan/planIntent.js'
 import { chainOf, failureOf, positionOf, quoteOf, rateOf, stateOf, units } from './markets.js'
 import type { WithdrawRequest } from '../../../domain/intent.js'

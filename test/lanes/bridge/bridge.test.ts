@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { finalizeIntent } from '../../../activities/status.js'
 import { findLingering } from '../../../db/intents/sweeping.js'

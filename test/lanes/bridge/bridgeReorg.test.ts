@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectChain } from '../../../chains/connect.js'
 import { findSignature } from '../../../db/lanes/signatures.js'
 import { bookSpentKeys } from '../../../lanes/missed.js'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { encodeMint } from '../../../protocols/bridges/cctp/contracts.js'
 import { dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
 import type { IntentRequest } from '../../../domain/intent.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeCctpMessage } from '../../../protocols/bridges/cctp/message.js'
 import { findBurn } from '../../../db/lanes/burns.js'
 import { createWorld, finalityBlocks, usdcUnits, type World } from '../world/fixture.js'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { Interface, concat, hexlify, randomBytes, toBeHex, zeroPadValue } from 'ethers'
 import { MULTICALL_ADDRESS } from '../../../chains/multicall.js'
 import { insertBurn, setAttested } from '../../../db/lanes/burns.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bridgeRequest, destination, expectMinted, source } from './bridging.js'
 import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'

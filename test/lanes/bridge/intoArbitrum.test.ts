@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContractBlock } from '../../../chains/read.js'
 import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'
 import { arrived } from './bridging.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readContractBlock } from '../../../chains/read.js'
 import { bookSpentKeys } from '../../../lanes/missed.js'
 import { createWorld, usdcUnits, type Submitted, type World } from '../world/fixture.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { finalizeIntent } from '../../../activities/status.js'
 import { cancelIntent } from '../../../db/intents/intents.js'
 import { expireOperation } from '../../../db/lanes/operations.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intentBody } from '../../../api/endpoints/intentBody.js'
 import { intent as intentSchema } from '../../../api/schemas/intents.js'
 import { getIntent } from '../../../db/intents/intents.js'

@@ -19,6 +19,7 @@ import type { SignerTools } from '../../../signer/round.js'
 import { signOnce } from '../../../signer/sign.js'
 import { bookChain } from '../../../lanes/book.js'
 import { createDriverTools } from '../../../lanes/driverTools.js'
+import { timed } from '../../support/seconds.js'
 import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
 import type { TestDatabase } from '../../support/database.js'
@@ -37,10 +38,12 @@ type Shared = {
 /** One chain with its node, its signer and its driver. */
 export type Site = Awaited<ReturnType<typeof createSite>>
 
-export async function startSite(name: ChainName): Promise<StartedSite> {
+export function startSite(name: ChainName): Promise<StartedSite> {
   const { chainId } = createRegistry('testnet').get(name)
-  const node = await startAnvil({ chainId })
-  return { name, node, contracts: await deployChain(name, node.url) }
+  return timed('chain', async () => {
+    const node = await startAnvil({ chainId })
+    return { name, node, contracts: await deployChain(name, node.url) }
+  })
 }
 
 export async function createSite(shared: Shared, { name, node, contracts }: StartedSite) {

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { toQuantity, type BaseWallet } from 'ethers'
 import { openAccount } from '../../../custody/open.js'
 import { readLanes } from '../../../db/lanes/signing.js'

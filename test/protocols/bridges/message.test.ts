@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { concat, getAddress, hexlify, toBeHex, zeroPadValue } from 'ethers'
 import fc from 'fast-check'
 import { decodeCctpMessage, leadsTo, readMessage } from '../../../protocols/bridges/cctp/message.js'

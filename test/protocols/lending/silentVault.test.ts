@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { type ChainClient } from '../../../chains/connect.js'
 import { readBalance, readContract } from '../../../chains/read.js'

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from 'vitest'
 import * as sdk from '@steward/sdk'
 import { Steward, StewardError, type RetryFacts, type StewardOptions } from '@steward/sdk'
 import { errorCatalog } from '../../../domain/errors.js'

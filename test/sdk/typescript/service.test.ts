@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { RateLimitedError, Steward, type RetryFacts } from '@steward/sdk'
 import { setExecuting } from '../../../db/intents/status.js'
 import { setCompleted } from '../../db/rows.js'

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { randomBytes } from 'node:crypto'
 import { Steward, verifyWebhook, WebhookVerificationError } from '@steward/sdk'
 import { Webhook } from 'standardwebhooks'

@@ -1,20 +1,14 @@
-import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker'
 import {
   TestWorkflowEnvironment,
   type TimeSkippingTestWorkflowEnvironmentOptions,
 } from '@temporalio/testing'
+import { timed } from '../seconds.js'
 import { testServer } from './testServer.js'
 
 type Options = Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'>
 
 /** The SDK kills a server that is not up after five seconds, which a busy machine may need. */
 const ATTEMPTS = 3
-
-// Failing activities are part of many tests; the SDK reports each of them as a warning.
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-})
 
 /**
  * A Temporal server of its own, whose clock jumps to the next timer while somebody awaits a result.
@@ -26,7 +20,9 @@ export async function createTimeSkippingEnvironment(
   const server = { executable: { type: 'existing-path', path: testServer() } } as const
   for (let attempt = 1; ; attempt++) {
     try {
-      return await TestWorkflowEnvironment.createTimeSkipping({ ...options, server })
+      return await timed('temporal', () =>
+        TestWorkflowEnvironment.createTimeSkipping({ ...options, server }),
+      )
     } catch (error) {
       if (attempt === ATTEMPTS) throw error
     }

@@ -5,6 +5,7 @@ import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
 import { findTemporalCli } from '../../../dev/parts/temporalCli.js'
 import { temporalFlags } from '../../../dev/parts/temporalServer.js'
 import { findFreePorts } from '../../../dev/ports.js'
+import { timed } from '../seconds.js'
 
 /** `metricsUrl`: where it shows its counters to Prometheus. */
 export type TemporalServer = {
@@ -21,7 +22,11 @@ const ATTEMPTS = 3
  * A Temporal dev server of its own with the settings of the devnet's, which unlike the time-skipping one has lists and schedules. Without a file it
  * keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
  */
-export async function startTemporalServer(port?: number, dbFile?: string): Promise<TemporalServer> {
+export function startTemporalServer(port?: number, dbFile?: string): Promise<TemporalServer> {
+  return timed('temporal', () => start(port, dbFile))
+}
+
+async function start(port?: number, dbFile?: string): Promise<TemporalServer> {
   const { file } = await findTemporalCli()
   for (let attempt = 1; ; attempt++) {
     const ports = await findFreePorts(3)

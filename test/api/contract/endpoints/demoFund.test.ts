@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { networks } from '../../../../chains/registry.js'
 import { startExecutionWorld, type ExecutionWorld } from '../intents/executionWorld.js'
 

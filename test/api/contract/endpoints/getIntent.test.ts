@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from '../intents/executionWorld.js'
 import { withoutProgress } from '../../endpoints/intents/begun.js'
 import type { Answer } from '../../api.js'

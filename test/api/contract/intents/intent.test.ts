@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
 import { decimalText, integerText, intentId, isoUtc, txHash } from '../formats.js'
 import type { WalletBody } from '../../chainWorld.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
 import type { Answer } from '../../api.js'
 

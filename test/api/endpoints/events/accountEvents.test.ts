@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setExecuting } from '../../../../db/intents/status.js'
 import { insertTestIntent, insertTestWallet, setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setExecuting } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { deleteExpiredTokens } from '../../../../db/tenants/readTokens.js'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { randomInt } from 'node:crypto'
 import { suspendAccount } from '../../../../db/tenants/accounts.js'
 import { revokeApiKey } from '../../../../db/tenants/apiKeys.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getEventListeners } from 'node:events'
 import { readChanged } from '../../../../api/endpoints/waiting.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 
 type Held = { chain: string; asset: string; amount: string; protocol?: string }
 

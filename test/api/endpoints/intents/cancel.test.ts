@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { intent as intentSchema } from '../../../../api/schemas/intents.js'
 import { finalizeIntent, planIntent } from '../../../../activities/status.js'
 import { connect, type Db } from '../../../../db/connection/connect.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChains, type TestChains } from '../../../planning/chains.js'
 import { startWorld, type Answer, type World } from '../../api.js'
 import type { Db } from '../../../../db/connection/connect.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dryRun } from '../../../../api/schemas/intents.js'
 import { silentChains } from '../../../planning/chains.js'
 import { startChainWorld, type ChainWorld } from '../../chainWorld.js'

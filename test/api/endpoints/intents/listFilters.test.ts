@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../../../db/tenants/accounts.js'
 import { firstIdAt, newId } from '../../../../db/connection/ids.js'
 import { listIntents } from '../../../../db/intents/listIntents.js'

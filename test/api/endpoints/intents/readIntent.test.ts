@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertTestIntent, insertTestOperation, type TestWallet } from '../../../db/rows.js'
 import { withoutId, type World } from '../../api.js'
 import { startStoredWorld } from './storedWorld.js'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resumeWork, stopWork, type StopTarget } from '../../../../db/lanes/stops.js'
 import {
   insertTestIntent,

@@ -13,7 +13,7 @@ export type FileReport = {
 /** By test file, from the root; undefined when there is no answer within the time. */
 export type Report = Map<string, FileReport> | undefined
 
-type JestFile = { name: string; message: string; assertionResults: { status: string }[] }
+type FileResult = { name: string; message: string; assertionResults: { status: string }[] }
 
 /** What runs now, so that it does not outlive this process. */
 let running: ChildProcess | undefined
@@ -51,13 +51,11 @@ export async function runTests(path: string, files: string[], seconds: number): 
 }
 
 function start(path: string, files: string[], output: string) {
-  const flags = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning']
   const child = spawn(
     process.execPath,
     [
-      ...[...flags, 'node_modules/jest/bin/jest.js', ...files, '--watchman=false', '--no-color'],
-      // Of its own, so that it goes with the copy.
-      ...[`--cacheDirectory=${join(path, '.jest')}`, '--json', `--outputFile=${output}`],
+      ...['node_modules/vitest/vitest.mjs', 'run', ...files, '--no-color'],
+      ...['--reporter=json', `--outputFile=${output}`],
     ],
     // The leader of a group: it is ended together with the servers that it has started.
     { cwd: path, detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: runEnv() },
@@ -72,23 +70,21 @@ function start(path: string, files: string[], output: string) {
   return { ended, log: () => text }
 }
 
-/** As from a shell, also where jest itself has started this process. */
+/** As from a shell, also where a test has started this process. */
 function runEnv(): NodeJS.ProcessEnv {
-  const env = { ...process.env }
-  delete env.NODE_OPTIONS
-  delete env.JEST_WORKER_ID
-  return env
+  const isOfTests = (name: string) => /^(VITEST|TEST|NODE_ENV|NODE_OPTIONS)/.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTests(name)))
 }
 
-function readResults(output: string): JestFile[] | undefined {
+function readResults(output: string): FileResult[] | undefined {
   try {
-    return (JSON.parse(readFileSync(output, 'utf8')) as { testResults: JestFile[] }).testResults
+    return (JSON.parse(readFileSync(output, 'utf8')) as { testResults: FileResult[] }).testResults
   } catch {
     return undefined
   }
 }
 
-function toReport({ assertionResults, message }: JestFile): FileReport {
+function toReport({ assertionResults, message }: FileResult): FileReport {
   const count = (wanted: string) =>
     assertionResults.filter(({ status }) => status === wanted).length
   return { passed: count('passed'), failed: count('failed'), message }

@@ -1,0 +1,25 @@
+import type { Facts } from '../e2e/stack.js'
+import { timed } from './seconds.js'
+
+/** What one run of the tests has once, and how a test reaches it. */
+export type SharedFacts = {
+  /** A Temporal dev server. Tests use namespaces or task queues of their own. */
+  temporal: { address: string; port: number; metricsUrl: string }
+  /** A whole stack as `npm start` brings it up. Tests use accounts and wallets of their own. */
+  stack: { home: string; facts: Facts }
+}
+export type SharedName = keyof SharedFacts
+
+/**
+ * What the run shares under a name, started for the first test that asks for it. A test that kills it, stops it or
+ * changes its clock starts one of its own.
+ */
+export async function getShared<Name extends SharedName>(name: Name): Promise<SharedFacts[Name]> {
+  const url = process.env.TEST_SHARED_URL
+  if (!url) throw new Error('Nothing is shared: run the tests by npm test.')
+  return timed(name, async () => {
+    const response = await fetch(`${url}/${name}`)
+    if (!response.ok) throw new Error(await response.text())
+    return (await response.json()) as SharedFacts[Name]
+  })
+}

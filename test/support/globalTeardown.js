@@ -1,3 +1,0 @@
-import { stopShared } from './globalSetup.js'
-
-export default stopShared
