@@ -21,7 +21,7 @@ const elsewhere: CrashPoint[] = [
   'attester: before the message is stored',
   'signer: replacement before the commit',
 ]
-/** Of a step that takes longer than a minute: `test/worker/killedWaiting.test.ts`. */
+/** Of a step that takes longer than a minute: `test/worker/killedWaiting.deep.test.ts`. */
 const ofWaits: CrashPoint[] = [
   'activity: before the wait is marked',
   'activity: before it returns unsettled',
