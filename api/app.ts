@@ -127,7 +127,7 @@ function admitUnread(services: Services, door: Door): ErrorRequestHandler {
 
 /** Gives each request an id of our own and an end in time, and writes one line when it is over. */
 function openRequest(
-  { log, requestLog }: Services,
+  { log, requestLog, answerMs }: Services,
   answerError: ErrorRequestHandler,
 ): RequestHandler {
   return (request, response, next) => {
@@ -138,10 +138,11 @@ function openRequest(
     response.setHeader('X-Request-Id', requestId)
     // Nobody waits without end for a part of the service that hangs. What was begun may still be done, or
     // fail: its error then takes the usual way. Express knows that way once per request, it is not taken here.
-    setDeadline(response, () => {
+    const answerLate = () => {
       const late = new ServiceError('UNAVAILABLE', 'The service did not answer in time. Try again.')
       void answerError(late, request, response, () => undefined)
-    })
+    }
+    setDeadline(response, answerLate, answerMs)
     response.on('close', () => {
       liftDeadline(response)
       const ms = Math.round(performance.now() - started)

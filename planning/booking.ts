@@ -19,7 +19,7 @@ export type Spender = { accountId: string; walletId: string; address: string }
 type Trial<T> = {
   request: IntentRequest
   attempt: (input: PlanInput) => Promise<T>
-  waitMs?: number
+  waitMs?: number | undefined
 }
 
 /**

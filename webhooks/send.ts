@@ -17,11 +17,15 @@ type Outgoing = { url: string; headers: Record<string, string>; body: string }
  *
  * @throws {SendFailure}
  */
-export async function send(guard: Guard, outgoing: Outgoing): Promise<Answer> {
+export async function send(
+  guard: Guard,
+  outgoing: Outgoing,
+  answerMs = ANSWER_MS,
+): Promise<Answer> {
   const over = new AbortController()
   const deadline = setTimeout(() => {
     over.abort()
-  }, ANSWER_MS)
+  }, answerMs)
   try {
     if (guard.refusal(outgoing.url) !== undefined) throw new SendFailure('address_refused')
     const url = new URL(outgoing.url)

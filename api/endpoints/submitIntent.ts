@@ -63,7 +63,11 @@ export async function previewIntent(
   const { accountId, walletId } = owner
   const spender = { accountId, walletId, address: wallet.address }
   const attempt = (input: PlanInput) => previewPlan(services, owner, input)
-  const plan = await planOnceBooked(services, spender, { request, attempt })
+  const plan = await planOnceBooked(services, spender, {
+    request,
+    attempt,
+    waitMs: services.bookingWaitMs,
+  })
   return previewBody(wallet.id, request, plan)
 }
 
@@ -85,5 +89,5 @@ export async function submitIntent(
       const intent = await storeIntent({ ...services, db: trx }, owner, input)
       return { status: 201, body: intentBody(services.registry, intent) }
     })
-  return planOnceBooked(services, spender, { request, attempt })
+  return planOnceBooked(services, spender, { request, attempt, waitMs: services.bookingWaitMs })
 }

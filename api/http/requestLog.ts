@@ -32,8 +32,11 @@ export type RequestLog = {
   stop(): Promise<void>
 }
 
-/** @param db - A pool of one session that nobody else uses: nobody's query waits for a batch. */
-export function createRequestLog(db: Db, log: Log): RequestLog {
+/**
+ * @param db - A pool of one session that nobody else uses: nobody's query waits for a batch.
+ * @param batchMs - How long entries wait for others.
+ */
+export function createRequestLog(db: Db, log: Log, batchMs = BATCH_MS): RequestLog {
   const counts = { written: 0, dropped: 0, unknownCaller: 0 }
   let isFailing = false
 
@@ -42,7 +45,7 @@ export function createRequestLog(db: Db, log: Log): RequestLog {
     counts.dropped += count
   }
 
-  const queue = createQueue(async (batch) => {
+  const queue = createQueue(batchMs, async (batch) => {
     try {
       await recordRequests(db, batch)
       counts.written += batch.length
@@ -78,7 +81,7 @@ export function createRequestLog(db: Db, log: Log): RequestLog {
  *
  * @param write - False: the batch was not taken, and is tried again.
  */
-function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
+function createQueue(batchMs: number, write: (batch: RequestEntry[]) => Promise<boolean>) {
   const waiting: RequestEntry[] = []
   let batch: RequestEntry[] = []
   let timer: NodeJS.Timeout | undefined
@@ -103,7 +106,7 @@ function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
     writing ??= writeBatch().then((isWritten) => {
       writing = undefined
       if (!isWritten) schedule(RETRY_MS)
-      else if (waiting.length > 0) schedule(waiting.length < BATCH_SIZE ? BATCH_MS : 0)
+      else if (waiting.length > 0) schedule(waiting.length < BATCH_SIZE ? batchMs : 0)
     })
   }
 
@@ -114,7 +117,7 @@ function createQueue(write: (batch: RequestEntry[]) => Promise<boolean>) {
       if (waiting.length >= MAX_WAITING) return false
       waiting.push(entry)
       if (waiting.length === BATCH_SIZE) run()
-      else schedule(BATCH_MS)
+      else schedule(batchMs)
       return true
     },
     /** @returns How many are left, because they were not taken. */

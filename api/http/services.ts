@@ -30,6 +30,10 @@ export type Services = {
   shield: Shield
   /** The files of the dashboard; absent: where `npm run build` puts them. */
   dashboardFolder?: string
+  /** Milliseconds after which a request is answered with 503; absent: the usual. */
+  answerMs?: number
+  /** Milliseconds that a new intent waits for its money to be booked, at most; absent: the usual. */
+  bookingWaitMs?: number
   /** Who is told events as they happen. */
   streams: Streams
   /** Keeps what callers have asked; absent: nothing is kept. */

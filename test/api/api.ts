@@ -46,6 +46,8 @@ export function standInTemporal() {
 }
 
 const STARTED_MS = 1_000
+/** Of the request log. */
+const BATCH_MS = 20
 /** Whether something is stored and not started. */
 const WAITS = `
   select exists (select from intent where dispatched_at is null and status not in ('completed', 'failed'))
@@ -80,6 +82,8 @@ type Settings = {
   streamLimits?: Partial<StreamLimits>
   /** Where its request log is written; absent: it keeps none. */
   requestLogUrl?: string
+  answerMs?: number
+  bookingWaitMs?: number
   /** Absent: any that is free. */
   port?: number
 }
@@ -101,7 +105,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const prober = createProber({ chains, registry, db })
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
   const logDb = parts.requestLogUrl ? connect(parts.requestLogUrl, 1) : undefined
-  const requestLog = logDb && createRequestLog(logDb, log)
+  const requestLog = logDb && createRequestLog(logDb, log, BATCH_MS)
   const dashboard = { passwords: createPasswords(), ...parts.dashboard }
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { connect } from '../../../db/connection/connect.js'
+import { connect, type Db } from '../../../db/connection/connect.js'
 import { connectTemporal } from '../../../temporal/connect.js'
 import { silentChains } from '../../planning/chains.js'
 import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
@@ -181,6 +181,7 @@ describe('error: INTERNAL', () => {
 
 describe('error: UNAVAILABLE when Postgres is gone', () => {
   let proxy: TcpProxy
+  let db: Db
   let api: TestApi
   let stop: () => Promise<void>
 
@@ -189,7 +190,7 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
     proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) })
     url.hostname = '127.0.0.1'
     url.port = String(proxy.port)
-    const db = connect(url.href, 4)
+    db = connect(url.href, 4)
     api = await startApi({ db, temporal: world.temporal.client, ...silentChains() })
     stop = async () => {
       await api.stop()
@@ -199,13 +200,14 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   })
   afterAll(() => stop())
 
-  const read = () => api.call('GET', '/v1/wallets/nobody', { key })
+  const readBy = (one: TestApi) => one.call('GET', '/v1/wallets/nobody', { key })
+  const read = () => readBy(api)
   /** The first one may still meet a connection of before. */
   const expectRecovery = async () => {
     for (let attempt = 1; (await read()).status !== 404; attempt++) expect(attempt).toBeLessThan(10)
   }
-  const hasFailedTwice = ({ body }: Answer) => {
-    const lines = api.logText().split('\n')
+  const hasFailedTwice = (one: TestApi, { body }: Answer) => {
+    const lines = one.logText().split('\n')
     const own = lines.filter((line) => line.includes(String(body.details.requestId)))
     return own.filter((line) => line.includes('request failed')).length === 2
   }
@@ -233,14 +235,17 @@ describe('error: UNAVAILABLE when Postgres is gone', () => {
   test('the server is frozen: 503, and it works again afterwards', async () => {
     await Promise.all([read(), read()])
     proxy.set('frozen')
-    const answers = await Promise.all(Array.from({ length: 6 }, read))
+    const parts = { db, temporal: world.temporal.client, ...silentChains() }
+    const hasty = await startApi({ ...parts, answerMs: 100 })
+    const answers = await Promise.all(Array.from({ length: 6 }, () => readBy(hasty)))
     for (const answer of answers) expectUnavailable(answer)
     proxy.set('closed')
     proxy.set('open')
     // What was answered by the time limit fails now, in the log only: its connection serves others.
-    while (!answers.some(hasFailedTwice)) await sleep(20)
+    while (!answers.some((answer) => hasFailedTwice(hasty, answer))) await sleep(20)
     expect(await Promise.all(Array.from({ length: 6 }, read))).toHaveLength(6)
     await expectRecovery()
+    await hasty.stop()
   })
 })
 

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount, createApiKey, grantCredits } from '../../../db/tenants/accounts.js'
-import { startWorld, type Answer, type World } from '../api.js'
+import { silentChains } from '../../planning/chains.js'
+import { startApi, startWorld, type Answer, type TestApi, type World } from '../api.js'
 
 /** One read and one write, both held up in the database until the time limit has answered for them. */
 let world: World
+/** Answers late requests with 503 after a tenth of a second. */
+let hasty: TestApi
 let accountId: string
 let key: string
 let late: { read: Answer; write: Answer }
@@ -13,6 +16,8 @@ const PAID = 50
 
 beforeAll(async () => {
   world = await startWorld()
+  const parts = { db: world.db, temporal: world.temporal.client, ...silentChains() }
+  hasty = await startApi({ ...parts, answerMs: 100 })
   const { db } = world.database
   ;({ id: accountId } = await createAccount(db, { name: 'test', plan: 'pro' }))
   await db('account').where({ id: accountId }).update({ monthly_credits: 0 })
@@ -20,16 +25,19 @@ beforeAll(async () => {
   key = await createApiKey(db, accountId, { name: 'test' })
   late = await db.transaction(async (trx) => {
     await trx.raw('lock table wallet in access exclusive mode')
-    const [read, write] = await Promise.all([list(), create()])
+    const [read, write] = await Promise.all([list(hasty), create(hasty)])
     return { read, write }
   })
 })
-afterAll(() => world?.stop())
+afterAll(async () => {
+  await hasty?.stop()
+  await world?.stop()
+})
 
-const list = () => world.api.call('GET', '/v1/wallets', { key })
-const create = () => {
+const list = (api: TestApi) => api.call('GET', '/v1/wallets', { key })
+const create = (api: TestApi) => {
   const headers = { 'idempotency-key': 'late' }
-  return world.api.call('POST', '/v1/wallets', { key, headers, body: { userId: 'late' } })
+  return api.call('POST', '/v1/wallets', { key, headers, body: { userId: 'late' } })
 }
 
 type Entry = { reason: string; delta: bigint }
@@ -71,14 +79,14 @@ describe('what ends after the time limit', () => {
   })
 
   test('a write is told to whoever sends it again, and not done again', async () => {
-    const again = await create()
+    const again = await create(world.api)
     expect(again).toMatchObject({ status: 201, body: { userId: 'late' } })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(await world.database.db('wallet').where({ account_id: accountId })).toHaveLength(1)
   })
 
   test('is not answered twice: nothing fails over it', () => {
-    const failures = world.api
+    const failures = hasty
       .logText()
       .split('\n')
       .filter((line) => /request failed/.test(line))

@@ -217,17 +217,6 @@ const admissionsSince = async (time: Date): Promise<number> => {
 }
 
 describe('writing it', () => {
-  test('requests that come together are written together', async () => {
-    const calls = Array.from({ length: 60 }, () => api.call('GET', '/v1/wallets', { key }))
-    await Promise.all(calls)
-    await untilKept(60)
-    const { rows } = await database.db.raw<{ rows: [{ count: bigint }] }>(
-      'select count(distinct xmin::text) from request_log where account_id = ?',
-      [accountId],
-    )
-    expect(Number(rows[0].count)).toBeLessThan(20)
-  })
-
   test('while the database is away from it the API answers, and what waited is kept later', async () => {
     await wallet('alice')
     await untilKept(1)

@@ -13,6 +13,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 /** What may wait, beside a batch that is being written. */
 const MOST_WAITING = 10_000
 const BATCH = 2_000
+const BATCH_MS = 20
 
 let database: TestDatabase
 let proxy: TcpProxy
@@ -33,7 +34,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   accountId = (await createAccount(database.db, { name: 'test', plan: 'pro' })).id
   heard = createHeardLog('api')
-  requests = createRequestLog(db, heard.log)
+  requests = createRequestLog(db, heard.log, BATCH_MS)
 })
 afterEach(async () => {
   proxy.set('open')

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Interface, toQuantity } from 'ethers'
 import { connect } from '../../../../db/connection/connect.js'
 import { waitForReceipt } from '../../../../devnet/plan.js'
 import { callRpc } from '../../../../devnet/rpc.js'
 import { planPending, type PlanningTools } from '../../../../planning/intents.js'
-import type { Answer } from '../../api.js'
+import { startApi, type Answer, type TestApi } from '../../api.js'
 import { startChainWorld, type ChainWorld, type WalletBody } from '../../chainWorld.js'
 
 const chain = 'arbitrum-sepolia'
@@ -13,11 +12,24 @@ const usdc = 1_000_000n
 const token = new Interface(['function transfer(address to, uint256 units)'])
 
 let world: ChainWorld
+/** Waits for the booking longer than any test lasts. */
+let patient: TestApi
+/** Hardly waits for it. */
+let hasty: TestApi
 
 beforeAll(async () => {
   world = await startChainWorld()
+  const { db, temporal, chains } = world
+  const parts = { db, temporal: temporal.client, ...chains }
+  ;[patient, hasty] = await Promise.all([
+    startApi({ ...parts, bookingWaitMs: 100_000 }),
+    startApi({ ...parts, bookingWaitMs: 100 }),
+  ])
 })
-afterAll(() => world?.stop())
+afterAll(async () => {
+  await Promise.all([patient?.stop(), hasty?.stop()])
+  await world?.stop()
+})
 
 /** A wallet whose money is on the chain, and in no block that is booked. */
 async function walletUnbooked(units = usdc): Promise<WalletBody> {
@@ -36,8 +48,30 @@ async function takeAway({ address: from }: WalletBody, units: bigint): Promise<v
   const hash = await callRpc<string>(url, 'eth_sendTransaction', [{ from, to, data }])
   await waitForReceipt(url, hash, 10_000)
 }
-const post = (body: object, { query = '', headers = {} } = {}) =>
-  world.api.call('POST', `/v1/intents${query}`, { key: world.key, body, headers })
+const postTo = (api: TestApi, body: object, { query = '', headers = {} } = {}) =>
+  api.call('POST', `/v1/intents${query}`, { key: world.key, body, headers })
+const post = (body: object, more = {}) => postTo(hasty, body, more)
+/** Sends a request which finds that the booking lags, and only then books. */
+async function postWhileBooking(body: object, more = {}): Promise<Answer> {
+  const answer = postTo(patient, body, more)
+  await Promise.race([untilLookedAgain(), answer])
+  await book()
+  return answer
+}
+/** Resolves when an API has looked for the second time what is booked, as it does while it waits. */
+function untilLookedAgain(): Promise<void> {
+  return new Promise((resolve) => {
+    let looks = 0
+    const listen = ({ sql }: { sql: string }) => {
+      if (!/booked_block/.test(sql) || !/from "chain"/.test(sql)) return
+      looks += 1
+      if (looks < 2) return
+      world.db.removeListener('query', listen)
+      resolve()
+    }
+    world.db.on('query', listen)
+  })
+}
 const lendOf = ({ id }: WalletBody, amount: unknown = 1) => ({
   ...{ walletId: id, action: 'lend', amount, chain },
 })
@@ -53,17 +87,6 @@ async function insertOperation({ id }: WalletBody, intent: Answer, values: objec
   })
 }
 
-/** The statements that the API makes meanwhile. */
-async function statementsOf<T>(action: () => Promise<T>): Promise<{ answer: T; asked: string[] }> {
-  const asked: string[] = []
-  const listen = ({ sql }: { sql: string }) => asked.push(sql)
-  world.db.on('query', listen)
-  const answer = await action().finally(() => world.db.removeListener('query', listen))
-  return { answer, asked }
-}
-const looksAtBooking = (asked: string[]) =>
-  asked.filter((sql) => /booked_block/.test(sql) && /from "chain"/.test(sql)).length
-
 async function asWorker<T>(action: (tools: PlanningTools) => Promise<T>): Promise<T> {
   const db = connect(world.database.urlAs('steward_worker'), 2)
   const { chains, registry } = world.chains
@@ -78,7 +101,7 @@ const rowOf = (id: unknown) =>
 describe('POST /v1/intents while the booking lags', () => {
   test('waits for the booking, then answers with the plan', async () => {
     const wallet = await walletUnbooked()
-    const [answer] = await Promise.all([post(lendOf(wallet)), sleep(300).then(book)])
+    const answer = await postWhileBooking(lendOf(wallet))
     expect(answer).toMatchObject({ status: 201, body: { status: 'planning' } })
     expect(await rowOf(answer.body.id)).toMatchObject({ seen_blocks: null })
   })
@@ -134,9 +157,8 @@ describe('POST /v1/intents while the booking lags', () => {
     await takeAway(wallet, usdc)
     await book()
     await world.chains.mint(chain, wallet.address, usdc)
-    const { answer, asked } = await statementsOf(() => post(lendOf(wallet)))
+    const answer = await postTo(patient, lendOf(wallet))
     expect([answer.status, answer.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
-    expect(looksAtBooking(asked)).toBe(1)
     await world.chains.mint(chain, wallet.address, usdc)
     expect((await post(lendOf(wallet))).body).toMatchObject({ status: 'pending' })
     await book()
@@ -147,7 +169,7 @@ describe('POST /v1/intents while the booking lags', () => {
     const query = '?dryRun=true'
     const early = await post(lendOf(wallet), { query })
     expect([early.status, early.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
-    const [answer] = await Promise.all([post(lendOf(wallet), { query }), sleep(300).then(book)])
+    const answer = await postWhileBooking(lendOf(wallet), { query })
     expect(answer).toMatchObject({ status: 200, body: { dryRun: true } })
   })
 
@@ -173,7 +195,7 @@ describe('POST /v1/intents while the booking lags', () => {
     const body = { walletId: wallet.id, action: 'withdraw', amount: 'max', chain }
     const refused = await post(body)
     expect([refused.status, refused.body.error]).toEqual([400, 'INSUFFICIENT_FUNDS'])
-    const [answer] = await Promise.all([post(body), sleep(300).then(book)])
+    const answer = await postWhileBooking(body)
     expect(answer).toMatchObject({ status: 201, body: { status: 'planning' } })
   })
 
@@ -189,30 +211,19 @@ describe('POST /v1/intents while the booking lags', () => {
     expect(other.status).toBe(201)
     await world.chains.mint(chain, wallet.address, usdc)
     const path = `/v1/intents/${body.id}/retry`
-    const answer = await world.api.call('POST', path, { key: world.key })
+    const answer = await hasty.call('POST', path, { key: world.key })
     expect(answer).toMatchObject({ status: 201, body: { status: 'pending', retryOf: body.id } })
     await book()
   })
 })
 
-describe('what it costs', () => {
-  test('nothing for those who lack nothing', async () => {
+describe('a refusal of what really lacks', () => {
+  test('waits for nothing', async () => {
     const wallet = await world.newWallet({ [chain]: usdc })
-    const { answer, asked } = await statementsOf(() => post(lendOf(wallet)))
-    expect(answer.status).toBe(201)
-    expect(looksAtBooking(asked)).toBe(1)
-  })
-
-  test('a refusal of what really lacks waits for nothing', async () => {
-    const wallet = await world.newWallet({ [chain]: usdc })
-    const booked = await statementsOf(() => post(lendOf(wallet, 2)))
-    expect(booked.answer.status).toBe(400)
-    expect(looksAtBooking(booked.asked)).toBe(1)
+    expect((await postTo(patient, lendOf(wallet, 2))).status).toBe(400)
     // Nor where the booking lags, as long as the newest block has no more.
     await callRpc(world.chains.urls[chain], 'anvil_mine', [toQuantity(3)])
-    const lagging = await statementsOf(() => post(lendOf(wallet, 2)))
-    expect(lagging.answer.status).toBe(400)
-    expect(looksAtBooking(lagging.asked)).toBe(1)
+    expect((await postTo(patient, lendOf(wallet, 2))).status).toBe(400)
     await book()
   })
 })
