@@ -12,15 +12,17 @@ const SHIELD_SIZE = 10_000
 /**
  * Counts requests without a valid key by address, in this process. Keys that were valid before pass all the
  * same: many callers may share an address, and one of them must not lock the others out.
+ *
+ * @param limit - Such requests a minute.
  */
-export function createShield() {
+export function createShield(limit = SHIELD_LIMIT) {
   const counted = new Map<string, Omit<Window, 'retryAfter'>>()
   const trusted = new Set<string>()
   const current = (address: string) => {
     const known = counted.get(address)
     if (known && known.resetAt * 1000 > Date.now()) return known
     const resetAt = (Math.floor(Date.now() / MINUTE_MS) + 1) * 60
-    const window = { limit: SHIELD_LIMIT, used: 0, resetAt }
+    const window = { limit, used: 0, resetAt }
     counted.delete(address)
     counted.set(address, window)
     dropOldest(counted)

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import type { Filled } from '../../test/support/growth/fill.js'
+import type { Filled } from './fill.js'
 
 /** A call of an endpoint. `n` counts the calls, so that each is about another row. */
 export type Call = {

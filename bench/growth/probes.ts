@@ -1,6 +1,6 @@
 import { calls, send } from './calls.js'
-import { statements, type Statement } from '../../test/support/growth/statements.js'
-import type { Filled } from '../../test/support/growth/fill.js'
+import { statements, type Statement } from './statements.js'
+import type { Filled } from './fill.js'
 import type { Db } from '../../db/connection/connect.js'
 import type { World } from './worlds.js'
 

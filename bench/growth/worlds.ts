@@ -11,8 +11,8 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../dev/parts/embeddedPostgres.js'
-import { fill, type Filled } from '../../test/support/growth/fill.js'
-import type { Role } from '../../test/support/growth/statements.js'
+import { fill, type Filled } from './fill.js'
+import type { Role } from './statements.js'
 
 /** A database in which so many intents are stored, an API on it, and a session of each role. */
 export type World = {

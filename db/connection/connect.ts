@@ -29,9 +29,9 @@ const UNUSED_MS = 15_000
  *
  * @see https://github.com/brianc/node-postgres/pull/2898
  */
-function createSocket(): Socket {
+function createSocket(silentMs: number): Socket {
   const socket = new Socket()
-  return socket.setTimeout(SILENT_MS, () => {
+  return socket.setTimeout(silentMs, () => {
     socket.destroy(Object.assign(new Error('The database keeps silent.'), { code: 'ETIMEDOUT' }))
   })
 }
@@ -63,12 +63,16 @@ function open({ url, limits, stream, pool }: Connection): Db {
  */
 const LEADER_LIMIT = 'idle_session_timeout=15s'
 
-/** A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text. */
-export const connect = (url: string, max = 10): Db =>
+/**
+ * A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text.
+ *
+ * @param silentMs - A session on which nothing was heard for so long has ended.
+ */
+export const connect = (url: string, max = 10, silentMs = SILENT_MS): Db =>
   open({
     url,
     limits: sessionLimits,
-    stream: createSocket,
+    stream: () => createSocket(silentMs),
     pool: { min: 0, max, idleTimeoutMillis: UNUSED_MS },
   })
 
@@ -77,11 +81,11 @@ export const connect = (url: string, max = 10): Db =>
  * was lost and another process took over, every query fails: what is written through this pool is written by the
  * leader. Each query of a process that does not lead tries again, on a new session.
  */
-export const connectAsLeader = (url: string, name: string): Db =>
+export const connectAsLeader = (url: string, name: string, silentMs = SILENT_MS): Db =>
   open({
     url,
     limits: [...sessionLimits, LEADER_LIMIT],
-    stream: createSocket,
+    stream: () => createSocket(silentMs),
     pool: {
       min: 0,
       max: 1,

@@ -33,6 +33,9 @@ afterAll(async () => {
   await world?.stop()
 })
 
+/** After so long a worker stops whose wait leads to nothing. */
+const WHILE_MS = 100
+
 type Burn = Crossing & { operationId: string }
 
 async function createBurn(): Promise<Burn> {
@@ -42,7 +45,7 @@ async function createBurn(): Promise<Burn> {
 }
 
 /** Waits for the attestation as the workflow does: one attempt, of a worker that stops after a while. */
-async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 1_000) {
+async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 30_000) {
   const stopping = new AbortController()
   const { awaitAttestation: activity } = createActivities({
     ...{ db: world.workerDb, chains: world.signer.chains, registry: world.registry },
@@ -81,7 +84,7 @@ describe('awaitAttestation', () => {
     const burn = await createBurn()
     await world.round()
     const attested = messageOf(burn)
-    const waiting = awaitAttestation(burn, 30_000)
+    const waiting = awaitAttestation(burn)
     await store(world, burn.operationId, attested)
     expect(await waiting).toEqual({ nonce: attested.nonce })
   })
@@ -105,14 +108,14 @@ describe('awaitAttestation', () => {
     await world.mine()
     await world.book()
     const waits = { type: 'WAITING', nonRetryable: false }
-    await expect(awaitAttestation(burn)).rejects.toMatchObject(waits)
+    await expect(awaitAttestation(burn, WHILE_MS)).rejects.toMatchObject(waits)
   })
 
   test('waits on while there is no message, and fails nothing', async () => {
     const burn = await createBurn()
     await world.round()
     const waits = { type: 'WAITING', nonRetryable: false }
-    await expect(awaitAttestation(burn)).rejects.toMatchObject(waits)
+    await expect(awaitAttestation(burn, WHILE_MS)).rejects.toMatchObject(waits)
     const intent = await world.db('intent').where({ id: burn.intentId }).first<object>()
     expect(intent).toMatchObject({ status: 'executing', error: null })
     expect(await findBurn(world.db, burn.operationId)).toMatchObject({ message: null })

@@ -80,7 +80,7 @@ async function attested(intent: Planned, change = {}): Promise<{ nonce: string }
     const input = { ...inputOf(intent), ...change }
     const result = await world.retry(world.activities.awaitAttestation, input)
     if (!isUnsettled(result)) return result
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 

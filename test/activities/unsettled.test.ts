@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { once } from 'node:events'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { SLOT_MS } from '../../activities/slot.js'
 import { runStep, type Tools } from '../../activities/step.js'
 import { createRegistry } from '../../chains/registry.js'
 import { connect, type Db } from '../../db/connection/connect.js'
@@ -21,6 +20,8 @@ import { createDatabase, type TestDatabase } from '../support/database.js'
 import type { Outcomes } from '../../lanes/watching.js'
 
 const HOUR_MS = 3_600_000
+/** In place of a minute. */
+const SLOT_MS = 20
 
 let database: TestDatabase
 let db: Db
@@ -53,34 +54,28 @@ const awaited = (id: string) => database.db('awaited').where({ operation_id: id 
 
 type Call = { deadlineMs?: number; meanwhile?: () => Promise<void>; shown?: 'LANE_GAS' }
 
-/** Calls a deposit. Its minute is over as soon as it waits; `meanwhile` happens just before. */
+/** Calls a deposit. Its time is over soon after it waits; `meanwhile` happens first. */
 async function deposit(
   intentId: string,
   { deadlineMs = Infinity, meanwhile = () => Promise.resolve(), shown }: Call = {},
 ) {
   const nextChange: Outcomes['nextChange'] = async (_id, signal) => {
-    const ended = once(signal, 'abort')
     await meanwhile()
-    vi.advanceTimersByTime(SLOT_MS)
-    await ended
+    if (!signal.aborted) await once(signal, 'abort')
   }
   const stopping = new AbortController().signal
   const registry = createRegistry('testnet')
-  const tools = { db, outcomes: { nextChange }, registry, stopping } as unknown as Tools
+  const waits = { outcomes: { nextChange }, slotMs: SLOT_MS, stopping }
+  const tools = { db, registry, ...waits } as unknown as Tools
   const order = {
     ...{ intentId, sequence: 1, kind: 'deposit' as const, chainId: 421_614 },
     ...{ accountId: wallet.accountId, walletId: wallet.id, input: { units: '1000000' } },
   }
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-  try {
-    return await environment.run(() => runStep(tools, { order, deadlineMs, shown }))
-  } finally {
-    vi.useRealTimers()
-  }
+  return environment.run(() => runStep(tools, { order, deadlineMs, shown }))
 }
 
-describe('a step that takes longer than a minute', () => {
+describe('a step that takes longer than its slot', () => {
   test('returns unsettled with what it waits for, and is marked as awaited', async () => {
     const { id, intentId } = await insert()
     const result = await deposit(intentId, { deadlineMs: Date.now() + 2 * HOUR_MS })

@@ -84,6 +84,7 @@ type Settings = {
   requestLogUrl?: string
   answerMs?: number
   bookingWaitMs?: number
+  shieldLimit?: number
   /** Absent: any that is free. */
   port?: number
 }
@@ -110,7 +111,7 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)
-  const shield = createShield()
+  const shield = createShield(parts.shieldLimit)
   const own = { prober, readProgress, fundingLimits, shield, streams, log, dashboard }
   const server = createApiServer({ ...parts, ...own, ...(requestLog && { requestLog }) })
   server.listen(parts.port ?? 0, '127.0.0.1')

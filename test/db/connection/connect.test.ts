@@ -9,6 +9,9 @@ import {
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 
+/** So long may a session of these tests be silent. */
+const SILENT_MS = 500
+
 let database: TestDatabase
 let proxy: TcpProxy
 /** Of the database, through the proxy. */
@@ -34,29 +37,22 @@ const reasonOf = (query: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('a session whose network froze ends with what waits on it; one whose server lives goes on', async () => {
-  const [pool, inTransaction, living] = [connect(url, 1), connect(url, 1), connect(database.url, 1)]
-  const leader = connectAsLeader(url, 'first')
+test('a session whose network froze fails with what waits on it, and others of its pool go on', async () => {
+  const [pool, inTransaction] = [connect(url, 1, SILENT_MS), connect(url, 1, SILENT_MS)]
+  const leader = connectAsLeader(url, 'first', SILENT_MS)
   const trx = await inTransaction.transaction()
   try {
     await Promise.all([pool, trx, leader].map(one))
     proxy.freezeOpen()
-    const [slow, ...frozen] = await Promise.all([
-      reasonOf(living.raw('select pg_sleep(19)')),
-      ...[pool, trx, leader].map((db) => reasonOf(one(db))),
-    ])
-    for (const reason of frozen) expect(reason).toMatchObject({ code: 'ETIMEDOUT' })
-    // The server's own limit comes first: canceled by it, not cut off by us.
-    expect(slow).toMatchObject({ code: '57014' })
+    for (const reason of await Promise.all([pool, trx, leader].map((db) => reasonOf(one(db))))) {
+      expect(reason).toMatchObject({ code: 'ETIMEDOUT' })
+    }
   } finally {
     await trx.rollback().catch(() => undefined)
   }
   expect(await one(pool)).toEqual([{ one: 1 }])
   expect(await one(inTransaction)).toEqual([{ one: 1 }])
-  // The server has ended the frozen leader's session too, or does so soon.
-  while (isLedElsewhere(await reasonOf(one(leader)))) await sleep(200)
-  expect(await one(leader)).toEqual([{ one: 1 }])
-  await Promise.all([pool, inTransaction, living, leader].map((db) => db.destroy()))
+  await Promise.all([pool, inTransaction, leader].map((db) => db.destroy()))
 })
 
 /** Sessions of others, the oldest first. */

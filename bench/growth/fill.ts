@@ -1,10 +1,10 @@
 import pg from 'pg'
-import { createApiKey } from '../../../db/tenants/accounts.js'
-import { newToken, tokenDigest } from '../../../db/tenants/sessions.js'
-import { publishKek } from '../../../db/keys.js'
-import { makeKek } from '../../custody/kek/kekFile.js'
+import { createApiKey } from '../../db/tenants/accounts.js'
+import { newToken, tokenDigest } from '../../db/tenants/sessions.js'
+import { publishKek } from '../../db/keys.js'
+import { makeKek } from '../../test/custody/kek/kekFile.js'
 import { FACTS, INTENTS, LANES, LIVE, REQUESTS, owners, seed } from './rows.js'
-import type { Db } from '../../../db/connection/connect.js'
+import type { Db } from '../../db/connection/connect.js'
 
 /** Users of the dashboard: one alone may ask 600 times a minute. */
 const USERS = 40

@@ -1,40 +1,27 @@
-import { PLAN_ONCE } from '../../../db/connection/prepared.js'
-import { scopeTransaction } from '../../../db/connection/scope.js'
-import { readEvents } from '../../../db/intents/events.js'
-import { listIntents } from '../../../db/intents/listIntents.js'
-import { readDeposits } from '../../../db/intents/positions.js'
-import { findActiveKek } from '../../../db/keys.js'
-import { confirmUpTo, finalizeUpTo } from '../../../db/lanes/booking.js'
-import { setMined } from '../../../db/lanes/outcomes.js'
-import { rollBack } from '../../../db/lanes/rollBack.js'
-import {
-  findOperationsByKey,
-  findSpentOperations,
-  readOpenSends,
-} from '../../../db/lanes/watched.js'
-import { findOpenBurns } from '../../../db/lanes/burns.js'
-import { sumCosts, sumMoved } from '../../../db/lanes/gas.js'
-import { readClaims } from '../../../db/lanes/claims.js'
-import { readPromised } from '../../../db/lanes/reservations.js'
-import { findStuck } from '../../../db/lanes/replacing.js'
-import { areOthersWaiting, pruneSignedAmounts } from '../../../db/lanes/signedAmounts.js'
-import { readContenders } from '../../../db/lanes/contending.js'
-import { readSignedFundings } from '../../../db/lanes/treasury.js'
-import { readOpenFundings } from '../../../db/intents/fundings.js'
-import { takeOperations } from '../../../db/lanes/taking.js'
-import { holdEnded, holdIntents, reconsiderIntents } from '../../../db/lanes/turned.js'
-import { findDone, findLingering, findReopened } from '../../../db/intents/sweeping.js'
-import { claimStarts } from '../../../db/intents/starting.js'
-import { deleteExpiredKeys } from '../../../db/tenants/idempotency.js'
-import { deleteExpiredTokens } from '../../../db/tenants/readTokens.js'
-import { sumLent } from '../../../db/tenants/overview.js'
-import { listRequests } from '../../../db/tenants/listRequests.js'
-import { insertWallet, listWallets, newWalletId } from '../../../db/tenants/wallets.js'
-import { listDeliveries } from '../../../db/webhooks/deliveries.js'
-import { deleteOldDeliveries } from '../../../db/webhooks/sending.js'
-import type { Db } from '../../../db/connection/connect.js'
+import { PLAN_ONCE } from '../../db/connection/prepared.js'
+import { confirmUpTo, finalizeUpTo } from '../../db/lanes/booking.js'
+import { setMined } from '../../db/lanes/outcomes.js'
+import { rollBack } from '../../db/lanes/rollBack.js'
+import { findOperationsByKey, findSpentOperations, readOpenSends } from '../../db/lanes/watched.js'
+import { findOpenBurns } from '../../db/lanes/burns.js'
+import { sumCosts, sumMoved } from '../../db/lanes/gas.js'
+import { readClaims } from '../../db/lanes/claims.js'
+import { readPromised } from '../../db/lanes/reservations.js'
+import { findStuck } from '../../db/lanes/replacing.js'
+import { areOthersWaiting, pruneSignedAmounts } from '../../db/lanes/signedAmounts.js'
+import { readContenders } from '../../db/lanes/contending.js'
+import { readSignedFundings } from '../../db/lanes/treasury.js'
+import { readOpenFundings } from '../../db/intents/fundings.js'
+import { takeOperations } from '../../db/lanes/taking.js'
+import { holdEnded, holdIntents, reconsiderIntents } from '../../db/lanes/turned.js'
+import { findDone, findLingering, findReopened } from '../../db/intents/sweeping.js'
+import { claimStarts } from '../../db/intents/starting.js'
+import { deleteExpiredKeys } from '../../db/tenants/idempotency.js'
+import { deleteExpiredTokens } from '../../db/tenants/readTokens.js'
+import { deleteOldDeliveries } from '../../db/webhooks/sending.js'
+import type { Db } from '../../db/connection/connect.js'
 import type { Filled } from './fill.js'
-import type { Lane } from '../../../db/lanes/signing.js'
+import type { Lane } from '../../db/lanes/signing.js'
 
 export type Role = 'api' | 'worker' | 'lanes' | 'signer'
 /** What processes ask the database beside calls. It is done in a transaction that is rolled back. */
@@ -157,64 +144,3 @@ export const statements: readonly Statement[] = [
       }),
   },
 ]
-
-const ACCOUNT = 'acct_0'
-const slice = { limit: 20 }
-const everything = {
-  ...{ walletId: undefined, statuses: undefined, action: undefined },
-  ...{ createdAfter: undefined, createdBefore: undefined, slice },
-}
-
-const asked: Omit<Statement, 'role'>[] = [
-  { name: 'intents', run: (trx) => listIntents(trx, ACCOUNT, everything) },
-  {
-    name: 'intents of a wallet',
-    run: (trx, { busiest }) => listIntents(trx, ACCOUNT, { ...everything, walletId: busiest }),
-  },
-  {
-    name: 'intents of a status that few have',
-    run: (trx) => listIntents(trx, ACCOUNT, { ...everything, statuses: ['pending', 'executing'] }),
-  },
-  {
-    name: 'intents of an action that none has',
-    run: (trx) => listIntents(trx, ACCOUNT, { ...everything, action: 'bridge' }),
-  },
-  { name: 'wallets', run: (trx) => listWallets(trx, ACCOUNT, { userId: undefined, slice }) },
-  { name: 'deposits of a wallet', run: (trx, { busiest }) => readDeposits(trx, ACCOUNT, busiest) },
-  { name: 'what an account has lent', run: (trx) => sumLent(trx, ACCOUNT) },
-  {
-    name: 'events of types that are rare',
-    run: (trx) => readEvents(trx, ACCOUNT, { types: ['delayed', 'recovered'], limit: 20 }),
-  },
-  {
-    name: 'deliveries that failed',
-    run: (trx, { webhook }) =>
-      listDeliveries(trx, { accountId: ACCOUNT, webhookId: webhook }, { status: 'failed', slice }),
-  },
-  {
-    name: 'requests with an error',
-    run: (trx) => listRequests(trx, ACCOUNT, { code: 'INVALID_REQUEST', slice }),
-  },
-  {
-    name: 'requests of a path that is rare',
-    run: (trx) => listRequests(trx, ACCOUNT, { path: '/v1/webhooks', slice }),
-  },
-  {
-    name: 'requests of another caller',
-    run: (trx) => listRequests(trx, ACCOUNT, { callerId: 'key_other', slice }),
-  },
-  { name: 'a wallet more', run: insertOne },
-]
-/** What calls ask the database, where there may be much to look through. */
-export const reads: readonly Statement[] = asked.map((one) => ({ ...one, role: 'api' }))
-
-async function insertOne(trx: Db): Promise<void> {
-  await scopeTransaction(trx, ACCOUNT)
-  const id = newWalletId()
-  const kek = await findActiveKek(trx)
-  await insertWallet(
-    trx,
-    { ...{ id, accountId: ACCOUNT, userId: id, address: id }, metadata: {} },
-    { kekId: kek?.id ?? '', sealed: Buffer.of(0) },
-  )
-}

@@ -1,0 +1,3 @@
+import { describePlans } from './planProperties.js'
+
+describePlans(3_000)

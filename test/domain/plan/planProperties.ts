@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { ServiceError } from '../../../domain/errors.js'
+import { smallest } from '../../../domain/money.js'
+import { planIntent } from '../../../domain/plan/planIntent.js'
+import { anyBridge, anyLend, anyNetLend, anyWithdraw, type Case } from './anyMarket.js'
+import { holds } from './holds.js'
+import { units } from './markets.js'
+import { assertSound, deposited, gasMicroUsd, taken } from './planChecks.js'
+import { canBridge, canWithdraw, netOf, waysOf, withdrawable, worthOf } from './planOracle.js'
+import type { ExecutionPlan, LendRequest, WithdrawRequest } from '../../../domain/intent.js'
+import type { MarketState, PositionState } from '../../../domain/plan/market.js'
+
+/** Cases that are all refused would prove nothing: such a share of them has to be planned. */
+const planned = { lend: 0.6, netLend: 0.6, withdraw: 0.3, bridge: 0.15 }
+
+type Runs = { runs: number; atLeast: number }
+
+/** Plans each case, or sees that it cannot be done; checks that what every plan must keep is kept. */
+function holdsForPlans<Request extends Case['request']>(
+  { runs, atLeast }: Runs,
+  cases: fc.Arbitrary<Case<Request>>,
+  isPossible: (request: Request, state: MarketState) => boolean,
+  check: (plan: ExecutionPlan, request: Request, state: MarketState) => void,
+): void {
+  let count = 0
+  const property = fc.property(cases, ({ request, state }) => {
+    const plan = planOrError(request, state)
+    expect(!(plan instanceof ServiceError)).toBe(isPossible(request, state))
+    if (plan instanceof ServiceError) return
+    count += 1
+    assertSound(plan, request, state)
+    check(plan, request, state)
+  })
+  holds(property, runs)
+  expect(count).toBeGreaterThanOrEqual(atLeast * runs)
+}
+
+function planOrError(request: Case['request'], state: MarketState): ExecutionPlan | ServiceError {
+  try {
+    return planIntent(request, state)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    assertTelling(error)
+    return error
+  }
+}
+
+/** An error says what is missing, or what to change. */
+function assertTelling({ code, details }: ServiceError): void {
+  expect(['INSUFFICIENT_FUNDS', 'INVALID_REQUEST']).toContain(code)
+  if (code === 'INVALID_REQUEST') expect(details.issues ?? details.reason).toBeDefined()
+  else {
+    const { required, available } = details as { required: string; available: string }
+    if (required !== 'max') expect(units(available)).toBeLessThan(units(required))
+  }
+}
+
+const canLend = (request: LendRequest, state: MarketState) => waysOf(request, state).length > 0
+
+/** What a plan to lend costs in base units, and what it pays. */
+const outcomeOf = (plan: ExecutionPlan, { amountUnits }: LendRequest) => ({
+  apyPercent: plan.expectedApy ?? NaN,
+  depositUnits: deposited(plan),
+  costUnits: amountUnits - deposited(plan) + gasMicroUsd(plan),
+})
+
+/** Four properties, each of so many runs. */
+export function describePlans(runs: number): void {
+  describe('planIntent, whatever the market', () => {
+    test('lend: goes where the APY is highest of all that can be reached, at the lowest cost', () => {
+      holdsForPlans({ runs, atLeast: planned.lend }, anyLend, canLend, (plan, request, state) => {
+        const { apyPercent, costUnits } = outcomeOf(plan, request)
+        const better = waysOf(request, state).filter(
+          ({ rate, ...way }) =>
+            rate.apyPercent > apyPercent ||
+            (rate.apyPercent === apyPercent && way.costUnits < costUnits),
+        )
+        expect(better).toEqual([])
+        if (request.chain) expect(plan.targetChain).toBe(request.chain)
+      })
+    })
+
+    test('lend with netOverDays: nothing that can be reached is worth more', () => {
+      holdsForPlans(
+        { runs, atLeast: planned.netLend },
+        anyNetLend,
+        canLend,
+        (plan, request, state) => {
+          const outcome = outcomeOf(plan, request)
+          const net = netOf(outcome, request.netOverDays)
+          const better = waysOf(request, state).filter((way) => {
+            const other = netOf({ ...way, apyPercent: way.rate.apyPercent }, request.netOverDays)
+            return other > net || (other === net && way.costUnits < outcome.costUnits)
+          })
+          expect(better).toEqual([])
+          if (request.chain) expect(plan.targetChain).toBe(request.chain)
+        },
+      )
+    })
+
+    test('withdraw: brings what was asked for, hardly more, and never more than there is', () => {
+      holdsForPlans(
+        { runs, atLeast: planned.withdraw },
+        anyWithdraw,
+        canWithdraw,
+        (plan, request, state) => {
+          const touched = withdrawable(request, state)
+          const worth = (one: PositionState) =>
+            worthOf(state, one, request.asset, one.availableUnits)
+          const total = touched.reduce((sum, one) => sum + worth(one), 0n)
+          const brought = taken(plan, request.asset)
+          expect(brought).toBeLessThanOrEqual(total)
+          if (request.amountUnits === 'max') expect(brought).toBe(total)
+          else expect(brought).toBeGreaterThanOrEqual(smallest(request.amountUnits, total))
+          assertHardlyMore(plan, request, brought, total, touched)
+        },
+      )
+    })
+
+    test('bridge: moves the amount for the fee of the route', () => {
+      holdsForPlans(
+        { runs, atLeast: planned.bridge },
+        anyBridge,
+        canBridge,
+        (plan, { amountUnits, fromChain, toChain }) => {
+          expect(plan.steps).toMatchObject([{ type: 'bridge', from: fromChain, to: toChain }])
+          expect(units(plan.steps[0]?.amount ?? '')).toBe(amountUnits)
+        },
+      )
+    })
+  })
+}
+
+/** More than was asked for is taken only where dust would stay behind, or a swap's price rounds. */
+function assertHardlyMore(
+  plan: ExecutionPlan,
+  { amountUnits }: WithdrawRequest,
+  brought: bigint,
+  total: bigint,
+  touched: PositionState[],
+): void {
+  if (amountUnits === 'max') return
+  const dust = (whole: bigint) => smallest(10_000n, whole / 100n)
+  const emptied = plan.steps.filter((step) => step.type === 'withdraw' && step.everything)
+  const swept = emptied.reduce((sum, step) => {
+    const position = touched.find((one) => 'market' in step && one.market === step.market)
+    // A unit of another asset is worth up to two.
+    return sum + 2n * dust(position?.availableUnits ?? 0n) + 2n
+  }, 0n)
+  const most = brought === total && total - amountUnits <= dust(total) ? total : amountUnits + swept
+  expect(brought).toBeLessThanOrEqual(emptied.length > 0 ? most : amountUnits + 1n)
+}
