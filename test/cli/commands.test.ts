@@ -112,7 +112,7 @@ describe('steward intents', () => {
     const id = await events.newIntent(me)
     const late = await person.run(['intents', 'watch', id, '--timeout', '300ms'])
     expect([late.code, late.stderr]).toEqual([4, expect.stringContaining(`watch ${id}`)])
-    const watching = person.start(['intents', 'watch', id])
+    const watching = person.spawn(['intents', 'watch', id])
     await watching.until((told) => told.includes('intent.planned'))
     watching.kill('SIGINT')
     const { code, stderr } = await watching.ended
@@ -181,7 +181,7 @@ describe('steward intents', () => {
 
 describe('what is refused', () => {
   test('names the request, which the log of the service knows, and what to do', async () => {
-    const { code, stdout, stderr } = await person.run(['intents', 'get', 'intent_none'])
+    const { code, stdout, stderr } = await person.spawn(['intents', 'get', 'intent_none']).ended
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(/^✗ INTENT_NOT_FOUND: .*\n {2}.*steward intents list\n/)
     const [requestId = 'none'] = /req_[0-9a-z]{26}/.exec(stderr) ?? []

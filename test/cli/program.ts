@@ -3,32 +3,30 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import pc from 'picocolors'
+import { run } from '../../cli/src/program.js'
+import { collectOutput, type Ended, type Running } from './output.js'
+import type { Io, Output } from '../../cli/src/terminal/io.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = ['--import', 'tsx', join(root, 'cli/src/main.ts')]
 
-export type Ended = { code: number | null; stdout: string; stderr: string }
 export type Wishes = { env?: NodeJS.ProcessEnv; input?: string }
-
-export type Running = {
-  /** What it has said so far. */
-  stdout(): string
-  stderr(): string
-  /** Resolves when its output passes; fails when it ends before. */
-  until(passes: (stdout: string, stderr: string) => boolean): Promise<void>
-  kill(signal: NodeJS.Signals): void
-  ended: Promise<Ended>
-}
 
 /** The program as a person on this machine has it, with a home of its own. */
 export type Person = {
   /** `XDG_CONFIG_HOME`. */
   home: string
   file: string
-  run(args: string[], wishes?: Wishes): Promise<Ended>
+  /** Runs a command line in this process. A kill is the first Ctrl-C. */
   start(args: string[], wishes?: Wishes): Running
-  /** Everything that any of the calls has said. */
+  /** `start`, to its end. */
+  run(args: string[], wishes?: Wishes): Promise<Ended>
+  /** The same in a process of its own: for exit codes and signals. */
+  spawn(args: string[], wishes?: Wishes): Running
+  /** The output of all commands. */
   heard(): string
   leave(): void
 }
@@ -37,27 +35,32 @@ export function createPerson(env: NodeJS.ProcessEnv = {}): Person {
   const home = mkdtempSync(join(tmpdir(), 'steward cli '))
   const running = new Set<Running>()
   let heard = ''
+  const onText = (text: string) => (heard += text)
   const surroundings = {
     ...{ PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, TZ: 'UTC' },
     // No devnet of this checkout.
     ...{ STEWARD_HOME: join(home, 'none') },
     ...env,
   }
-  const start = (args: string[], { env: more = {}, input = '' }: Wishes = {}) => {
-    const child = spawn(process.execPath, [...source, ...args], {
-      ...{ cwd: root, env: { ...surroundings, ...more } },
-    })
-    child.stdin.on('error', () => undefined).end(input)
-    const one = follow(child, (text) => (heard += text))
+  const keep = (one: Running) => {
     running.add(one)
-    void one.ended.then(() => running.delete(one))
+    void one.ended.finally(() => running.delete(one))
     return one
   }
+  const start = (args: string[], { env: more = {}, input = '' }: Wishes = {}) =>
+    keep(startHere(args, { env: { ...surroundings, ...more }, input }, onText))
   return {
     home,
     file: join(home, 'steward', 'config.json'),
     start,
     run: (args, wishes) => start(args, wishes).ended,
+    spawn(args, { env: more = {}, input = '' } = {}) {
+      const child = spawn(process.execPath, [...source, ...args], {
+        ...{ cwd: root, env: { ...surroundings, ...more } },
+      })
+      child.stdin.on('error', () => undefined).end(input)
+      return keep(followChild(child, onText))
+    },
     heard: () => heard,
     leave() {
       for (const one of running) one.kill('SIGKILL')
@@ -66,43 +69,39 @@ export function createPerson(env: NodeJS.ProcessEnv = {}): Person {
   }
 }
 
-function follow(child: ChildProcess, onText: (text: string) => void): Running {
-  const said = { stdout: '', stderr: '' }
-  const waiting = new Set<() => void>()
-  const wake = () => {
-    for (const one of waiting) one()
-  }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-      onText(text)
-      wake()
-    })
-  }
-  let isOver = false
-  const ended = once(child, 'close').then(([code]): Ended => {
-    isOver = true
-    wake()
-    return { code: code as number | null, ...said }
+type Surroundings = { env: NodeJS.ProcessEnv; input: string }
+
+/** What `cli/src/main.ts` does with the streams and signals of its process. */
+function startHere(
+  args: string[],
+  { env, input }: Surroundings,
+  onText: (text: string) => void,
+): Running {
+  const interrupted = new AbortController()
+  const output = collectOutput(onText)
+  const toOutput = (stream: 'stdout' | 'stderr'): Output => ({
+    write: (text) => output.write(stream, text),
+    isTerminal: false,
+    size: () => ({ columns: 80, rows: 24 }),
+    paint: pc.createColors(false),
   })
-  return {
-    ended,
-    stdout: () => said.stdout,
-    stderr: () => said.stderr,
-    kill: (signal) => void child.kill(signal),
-    async until(passes) {
-      while (!passes(said.stdout, said.stderr)) {
-        if (isOver) throw new Error(`It ended: ${said.stdout}${said.stderr}`)
-        await new Promise<void>((resolve) => {
-          const one = () => {
-            waiting.delete(one)
-            resolve()
-          }
-          waiting.add(one)
-        })
-      }
-    },
+  const io: Io = {
+    env,
+    out: toOutput('stdout'),
+    err: toOutput('stderr'),
+    input: new PassThrough().end(input) as unknown as NodeJS.ReadStream,
+    interrupted: interrupted.signal,
   }
+  return output.toRunning({ exit: run(io, args), kill: () => interrupted.abort() })
+}
+
+function followChild(child: ChildProcess, onText: (text: string) => void): Running {
+  const output = collectOutput(onText)
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => output.write(name, text))
+  }
+  const exit = once(child, 'close').then(([code]) => code as number | null)
+  return output.toRunning({ exit, kill: (signal) => void child.kill(signal) })
 }
 
 /** The same program on a terminal, where a person types. Its answer is all that the terminal shows. */
@@ -115,7 +114,7 @@ export function onTerminal(person: Person, args: string[], env: NodeJS.ProcessEn
       ...{ TERM: 'xterm', SHELL: '/bin/sh', STEWARD_HOME: join(person.home, 'none'), ...env },
     },
   })
-  const running = follow(child, () => undefined)
+  const running = followChild(child, () => undefined)
   return { ...running, type: (text: string) => child.stdin.write(text) }
 }
 
