@@ -7,11 +7,11 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { run } from '../../cli/src/program.js'
+import { compiledCli } from '../support/temporal/workflowBundle.js'
 import { collectOutput, type Ended, type Running } from './output.js'
 import type { Io, Output } from '../../cli/src/terminal/io.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const source = ['--import', 'tsx', join(root, 'cli/src/main.ts')]
 
 export type Wishes = { env?: NodeJS.ProcessEnv; input?: string }
 
@@ -55,7 +55,7 @@ export function createPerson(env: NodeJS.ProcessEnv = {}): Person {
     start,
     run: (args, wishes) => start(args, wishes).ended,
     spawn(args, { env: more = {}, input = '' } = {}) {
-      const child = spawn(process.execPath, [...source, ...args], {
+      const child = spawn(process.execPath, [compiledCli(), ...args], {
         ...{ cwd: root, env: { ...surroundings, ...more } },
       })
       child.stdin.on('error', () => undefined).end(input)
@@ -106,7 +106,7 @@ function followChild(child: ChildProcess, onText: (text: string) => void): Runni
 
 /** The same program on a terminal, where a person types. Its answer is all that the terminal shows. */
 export function onTerminal(person: Person, args: string[], env: NodeJS.ProcessEnv = {}) {
-  const words = [process.execPath, ...source, ...args].map((word) => `'${word}'`).join(' ')
+  const words = [process.execPath, compiledCli(), ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['--quiet', '--return', '--command', words, '/dev/null'], {
     cwd: root,
     env: {

@@ -74,7 +74,7 @@ async function start(home: string, env: NodeJS.ProcessEnv): Promise<Stack> {
   const namespace = shared && (await openNamespace(shared, home))
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', join(root, 'dev', 'start.ts'), '--no-demo'],
+    ['--enable-source-maps', join(root, 'dev', 'start.mjs'), '--no-demo'],
     {
       cwd: root,
       env: {

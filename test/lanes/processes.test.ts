@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimNetwork } from '../../db/connection/connect.js'
+import { compiledFile } from '../support/temporal/workflowBundle.js'
 import { createWorld, type World } from './world/fixture.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -25,7 +26,7 @@ async function start(role: 'lanes' | 'signer', changes = {}): Promise<ChildProce
   }
   const { port } = new URL(world.proxy.url)
   const rpcUrl = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, role, 'main.ts')], {
+  const child = spawn(process.execPath, [compiledFile(`${role}/main.js`)], {
     cwd: root,
     env: {
       ...process.env,

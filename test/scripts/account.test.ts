@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,12 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createApiKey, type Scope } from '../../db/tenants/accounts.js'
 import { newId } from '../../db/connection/ids.js'
+import { runAccount } from '../../scripts/accountProgram.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { admitCall, createTestAccount, findKeyRow, keyIn } from './accounts.js'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const program = ['--import', 'tsx', join(root, 'scripts', 'account.ts')]
-const run = promisify(execFile)
 
 let database: TestDatabase
 let home: string
@@ -28,13 +25,20 @@ afterAll(async () => {
 
 type Ended = { code: number; stdout: string; stderr: string }
 
-/** Runs the program as an operator does; without a URL it looks in `home` for a running stack. */
+/** What the program answers; without a URL it looks in `home` for a running stack. */
 async function account(args: string[], url: string | undefined = database.url): Promise<Ended> {
-  const env = { ...process.env, NODE_OPTIONS: '', STEWARD_HOME: home, DATABASE_URL: url ?? '' }
+  const said = { stdout: '', stderr: '' }
+  const out = vi.spyOn(console, 'log').mockImplementation((text) => {
+    said.stdout += `${text}\n`
+  })
+  const err = vi.spyOn(console, 'error').mockImplementation((text) => {
+    said.stderr += `${text}\n`
+  })
   try {
-    return { code: 0, ...(await run(process.execPath, [...program, ...args], { cwd: root, env })) }
-  } catch (error) {
-    return error as Ended
+    return { code: await runAccount(args, { STEWARD_HOME: home, DATABASE_URL: url }), ...said }
+  } finally {
+    out.mockRestore()
+    err.mockRestore()
   }
 }
 async function output(...args: string[]): Promise<string> {
@@ -212,6 +216,12 @@ describe('a wrong call', () => {
   test('error: the program says it in one line and ends with 1', async () => {
     await expectRefused([], 'Which command? Help: npm run account -- --help')
     await expectRefused(['show', 'acct_none'], 'There is no account acct_none.')
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const args = ['--import', 'tsx', join(root, 'scripts', 'account.ts'), 'show', 'acct_none']
+    const env = { ...process.env, NODE_OPTIONS: '', DATABASE_URL: database.url }
+    await expect(
+      promisify(execFile)(process.execPath, args, { cwd: root, env }),
+    ).rejects.toMatchObject({ code: 1, stdout: '', stderr: 'There is no account acct_none.\n' })
   })
 
   test('--help tells all commands', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import pg from 'pg'
 import { connect, type Db } from '../../db/connection/connect.js'
 import { migrate } from '../../db/connection/migrate.js'
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../dev/parts/embeddedPostgres.js'
@@ -51,7 +52,7 @@ async function create(): Promise<TestDatabase> {
   const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env
   if (!server || !template) throw new Error('No test database: run the tests by npm test.')
   const name = `steward_test_${randomBytes(6).toString('hex')}`
-  await onServer(server, [`create database ${name} template ${template}`])
+  await onServer(server, [`create database ${name} template ${template} strategy file_copy`])
   const url = withDatabase(server, name)
   const db = connect(url)
   return {
@@ -85,13 +86,21 @@ async function startServer(folder: RunFolder): Promise<Server> {
   }
 }
 
+const servers = new Map<string, pg.Pool>()
+
+/** Sessions of the owner are kept: to connect costs a third of making a database. They keep no process from ending. */
+function sessionsOf(url: string): pg.Pool {
+  const kept = servers.get(url)
+  if (kept) return kept
+  const pool = new pg.Pool({ connectionString: url, max: 2, allowExitOnIdle: true })
+  // The server may end before them.
+  pool.on('error', () => undefined)
+  servers.set(url, pool)
+  return pool
+}
+
 async function onServer(url: string, statements: string[]): Promise<void> {
-  const db = connect(url, 1)
-  try {
-    for (const statement of statements) await db.raw(statement)
-  } finally {
-    await db.destroy()
-  }
+  for (const statement of statements) await sessionsOf(url).query(statement)
 }
 
 function withDatabase(server: string, name: string): string {

@@ -1,17 +1,23 @@
 import { join } from 'node:path'
+import { bundle } from '../../../dev/parts/bundle.mjs'
 import { bundleFile, compileServices } from '../../../dev/parts/compile.js'
 
-/** Compiles the services and bundles the workflows once for all test files. */
+/** Bundles the services, their workflows and the command line once for all test files. */
 export async function prepareServices(): Promise<void> {
   process.env.TEST_SERVICES = await compileServices()
+  process.env.TEST_CLI = await bundle('cli', { entries: ['cli/src/main.ts'], keepsUrls: true })
 }
 
 /** Path of a compiled file of the services, such as `worker/main.js`. */
-export function compiledFile(name: string): string {
-  const folder = process.env.TEST_SERVICES
-  if (!folder) throw new Error('The services are not compiled: run the tests by npm test.')
-  return join(folder, name)
-}
+export const compiledFile = (name: string): string => inFolder(process.env.TEST_SERVICES, name)
+
+/** Path of the command line, which plain Node runs. */
+export const compiledCli = (): string => inFolder(process.env.TEST_CLI, 'cli/src/main.js')
 
 /** The bundle of the workflows, as `Worker.create({ workflowBundle })` takes it. */
 export const workflowBundle = () => ({ codePath: compiledFile(bundleFile) })
+
+function inFolder(folder: string | undefined, name: string): string {
+  if (!folder) throw new Error('The programs are not bundled: run the tests by npm test.')
+  return join(folder, name)
+}
