@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insertTestIntent } from '../db/rows.js'
-import { barriersInThemes } from './axe.js'
-import { hasBrowser } from './browser.js'
-import { makeWallet, ownFaults, startPageWorld, type PageWorld } from './pageWorld.js'
-import { untilShown } from './people.js'
+import { expect, test } from 'vitest'
+import { insertTestIntent } from '../../db/rows.js'
+import { barriersInThemes } from '../axe.js'
+import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
+import { untilShown } from '../people.js'
 import type { Page, Route } from 'playwright-core'
 
-const START_MS = 150_000
 const TEST_MS = 180_000
-
-const describeWithBrowser = hasBrowser ? describe : describe.skip
 
 /** What every page asks for, whatever state the rest of it is in. */
 const isShell = (url: string) => /\/dashboard\/api\/(session|events)/.test(url)
 
-describeWithBrowser('what keeps people out, in either theme, of', () => {
-  let world: PageWorld
-
-  beforeAll(async () => {
-    world = await startPageWorld()
-  }, START_MS)
-  afterAll(() => world?.stop(), START_MS)
-
+export function testBarriers(world: () => PageWorld): void {
   const lists = [
     '',
     '/intents',
@@ -42,7 +31,7 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
   ) {
     const found: string[] = []
     for (const path of paths) {
-      await page.goto(`${world.host}/dashboard${path}`)
+      await page.goto(`${world().host}/dashboard${path}`)
       await until(page)
       found.push(...(await barriersInThemes(page)).map((barrier) => `${path}: ${barrier}`))
     }
@@ -52,7 +41,7 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
   test(
     'lists that are empty, or that a filter leaves empty',
     async () => {
-      const { page, faults } = await world.open(await world.newPerson())
+      const { page, faults } = await world().open(await world().newPerson())
       expect(await lookAt(page, [...lists, ...filtered], untilShown)).toEqual([])
       // Nor does any of them complain, or ask elsewhere.
       expect(ownFaults(faults)).toEqual([])
@@ -63,7 +52,7 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
   test(
     'pages whose answers fail',
     async () => {
-      const { page } = await world.open(await world.newPerson({ isOperator: true }))
+      const { page } = await world().open(await world().newPerson({ isOperator: true }))
       const message = 'The service cannot do this now.'
       const requestId = `req_${'0'.repeat(26)}`
       await page.route('**/dashboard/api/**', (route: Route) =>
@@ -82,7 +71,7 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
   test(
     'pages that are still loading',
     async () => {
-      const { page } = await world.open(await world.newPerson({ isOperator: true }))
+      const { page } = await world().open(await world().newPerson({ isOperator: true }))
       await page.route('**/dashboard/api/**', (route: Route) =>
         isShell(route.request().url()) ? route.continue() : undefined,
       )
@@ -97,14 +86,14 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
   test(
     'dialogs and menus, with what they say when they are refused',
     async () => {
-      const person = await world.newPerson()
+      const person = await world().newPerson()
       const { accountId, cookie } = person
-      await world.newPerson({ accountId, role: 'viewer' })
-      const wallet = await makeWallet(world, person, 'alice')
-      const intentId = await insertTestIntent(world.db, wallet, 'pending')
+      await world().newPerson({ accountId, role: 'viewer' })
+      const wallet = await makeWallet(world(), person, 'alice')
+      const intentId = await insertTestIntent(world().db, wallet, 'pending')
       const body = { name: 'backend', scopes: ['read'] }
-      await world.pages('POST', '/keys', { cookie, body })
-      const { page } = await world.open(person)
+      await world().pages('POST', '/keys', { cookie, body })
+      const { page } = await world().open(person)
       const button = (name: string | RegExp) => page.getByRole('button', { name }).click()
       const item = (name: string) => page.getByRole('menuitem', { name }).click()
       const type = (label: string, text: string) => page.getByLabel(label).fill(text)
@@ -166,7 +155,7 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
       ]
       const found: string[] = []
       for (const [name, path, open] of shown) {
-        await page.goto(`${world.host}/dashboard${path}`)
+        await page.goto(`${world().host}/dashboard${path}`)
         await untilShown(page)
         await open()
         await page.locator('dialog[open], [role=menu]').first().waitFor()
@@ -176,4 +165,4 @@ describeWithBrowser('what keeps people out, in either theme, of', () => {
     },
     TEST_MS,
   )
-})
+}

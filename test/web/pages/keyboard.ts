@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PASSWORD } from '../api/dashboard/people.js'
-import { hasBrowser, watch } from './browser.js'
-import { makeWallet, ownFaults, startPageWorld, type PageWorld } from './pageWorld.js'
+import { expect, test } from 'vitest'
+import { PASSWORD } from '../../api/dashboard/people.js'
+import { watch } from '../browser.js'
+import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 import type { Page } from 'playwright-core'
 
-const START_MS = 150_000
 const TEST_MS = 90_000
 /** No page has more places than that. */
 const MOST_TABS = 80
-
-const describeWithBrowser = hasBrowser ? describe : describe.skip
 
 /** What the focus is on, as it is called, and whether it can be seen there. */
 const FOCUSED = `(() => {
@@ -37,22 +34,15 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Nothing that is called ${name} is reached by the tabulator.`)
 }
 
-describeWithBrowser('by the keyboard alone', () => {
-  let world: PageWorld
-
-  beforeAll(async () => {
-    world = await startPageWorld()
-  }, START_MS)
-  afterAll(() => world?.stop(), START_MS)
-
+export function testKeyboard(world: () => PageWorld): void {
   test(
     'somebody signs in, makes a key, and sends an intent',
     async () => {
-      const person = await world.newPerson()
-      const wallet = await makeWallet(world, person, 'alice')
-      const page = await world.browser.newPage()
+      const person = await world().newPerson()
+      const wallet = await makeWallet(world(), person, 'alice')
+      const page = await world().browser.newPage()
       const { keyboard } = page
-      await page.goto(`${world.host}/dashboard/keys`)
+      await page.goto(`${world().host}/dashboard/keys`)
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       await tabTo(page, 'E-mail')
       await keyboard.type(person.email)
@@ -60,7 +50,7 @@ describeWithBrowser('by the keyboard alone', () => {
       await keyboard.type(PASSWORD)
       await keyboard.press('Enter')
       await page.getByRole('heading', { name: 'API keys' }).waitFor()
-      const faults = watch(page, world.host)
+      const faults = watch(page, world().host)
 
       await tabTo(page, 'New key')
       await keyboard.press('Enter')
@@ -72,7 +62,7 @@ describeWithBrowser('by the keyboard alone', () => {
       await keyboard.press('Enter')
       await page.getByRole('cell', { name: 'made by hand', exact: true }).waitFor()
       const { accountId } = person
-      const keys = await world.db('api_key').where({ account_id: accountId }).pluck('name')
+      const keys = await world().db('api_key').where({ account_id: accountId }).pluck('name')
       expect(keys).toEqual(['made by hand'])
 
       await tabTo(page, 'Intents')
@@ -87,7 +77,7 @@ describeWithBrowser('by the keyboard alone', () => {
       await keyboard.type('1.25')
       await keyboard.press('Enter')
       await page.waitForURL('**/dashboard/intents/intent_*')
-      const rows = await world.db('intent').where({ account_id: accountId })
+      const rows = await world().db('intent').where({ account_id: accountId })
       expect(rows).toMatchObject([{ wallet_id: wallet.id, action: 'lend', units: '1250000' }])
       expect(ownFaults(faults)).toEqual([])
     },
@@ -97,8 +87,8 @@ describeWithBrowser('by the keyboard alone', () => {
   test(
     'a dialog keeps the focus inside, lets go by Escape, and gives it back',
     async () => {
-      const { page } = await world.open(await world.newPerson())
-      await page.goto(`${world.host}/dashboard/keys`)
+      const { page } = await world().open(await world().newPerson())
+      await page.goto(`${world().host}/dashboard/keys`)
       await page.getByRole('heading', { name: 'API keys' }).waitFor()
       await tabTo(page, 'New key')
       await page.keyboard.press('Enter')
@@ -118,8 +108,8 @@ describeWithBrowser('by the keyboard alone', () => {
   test(
     'a menu is walked by arrows, and gives the focus back',
     async () => {
-      const { page } = await world.open(await world.newPerson())
-      await page.goto(`${world.host}/dashboard/`)
+      const { page } = await world().open(await world().newPerson())
+      await page.goto(`${world().host}/dashboard/`)
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       await page.getByRole('button', { name: 'test', exact: true }).focus()
       await page.keyboard.press('Enter')
@@ -135,4 +125,4 @@ describeWithBrowser('by the keyboard alone', () => {
     },
     TEST_MS,
   )
-})
+}

@@ -1,33 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readFileSync } from 'node:fs'
-import { insertTestIntent } from '../db/rows.js'
-import { hasBrowser } from './browser.js'
-import { makeWallet, startPageWorld, type PageWorld } from './pageWorld.js'
-import { untilShown } from './people.js'
+import { insertTestIntent } from '../../db/rows.js'
+import { makeWallet, type PageWorld } from '../pageWorld.js'
+import { untilShown } from '../people.js'
 import type { Page, Route } from 'playwright-core'
 
-const START_MS = 150_000
 const TEST_MS = 60_000
 
-const describeWithBrowser = hasBrowser ? describe : describe.skip
-
-describeWithBrowser('a list of intents', () => {
-  let world: PageWorld
-
-  beforeAll(async () => {
-    world = await startPageWorld()
-  }, START_MS)
-  afterAll(() => world?.stop(), START_MS)
-
+export function testLists(world: () => PageWorld): void {
   /** An account with so many intents, and a window on their list. */
   async function openList(count: number, prepare?: (page: Page) => Promise<unknown>) {
-    const person = await world.newPerson()
-    const wallet = await makeWallet(world, person, 'alice')
-    const add = () => insertTestIntent(world.db, wallet, 'completed')
+    const person = await world().newPerson()
+    const wallet = await makeWallet(world(), person, 'alice')
+    const add = () => insertTestIntent(world().db, wallet, 'completed')
     for (let made = 0; made < count; made += 1) await add()
-    const { page, faults } = await world.open(person)
+    const { page, faults } = await world().open(person)
     await prepare?.(page)
-    await page.goto(`${world.host}/dashboard/intents`)
+    await page.goto(`${world().host}/dashboard/intents`)
     await untilShown(page)
     return { person, wallet, add, page, faults }
   }
@@ -133,7 +122,7 @@ describeWithBrowser('a list of intents', () => {
     'is a file of what is shown',
     async () => {
       const { page, wallet } = await openList(2)
-      const failed = await insertTestIntent(world.db, wallet, 'failed')
+      const failed = await insertTestIntent(world().db, wallet, 'failed')
       await page.getByRole('button', { name: 'Failed' }).click()
       await page.locator(`[title=${failed}]`).waitFor()
       const link = page.getByRole('link', { name: 'These as CSV' })
@@ -150,9 +139,9 @@ describeWithBrowser('a list of intents', () => {
     'leads to a wallet that says whose it is',
     async () => {
       const { page, wallet } = await openList(1)
-      await page.goto(`${world.host}/dashboard/wallets/${wallet.id}`)
+      await page.goto(`${world().host}/dashboard/wallets/${wallet.id}`)
       await page.getByRole('heading', { name: 'Wallet of alice' }).waitFor()
     },
     TEST_MS,
   )
-})
+}

@@ -1,35 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccount } from '../../db/tenants/accounts.js'
-import { inviteMember } from '../../db/tenants/invitations.js'
-import { PASSWORD } from '../api/dashboard/people.js'
-import { hasBrowser } from './browser.js'
-import { makeWallet, ownFaults, startPageWorld, type PageWorld } from './pageWorld.js'
+import { expect, test } from 'vitest'
+import { createAccount } from '../../../db/tenants/accounts.js'
+import { inviteMember } from '../../../db/tenants/invitations.js'
+import { PASSWORD } from '../../api/dashboard/people.js'
+import { makeWallet, ownFaults, type PageWorld } from '../pageWorld.js'
 
-const START_MS = 150_000
 const TEST_MS = 60_000
 
-const describeWithBrowser = hasBrowser ? describe : describe.skip
-
-describeWithBrowser('members in a browser', () => {
-  let world: PageWorld
-
-  beforeAll(async () => {
-    world = await startPageWorld()
-  }, START_MS)
-  afterAll(() => world?.stop(), START_MS)
-
+export function testMembership(world: () => PageWorld): void {
   test(
     'who belongs to two accounts goes from one to the other, and takes nothing along',
     async () => {
-      const person = await world.newPerson()
-      const wallet = await makeWallet(world, person, 'alice')
-      const { id } = await createAccount(world.db, { name: 'Beta Bank', plan: 'pro' })
+      const person = await world().newPerson()
+      const wallet = await makeWallet(world(), person, 'alice')
+      const { id } = await createAccount(world().db, { name: 'Beta Bank', plan: 'pro' })
       const invitation = { accountId: id, email: person.email, role: 'viewer' as const }
-      const { token } = await inviteMember(world.db, invitation)
+      const { token } = await inviteMember(world().db, invitation)
       const body = { password: PASSWORD }
-      await world.pages('POST', `/invitations/${token}/accept`, { body })
-      const { page, faults } = await world.open(person)
-      await page.goto(`${world.host}/dashboard/wallets/${wallet.id}`)
+      await world().pages('POST', `/invitations/${token}/accept`, { body })
+      const { page, faults } = await world().open(person)
+      await page.goto(`${world().host}/dashboard/wallets/${wallet.id}`)
       await page.getByRole('heading', { name: 'Wallet of alice' }).waitFor()
       await page.getByRole('button', { name: 'test', exact: true }).click()
       const own = page.getByRole('menuitemradio', { name: 'test, owner' })
@@ -38,9 +27,9 @@ describeWithBrowser('members in a browser', () => {
       await page.getByRole('button', { name: 'Beta Bank' }).waitFor()
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       expect(ownFaults(faults)).toEqual([])
-      await page.goto(`${world.host}/dashboard/wallets/${wallet.id}`)
+      await page.goto(`${world().host}/dashboard/wallets/${wallet.id}`)
       await page.getByRole('alert').waitFor()
-      await page.goto(`${world.host}/dashboard/wallets`)
+      await page.goto(`${world().host}/dashboard/wallets`)
       await page.getByText('No wallets yet').waitFor()
       expect(await page.getByRole('button', { name: 'New wallet' }).count()).toBe(0)
     },
@@ -50,11 +39,11 @@ describeWithBrowser('members in a browser', () => {
   test(
     'an owner gives a member another role, lets him go, and reads what was done',
     async () => {
-      const owner = await world.newPerson()
+      const owner = await world().newPerson()
       const { accountId } = owner
-      const member = await world.newPerson({ accountId, role: 'viewer' })
-      const { page, faults } = await world.open(owner)
-      await page.goto(`${world.host}/dashboard/settings`)
+      const member = await world().newPerson({ accountId, role: 'viewer' })
+      const { page, faults } = await world().open(owner)
+      await page.goto(`${world().host}/dashboard/settings`)
       const row = page.getByRole('row').filter({ hasText: member.email })
       await row.getByRole('button', { name: /^Actions for member/ }).click()
       await page.getByRole('menuitem', { name: 'Change role' }).click()
@@ -66,19 +55,19 @@ describeWithBrowser('members in a browser', () => {
         .getByRole('cell', { name: 'developer', exact: true })
         .waitFor()
       const key = { account_id: accountId, user_id: member.userId }
-      expect(await world.db('membership').where(key).pluck('role')).toEqual(['developer'])
+      expect(await world().db('membership').where(key).pluck('role')).toEqual(['developer'])
       const acts = page.getByRole('table', { name: 'What members did' })
       await acts.getByText('Made a member developer').waitFor()
       await row.getByRole('button', { name: /^Actions for member/ }).click()
       await page.getByRole('menuitem', { name: 'Remove' }).click()
       await page.getByRole('button', { name: /^Remove Person/ }).click()
       await acts.getByText('Removed a member').waitFor()
-      expect(await world.db('membership').where(key).pluck('role')).toEqual([])
+      expect(await world().db('membership').where(key).pluck('role')).toEqual([])
       expect(ownFaults(faults)).toEqual([])
       // He who is not an owner is not asked about any of this.
-      const viewer = await world.newPerson({ accountId, role: 'viewer' })
-      const seen = await world.open(viewer)
-      await seen.page.goto(`${world.host}/dashboard/settings`)
+      const viewer = await world().newPerson({ accountId, role: 'viewer' })
+      const seen = await world().open(viewer)
+      await seen.page.goto(`${world().host}/dashboard/settings`)
       await seen.page.getByRole('table', { name: 'Members' }).waitFor()
       expect(await seen.page.getByText('What members did').count()).toBe(0)
       expect(await seen.page.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
@@ -86,4 +75,4 @@ describeWithBrowser('members in a browser', () => {
     },
     TEST_MS,
   )
-})
+}
