@@ -61,21 +61,22 @@ export type StartOptions = Omit<AnvilOptions, 'port'> & { port?: number | undefi
 export type Anvil = { url: string; pid: number; stop(): Promise<void> }
 
 /**
- * Path of anvil: the one on PATH, else that of the npm package for this platform.
+ * Path of anvil: the npm package's for this platform, else the one on PATH. npm puts a script named `anvil` on PATH
+ * which starts the program as its child; a signal to that script does not reach the program.
  *
  * @throws Error when there is neither.
  */
 export function anvilBinary(): string {
   const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
-  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean)
-  const installed = folders.map((folder) => path.join(folder, file)).find(isExecutable)
-  if (installed) return installed
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch
   const name = `@foundry-rs/anvil-${process.platform}-${architecture}`
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
     return path.join(path.dirname(manifest), 'bin', file)
   } catch (cause) {
+    const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean)
+    const installed = folders.map((folder) => path.join(folder, file)).find(isExecutable)
+    if (installed) return installed
     const hint = `Install Foundry (https://getfoundry.sh) or run: npm install --no-save ${name}`
     throw new Error(`anvil is missing. ${hint}`, { cause })
   }
