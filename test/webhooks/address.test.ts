@@ -133,7 +133,7 @@ describe('send', () => {
   test('who cannot be reached, or does not answer in time, is told apart', async () => {
     const receiver = await startReceiver(() => ({ status: 200, afterMs: 60_000 }))
     const devnet = createGuard({ isDevnet: true })
-    expect(await reasonOf(send(devnet, outgoing(receiver.url)))).toBe('timed_out')
+    expect(await reasonOf(send(devnet, outgoing(receiver.url), 100))).toBe('timed_out')
     const { url } = receiver
     await receiver.stop()
     expect(await reasonOf(send(devnet, outgoing(url)))).toBe('connection_failed')

@@ -46,10 +46,10 @@ describe('webhooks', () => {
     expect(first.headers['webhook-id']).toBe(first.body.id)
   })
 
-  test('an endpoint that fails five times and then accepts gets the event once more, and no more', async () => {
+  test('an endpoint that fails twice and then accepts gets the event once more, and no more', async () => {
     const customer = await hooks.newCustomer()
     const receiver = await receive((count) => ({
-      status: count <= 5 ? 503 : 200,
+      status: count <= 2 ? 503 : 200,
       text: 'so it goes',
     }))
     const { id, secret } = await hooks.hook(customer, receiver.url)
@@ -57,9 +57,9 @@ describe('webhooks', () => {
     const [delivery] = await hooks.settled(customer, id, 1)
 
     expect(delivery).toMatchObject({ status: 'delivered', type: 'webhook.test' })
-    expect(delivery?.attempts.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 200])
-    expect(delivery?.attempts[5]).toMatchObject({ body: 'so it goes' })
-    expect(receiver.received).toHaveLength(6)
+    expect(delivery?.attempts.map(({ status }) => status)).toEqual([503, 503, 200])
+    expect(delivery?.attempts[2]).toMatchObject({ body: 'so it goes' })
+    expect(receiver.received).toHaveLength(3)
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1)
     for (const one of receiver.received) new Webhook(secret).verify(one.text, headersOf(one))
@@ -168,7 +168,8 @@ describe('webhooks', () => {
     const receiver = await receive(() => ({ status: 307, headers: { location: target.url } }))
     const { id } = await hooks.hook(customer, receiver.url)
     await hooks.post(customer, `/webhooks/${id}/test`)
-    await receiver.until(3)
+    // The second try comes after the first one is over.
+    await receiver.until(2)
     await hooks.post(customer, `/webhooks/${id}/delete`)
     expect(target.received).toHaveLength(0)
   })
@@ -180,11 +181,11 @@ describe('webhooks', () => {
     const held = await hooks.hook(customer, silent.url, { events: ['intent.created'] })
     const { id } = await hooks.hook(customer, quick.url, { events: ['intent.created'] })
     const { db } = hooks.world.database
-    for (let n = 0; n < 60; n++) await insertTestIntent(db, customer, 'pending')
-    await hooks.settled(customer, id, 60)
+    for (let n = 0; n < 30; n++) await insertTestIntent(db, customer, 'pending')
+    await hooks.settled(customer, id, 30)
     await hooks.post(customer, `/webhooks/${held.id}/delete`)
     expect(silent.mostOpen()).toBeLessThanOrEqual(25)
-    expect(new Set(quick.received.map(({ body }) => body.id)).size).toBe(60)
+    expect(new Set(quick.received.map(({ body }) => body.id)).size).toBe(30)
   })
 
   test('nothing of a secret, a URL or what is sent is in the log, nor in what Temporal keeps', async () => {

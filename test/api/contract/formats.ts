@@ -2,7 +2,5 @@
 export const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 export const decimalText = /^\d+(\.\d+)?$/
 export const integerText = /^\d+$/
-export const hexAddress = /^0x[0-9a-fA-F]{40}$/
 export const txHash = /^0x[0-9a-f]{64}$/
-export const walletId = /^svc_wallet_.+$/
 export const intentId = /^intent_.+$/

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { networks } from '../../../chains/registry.js'
 import { startWorld } from '../api.js'
 import { startChainWorld, type ChainWorld } from '../chainWorld.js'
 
@@ -87,7 +88,46 @@ describe('Base address', () => {
   })
 })
 
+describe('Versioning', () => {
+  test('it is by URL path only: no header and no query choose another', async () => {
+    const headers = { 'x-api-version': '2', accept: 'application/vnd.steward.v2+json' }
+    const answer = await world.api.call('GET', '/v1/wallets/alice', { key, headers })
+    expect([answer.status, answer.body.userId]).toEqual([200, 'alice'])
+  })
+
+  test('the current version is `v1`: other path segments do not exist', async () => {
+    for (const version of ['v0', 'v2', 'latest']) {
+      const answer = await world.api.call('GET', `/${version}/wallets/alice`, { key })
+      expect(answer.status).toBe(404)
+    }
+  })
+
+  test('the published document names the same version', async () => {
+    const { body } = await world.api.call('GET', '/openapi.json')
+    expect(body).toMatchObject({ info: { version: '1' }, servers: [{ url: '/v1' }] })
+  })
+
+  test.each([
+    ['POST', '/wallets'],
+    ['GET', '/wallets/{userId}'],
+    ['GET', '/balances/{walletId}'],
+    ['GET', '/yields'],
+    ['POST', '/intents'],
+    ['GET', '/intents/{intentId}'],
+    ['POST', '/demo/fund'],
+    ['GET', '/dashboard/credits'],
+  ])('`v1` is kept backward compatible: it has %s %s', async (method, path) => {
+    const { body } = await world.api.call('GET', '/openapi.json')
+    const { paths } = body as unknown as { paths: Record<string, object> }
+    expect(Object.keys(paths[path] ?? {})).toContain(method.toLowerCase())
+  })
+})
+
 describe('Chains', () => {
+  test('the service knows no network with real money', () => {
+    expect(networks).toEqual(['devnet', 'testnet'])
+  })
+
   test('the service operates on testnets: ethereum-sepolia, arbitrum-sepolia, base-sepolia', async () => {
     expect((await get('/wallets/alice')).body.chains).toEqual(testnets)
   })

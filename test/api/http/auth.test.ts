@@ -31,6 +31,7 @@ const missing: BadHeader[] = [
   ['no header', () => ({})],
   ['an empty header', () => ({ authorization: '' })],
   ['another header', () => ({ 'x-api-key': valid })],
+  ['a payment', () => payment],
   ['a cookie', () => ({ cookie: `authorization=Bearer ${valid}; api_key=${valid}` })],
 ]
 const malformed: BadHeader[] = [
@@ -48,6 +49,10 @@ const dead: BadHeader[] = [
   ['an expired key', async () => bearer(await keyWith('expires_at'))],
 ]
 const badHeaders = [...missing, ...malformed, ...dead]
+/** A payment as the X402 scheme sends it. */
+const payment = {
+  'x-payment': Buffer.from('{"x402Version":1,"scheme":"exact"}').toString('base64'),
+}
 const requests: [string, string][] = [
   ['POST', '/v1/wallets'],
   ['GET', '/v1/wallets/user'],
@@ -104,6 +109,32 @@ describe('error: UNAUTHORIZED', () => {
   test('neither the answer nor the log repeats a key', async () => {
     const { text } = await world.api.call('GET', '/v1/wallets/x', { key: unknownKey() })
     expect(text + world.api.logText()).not.toMatch(/svc_sk_[0-9a-f]/)
+  })
+})
+
+describe('a key', () => {
+  test('has the prefix `svc_sk_` and 64 hexadecimal characters', () => {
+    expect(valid).toMatch(/^svc_sk_[0-9a-f]{64}$/)
+  })
+
+  test('is not taken from the query', async () => {
+    const path = `/dashboard/credits?api_key=${valid}&authorization=Bearer%20${valid}`
+    expect((await world.api.call('GET', path)).status).toBe(401)
+  })
+
+  test('is stored nowhere in a form that could be read', async () => {
+    const rows = await world.database.db('api_key').select('*')
+    expect(JSON.stringify(rows)).not.toContain(valid.slice('svc_sk_'.length, -8))
+  })
+
+  test('is not for browsers: they get no leave of the service', async () => {
+    const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+    const answers = [
+      await world.api.call('OPTIONS', '/v1/intents', { key: valid, headers }),
+      await world.api.call('GET', '/dashboard/credits', { key: valid, headers }),
+    ]
+    const names = answers.flatMap(({ headers: answered }) => [...answered.keys()])
+    expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 })
 

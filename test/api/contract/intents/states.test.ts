@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startExecutionWorld, type ExecutionWorld } from './executionWorld.js'
 import type { Answer } from '../../api.js'
+import type { Fault } from '../../../support/faultProxy.js'
 
 let world: ExecutionWorld
 let walletId: string
@@ -68,4 +69,31 @@ describe('Intent status', () => {
     expect(end).toMatchObject({ status })
     expect(await read(intent)).toEqual(end)
   })
+})
+
+describe('Intent failure reasons', () => {
+  test('DEPOSIT_FAILED: funds remain in the destination wallet', async () => {
+    const wallet = await world.newWallet(1_000_000n)
+    const intent = await world.lend(wallet.id, 1)
+    await world.executeInVain(intent)
+    expect(await read(intent)).toMatchObject({ error: { code: 'DEPOSIT_FAILED' } })
+    expect(await world.lanes.usdcOf(wallet.address)).toBe(1_000_000n)
+  })
+
+  test.each<[string, string, Fault]>([
+    ['NETWORK_ERROR', 'the connections to the chain break', 'reset'],
+    ['RPC_ERROR', 'the node of the chain fails', 'http500'],
+  ])(
+    '%s is transient: while %s the intent waits, then it completes',
+    async (_code, _when, fault) => {
+      const intent = await lend()
+      await world.submit(intent)
+      world.lanes.proxy.set(() => fault)
+      await world.lanes.sign().catch(() => undefined)
+      expect(await read(intent)).toMatchObject({ status: 'executing' })
+      world.lanes.proxy.set(undefined)
+      await world.resume(intent)
+      expect(await read(intent)).toMatchObject({ status: 'completed' })
+    },
+  )
 })
