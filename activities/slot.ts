@@ -11,6 +11,9 @@ const HEARTBEAT_MS = 8_000
 /** Nobody reads why a wait ended; without this each would make an error with its stack. */
 const OVER = 'over'
 
+/** `slots`: how many there are in this process. */
+type Slot = { stopping: AbortSignal; forMs?: number | undefined; slots?: number }
+
 /** Waits that hold a slot of this process now. */
 let waits = 0
 
@@ -19,7 +22,7 @@ let waits = 0
  * scarce, or when the worker stops.
  */
 export async function waitInSlot<T>(
-  { stopping, forMs = SLOT_MS }: { stopping: AbortSignal; forMs?: number | undefined },
+  { stopping, forMs = SLOT_MS, slots = ACTIVITY_SLOTS }: Slot,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const context = Context.current()
@@ -27,7 +30,7 @@ export async function waitInSlot<T>(
   const end = () => {
     over.abort(OVER)
   }
-  const isCrowded = ++waits > ACTIVITY_SLOTS / 2
+  const isCrowded = ++waits > slots / 2
   const limit = setTimeout(end, Math.min(forMs, isCrowded ? CROWDED_SLOT_MS : SLOT_MS))
   const beat = setInterval(() => {
     context.heartbeat()

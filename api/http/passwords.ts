@@ -7,7 +7,7 @@ import { ServiceError } from '../../domain/errors.js'
  *
  * @see https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
  */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Each takes 19 MiB and a thread of the four that also resolve names and read files. */
 const AT_ONCE = { atOnce: 2, patienceMs: 2_000 }
 
@@ -18,8 +18,12 @@ const NOBODY =
 /** The same text, however a keyboard composes it. */
 const plain = (password: string) => password.normalize('NFKC')
 
-/** Hashes passwords beside the event loop, a few at a time. */
-export function createPasswords(limits: Limits = AT_ONCE) {
+/**
+ * Hashes passwords beside the event loop, a few at a time.
+ *
+ * @param cost - Of new hashes. Those that are stored tell their own.
+ */
+export function createPasswords(limits: Limits = AT_ONCE, cost = COST) {
   const limit = createLimiter(
     limits,
     () => new ServiceError('UNAVAILABLE', 'Too many are signing in at once. Try again.'),

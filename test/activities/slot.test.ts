@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { ACTIVITY_SLOTS, SLOT_MS, waitInSlot } from '../../activities/slot.js'
+import { SLOT_MS, waitInSlot } from '../../activities/slot.js'
 
+/** Instead of a thousand. */
+const SLOTS = 20
 const stopping = new AbortController().signal
 let open: { ended: Promise<void>; hasEnded: boolean }[] = []
 
@@ -28,7 +30,7 @@ async function wait(count: number) {
         })
       })
     one.ended = new MockActivityEnvironment()
-      .run(() => waitInSlot({ stopping }, until))
+      .run(() => waitInSlot({ stopping, slots: SLOTS }, until))
       .then(() => {
         one.hasEnded = true
       })
@@ -40,15 +42,15 @@ async function wait(count: number) {
 }
 
 test('waits that hold less than half of the slots keep them for a minute', async () => {
-  const ended = await wait(ACTIVITY_SLOTS / 2)
+  const ended = await wait(SLOTS / 2)
   await vi.advanceTimersByTimeAsync(SLOT_MS - 1)
   expect(ended()).toBe(0)
   await vi.advanceTimersByTimeAsync(1)
-  expect(ended()).toBe(ACTIVITY_SLOTS / 2)
+  expect(ended()).toBe(SLOTS / 2)
 })
 
 test('what waits beyond half of the slots gives them back after seconds, so that other steps find one', async () => {
-  const early = await wait(ACTIVITY_SLOTS / 2)
+  const early = await wait(SLOTS / 2)
   const late = await wait(10)
   await vi.advanceTimersByTimeAsync(SLOT_MS / 6)
   expect(late()).toBe(10)

@@ -46,6 +46,8 @@ export function standInTemporal() {
 }
 
 const STARTED_MS = 1_000
+/** What hashing a password costs where it guards nothing. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 /** Of the request log. */
 const BATCH_MS = 20
 /** Whether something is stored and not started. */
@@ -107,7 +109,8 @@ export async function startApi(parts: Parts): Promise<TestApi> {
   const { fundingLimits = { perWallet: 0, perAccount: 0 } } = parts
   const logDb = parts.requestLogUrl ? connect(parts.requestLogUrl, 1) : undefined
   const requestLog = logDb && createRequestLog(logDb, log, BATCH_MS)
-  const dashboard = { passwords: createPasswords(), ...parts.dashboard }
+  const passwords = createPasswords(undefined, CHEAP)
+  const dashboard = { passwords, ...parts.dashboard }
   const streams = createStreams(db, log, { ...usualStreams, ...parts.streamLimits })
   const listening = new AbortController()
   if (parts.listenUrl) listenToEvents(parts.listenUrl, listening.signal, streams.feed.wake)

@@ -19,8 +19,8 @@ import { closedUrl, mine, silentChains, startChains, type TestChains } from './c
 
 const chain = 'arbitrum-sepolia'
 const usdc = 1_000_000n
-/** Rushes on one balance: 200 show it, a few are for every day. */
-const ROUNDS = Number(process.env.ROUNDS ?? 3)
+/** Rushes on one balance: 200 show it, one is for every day. */
+const ROUNDS = Number(process.env.ROUNDS ?? 1)
 
 let database: TestDatabase
 let world: TestChains

@@ -117,7 +117,7 @@ describe('POST /v1/wallets', () => {
         expect((await get(userId)).text).toBe(text)
       },
     )
-    await holdsAsync(property, 60)
+    await holdsAsync(property, 25)
   })
 
   const refused: [string, string, string][] = [

@@ -3,7 +3,6 @@ import { Interface } from 'ethers'
 import { connectChains } from '../../../chains/connect.js'
 import { yields } from '../../../api/schemas/resources.js'
 import { sendFrom } from '../../devnet/send.js'
-import { startFaultProxy } from '../../support/faultProxy.js'
 import { closedUrl, startChains, type TestChains } from '../../planning/chains.js'
 import { startApi, startWorld, type TestApi, type World } from '../api.js'
 import type { ChainName } from '../../../chains/registry.js'
@@ -53,21 +52,6 @@ async function withApi(
     for (const client of its.list) client.close()
     await api.stop()
   }
-}
-
-/** Methods that `base-sepolia` was asked for meanwhile. */
-async function callsOf(body: (api: TestApi) => Promise<unknown>): Promise<string[]> {
-  const proxy = await startFaultProxy(chains.urls['base-sepolia'])
-  const asked: string[] = []
-  proxy.set(({ method }) => {
-    asked.push(method)
-    return undefined
-  })
-  await withApi({ 'base-sepolia': proxy.url }, async (api) => {
-    await body(api)
-  })
-  await proxy.stop()
-  return asked
 }
 
 describe('GET /v1/yields', () => {
@@ -147,16 +131,6 @@ describe('GET /v1/yields', () => {
     })
     await pause(false)
     await withApi({}, async (api) => expect((await get('', api)).body.rates).toEqual(all))
-  })
-
-  test('many readers ask the chain once, as often as one does', async () => {
-    const one = await callsOf((api) => get('?chain=base', api))
-    const many = await callsOf(async (api) => {
-      await Promise.all(Array.from({ length: 20 }, () => get('?chain=base', api)))
-      await get('?asset=USDC', api)
-    })
-    expect(new Set(one)).toEqual(new Set(['eth_call']))
-    expect(many).toEqual(one)
   })
 
   test.each([
