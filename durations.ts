@@ -10,8 +10,8 @@ export const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 
 /** Pause after so many failures in a row, ms: a second, doubled with each failure, half a minute at most. */
-export const backoffMs = (failures: number): number =>
-  Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS)
+export const backoffMs = (failures: number, firstMs = RETRY_MS): number =>
+  Math.min(firstMs * 2 ** (failures - 1), LONGEST_RETRY_MS)
 
 /** A node or another service that answers later counts as silent: a busy public one is quicker. */
 export const REQUEST_TIMEOUT_MS = 5_000

@@ -5,6 +5,7 @@ import { toRpcError, toSilence } from './rpc/errors.js'
 import { createHeads, inStep, type HeadsListener } from './rpc/heads.js'
 import { type HealthListener } from './rpc/health.js'
 import { askPool, type Pool } from './rpc/pool.js'
+import { usualWaits, type RpcWaits } from './rpc/waits.js'
 import type { PartLog } from '../log.js'
 
 export { didAnswer, isRefusedForGood, isRevert, revertedWith } from './rpc/errors.js'
@@ -38,8 +39,12 @@ export type Chains = { list: ChainClient[]; byId(chainId: number | bigint): Chai
 /** One address of a chain's node, or several, the preferred one first. */
 type Urls = string | string[]
 
-/** `compareMs`: how often several endpoints are compared. */
-export type ConnectOptions = { log?: PartLog | undefined; compareMs?: number }
+/** `compareMs`: how often several endpoints are compared. `waits`: what else than the usual is waited. */
+export type ConnectOptions = {
+  log?: PartLog | undefined
+  compareMs?: number
+  waits?: Partial<RpcWaits>
+}
 
 /**
  * @param urls - Of several, the first one that is well is asked, and the next ones where it fails. Each is also
@@ -48,16 +53,19 @@ export type ConnectOptions = { log?: PartLog | undefined; compareMs?: number }
 export function connectChain(
   chain: Chain,
   urls: Urls,
-  { log, compareMs }: ConnectOptions = {},
+  { log, compareMs, waits: changes }: ConnectOptions = {},
 ): ChainClient {
+  const waits = { ...usualWaits, ...changes }
+  const { timeoutMs } = waits
   const heads = createHeads(chain.chainId, headsListener(chain, log), compareMs)
   const endpoints = [urls].flat().map((url, i) => {
-    return createEndpoint(url, i + 1, healthListener(chain, i + 1, log))
+    return createEndpoint(url, i + 1, { ...healthListener(chain, i + 1, log), waits })
   })
-  const pools = endpoints.map((endpoint) => ({ endpoints: [endpoint], siblings: endpoints, heads }))
-  if (pools.length === 1) return clientOf(chain, { endpoints, siblings: endpoints, heads })
+  const all: Pool = { endpoints, siblings: endpoints, heads, timeoutMs }
+  if (endpoints.length === 1) return clientOf(chain, all)
+  const pools = endpoints.map((endpoint) => ({ ...all, endpoints: [endpoint] }))
   const alone = new Map(pools.map((pool, i) => [endpoints[i], clientOf(chain, pool)]))
-  const whole = clientOf(chain, { endpoints, siblings: endpoints, heads })
+  const whole = clientOf(chain, all)
   whole.endpoints = [...alone.values()]
   whole.inStep = () => inStep(heads, endpoints).flatMap((endpoint) => alone.get(endpoint) ?? [])
   return whole

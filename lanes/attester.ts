@@ -3,7 +3,7 @@ import { connectAsLeader, isLedElsewhere, type Db } from '../db/connection/conne
 import { findClaimedNonces, findOpenBurns, setAttested, type OpenBurn } from '../db/lanes/burns.js'
 import { watchQueue } from '../db/lanes/queue.js'
 import { ServiceError } from '../domain/errors.js'
-import { backoffMs, LOOK_MS, MINUTE_MS, REQUEST_TIMEOUT_MS } from '../durations.js'
+import { backoffMs, LOOK_MS, MINUTE_MS, REQUEST_TIMEOUT_MS, RETRY_MS } from '../durations.js'
 import { isExpired, type AttestedMessage, type Attestations } from '../protocols/bridges/bridge.js'
 import { watchContractBlocks } from './contractBlocks.js'
 import { storeFees } from './fees.js'
@@ -18,25 +18,26 @@ import type { PartLog } from '../log.js'
 const TURN_MS = 50
 /** A service that hangs holds up so many questions at most, each for as long as a request may take. */
 const MOST_QUESTIONS = 8
-/** Circle advises pauses of 5 s or longer; where bridges are quicker than that, their own time counts. */
-const SHORTEST_PAUSE_MS = 5_000
+/** What is waited for, ms. Circle advises pauses of 5 s or longer between two questions about a burn. */
+export const usualPauses = { shortestMs: 5_000, lookMs: LOOK_MS, retryMs: RETRY_MS }
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS
 /** Pause between two questions about a burn, of its age: an attestation is found late by a twentieth at most. */
 const PAUSE_SHARE = 1 / 20
 
-/** `url`: the database without a pooler in between. */
+/** `url`: the database without a pooler in between. `pauses`: others than the usual. */
 export type Attesting = {
   url: string
   attestations: Attestations
   chains: Chains
   listener: Listener
   log: PartLog
+  pauses?: typeof usualPauses
 }
 
 /** When a transaction is looked at next, Unix time in ms, and how often something of it was expired so far. */
 type Turn = { nextAt: number; renewals: number }
 
-type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
+type Desk = Required<Pick<Attesting, 'attestations' | 'chains' | 'log' | 'pauses'>> & {
   /** The leader's session. */
   db: Db
   contractBlock: (chainId: number) => bigint | undefined
@@ -53,15 +54,16 @@ type Desk = Pick<Attesting, 'attestations' | 'chains' | 'log'> & {
  * process leads at a time, so that all questions to the service keep to one pace.
  */
 export async function runAttester(attesting: Attesting, stopping: AbortSignal): Promise<void> {
-  const { url, listener, attestations, chains, log } = attesting
+  const { url, listener, attestations, chains, log, pauses = usualPauses } = attesting
+  const { lookMs, retryMs } = pauses
   const db = connectAsLeader(url, 'attester')
-  const contractBlock = watchContractBlocks(chains)
+  const contractBlock = watchContractBlocks(chains, lookMs)
   const known = { turns: new Map(), underWay: new Map(), complaint: undefined }
-  const desk: Desk = { attestations, chains, log, db, contractBlock, ...known }
+  const desk: Desk = { attestations, chains, log, pauses, db, contractBlock, ...known }
   const confirmed = watchQueue(listener, stopping, ['confirmed'])
   const askNext = async () => {
     // Before it looks, so that nothing is missed that is announced meanwhile.
-    const news = confirmed(LOOK_MS)
+    const news = confirmed(lookMs)
     await askDue(desk)
     await atMost(news, untilTurn(desk))
   }
@@ -72,7 +74,10 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
     note(desk, error)
   }
   try {
-    await Promise.all([repeat(askNext, complain, stopping), repeat(readFees, complain, stopping)])
+    await Promise.all([
+      repeat(askNext, complain, stopping, retryMs),
+      repeat(readFees, complain, stopping, retryMs),
+    ])
     await Promise.all(desk.underWay.values())
   } finally {
     await db.destroy()
@@ -80,9 +85,9 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
 }
 
 /** Milliseconds until a turn comes and the service may be asked, a second at most. */
-function untilTurn({ turns, attestations }: Desk): number {
+function untilTurn({ turns, attestations, pauses: { lookMs } }: Desk): number {
   const next = Math.min(...[...turns.values()].map(({ nextAt }) => nextAt))
-  return Math.min(Math.max(next - Date.now(), attestations.restMs(), TURN_MS), LOOK_MS)
+  return Math.min(Math.max(next - Date.now(), attestations.restMs(), TURN_MS), lookMs)
 }
 
 /** Begins to ask about every transaction whose turn it is, as far as there is room and the service may be asked. */
@@ -155,10 +160,14 @@ function needOf(desk: Desk, burn: OpenBurn): NeedyBurn[] {
   return isExpired(attested, block) ? [{ ...burn, hasExpired: true }] : []
 }
 
-/** Milliseconds until a burn is looked at again: the more the older it is, or the more often it has expired. */
+/**
+ * Milliseconds until a burn is looked at again: the more the older it is, or the more often it has expired. Where
+ * bridges are quicker than the shortest pause, their own time counts.
+ */
 function pauseOf(desk: Desk, burn: OpenBurn, renewals: number): number {
-  const shortest = Math.min(routeOf(desk, burn)?.usualMs ?? Infinity, SHORTEST_PAUSE_MS)
-  if (burn.message !== null) return renewals > 0 ? backoffMs(renewals) : shortest
+  const { shortestMs, retryMs } = desk.pauses
+  const shortest = Math.min(routeOf(desk, burn)?.usualMs ?? Infinity, shortestMs)
+  if (burn.message !== null) return renewals > 0 ? backoffMs(renewals, retryMs) : shortest
   return Math.min(Math.max(ageMs(burn) * PAUSE_SHARE, shortest), LONGEST_PAUSE_MS)
 }
 

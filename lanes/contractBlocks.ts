@@ -7,12 +7,15 @@ import type { Chains } from '../chains/connect.js'
  * chain. A number that is not fresh is read anew meanwhile; until then the one before it is told, which can
  * only be too low. Undefined before the first answer.
  */
-export function watchContractBlocks(chains: Chains): (chainId: number) => bigint | undefined {
+export function watchContractBlocks(
+  chains: Chains,
+  lookMs = LOOK_MS,
+): (chainId: number) => bigint | undefined {
   const known = new Map<number, bigint>()
   const askedAt = new Map<number, number>()
   return (chainId) => {
     const now = Date.now()
-    if (now - (askedAt.get(chainId) ?? 0) >= LOOK_MS) {
+    if (now - (askedAt.get(chainId) ?? 0) >= lookMs) {
       askedAt.set(chainId, now)
       readContractBlock(chains.byId(chainId)).then(
         (block) => known.set(chainId, block),

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RETRY_MS } from '../durations.js'
 
-/** Runs rounds until the signal aborts. One that fails is followed by a pause. */
+/** Runs rounds until the signal aborts. One that fails is followed by a pause, ms. */
 export async function repeat(
   round: () => Promise<void>,
   onFailure: (error: unknown) => void,
   stopping: AbortSignal,
+  retryMs = RETRY_MS,
 ): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -13,7 +14,7 @@ export async function repeat(
     } catch (error) {
       if (stopping.aborted) return
       onFailure(error)
-      await pause(RETRY_MS, stopping)
+      await pause(retryMs, stopping)
     }
   }
 }

@@ -26,15 +26,19 @@ export type Outcomes = {
 /**
  * Watches the rows of all that this process waits for. A notification wakes at once; one statement a second for all of
  * them finds what no notification came of.
+ *
+ * @param watching - `lookMs`: another pause between two such statements.
  */
 export function watchOutcomes({
   db,
   listener,
   stopping,
+  lookMs = LOOK_MS,
 }: {
   db: Db
   listener: Listener
   stopping: AbortSignal
+  lookMs?: number
 }): Outcomes {
   const waiting = { outcome: createWaiters(), attestation: createWaiters() }
   const bell = createBell()
@@ -43,15 +47,23 @@ export function watchOutcomes({
     else if (change.state === 'attested') waiting.attestation.wake(change.id)
     else if (isSettledState(change.state)) waiting.outcome.wake(change.id)
   })
-  void keepLooking({ db, waiting, bell }, stopping)
+  void keepLooking({ db, waiting, bell, lookMs }, stopping)
   return { nextChange: (id, signal, what = 'outcome') => waiting[what].wait(id, signal) }
 }
 
 type Waiters = ReturnType<typeof createWaiters>
-type Looking = { db: Db; waiting: Record<AwaitedWhat, Waiters>; bell: Bell }
+type Looking = {
+  db: Db
+  waiting: Record<AwaitedWhat, Waiters>
+  bell: Bell
+  lookMs: number
+}
 
-async function keepLooking({ db, waiting, bell }: Looking, stopping: AbortSignal): Promise<void> {
-  for (; !stopping.aborted; await bell.wait(LOOK_MS, stopping)) {
+async function keepLooking(
+  { db, waiting, bell, lookMs }: Looking,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (; !stopping.aborted; await bell.wait(lookMs, stopping)) {
     const ids = { outcomes: waiting.outcome.ids(), attestations: waiting.attestation.ids() }
     if (ids.outcomes.length + ids.attestations.length === 0) continue
     try {

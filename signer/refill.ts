@@ -32,10 +32,14 @@ const LOW_PART = 4n
 /** A transfer that brings less than so many usual transactions is not worth its own cost. */
 const LEAST_TRANSACTIONS = 10n
 
-/** `told`: what was told of lanes that cannot be refilled, by chain and lane, for as long as it is so. */
+/**
+ * `told`: what was told of lanes that cannot be refilled, by chain and lane, for as long as it is so. `lookMs`: another
+ * pause between two looks.
+ */
 export type RefillTools = Pick<SignerTools, 'db' | 'chains' | 'keyring' | 'log'> & {
   limits: Record<ChainName, RefillLimits>
   told: Set<string>
+  lookMs?: number
 }
 
 /**
@@ -49,7 +53,8 @@ export async function runRefills(
   nextChange: (timeoutMs: number, chainId: number) => Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<void> {
-  const pause = () => sleep(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined)
+  const { lookMs = LOOK_MS } = tools
+  const pause = () => sleep(lookMs, undefined, { signal: stopping }).catch(() => undefined)
   const keepFilled = async (client: ChainClient) => {
     await pause()
     while (!stopping.aborted) {

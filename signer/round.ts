@@ -28,6 +28,8 @@ export type SignerTools = {
   limits?: SigningLimits
   /** What one operation may cost at most, wei. */
   operationGasWei: bigint
+  /** How long a bundle waits for what is slow, ms; absent: `PATIENCE_MS`. */
+  patienceMs?: number
   log: PartLog
 }
 

@@ -27,7 +27,7 @@ export async function isRefusedElsewhere(
   const opinions = client.endpoints.map((endpoint) =>
     atMost(
       refuses(endpoint).catch(() => false),
-      PATIENCE_MS,
+      tools.patienceMs ?? PATIENCE_MS,
     ),
   )
   return (await Promise.all(opinions)).filter(Boolean).length >= REFUSALS

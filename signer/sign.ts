@@ -98,7 +98,7 @@ const nothing: Bundle = { size: 0 }
 
 /** Claims what a lane may sign next, prepares it, and stores what was signed. */
 async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bundle> {
-  const { db, keyring, log } = tools
+  const { db, keyring, log, patienceMs = PATIENCE_MS } = tools
   // What is queued waits: a signature for a chain that is not what it should be is worth nothing.
   if (disabledBecause(client, 'chain')) return nothing
   const lateSeconds = LATE_STEPS * client.chain.stepSeconds[1]
@@ -107,7 +107,7 @@ async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bu
   if (size === 0) return nothing
   crashPoint('signer: taken, not signed')
   try {
-    const round = await atMost(readRound(client, lane), PATIENCE_MS)
+    const round = await atMost(readRound(client, lane), patienceMs)
     if (!round) throw new ServiceError('RPC_ERROR', `${client.chain.name} answers too slowly.`)
     const [only] = claimed
     if (only?.state === 'signed') {
@@ -117,10 +117,14 @@ async function signNext(tools: SignerTools, { client, lane }: Place): Promise<Bu
     const orders = await readOrders(db, claimed)
     const [means, { ready, late }] = await Promise.all([
       readMeans(round),
-      prepareTogether(claimed, (operation) => {
-        const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
-        return prepareOrRelease(tools, round, { operation, order })
-      }),
+      prepareTogether(
+        claimed,
+        (operation) => {
+          const order = orders.get(operation.id) ?? { secret: undefined, planned: undefined }
+          return prepareOrRelease(tools, round, { operation, order })
+        },
+        patienceMs,
+      ),
     ])
     const funded = { ...round, ...means }
     await storeAll(tools, funded, ready)

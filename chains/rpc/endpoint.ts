@@ -1,8 +1,9 @@
 import { readBatch, travelsAlone, writeBatch, type Call } from './batch.js'
 import { NoAnswer, toNoAnswer, type Reply } from './errors.js'
-import { createHealth, PATIENCE_MS, type Health, type HealthListener } from './health.js'
+import { createHealth, type Health, type HealthListener } from './health.js'
 import { connectHttp, type HttpPost } from './http.js'
 import { createRedaction } from './redact.js'
+import type { RpcWaits } from './waits.js'
 
 /** Requests under way at a time. What comes meanwhile waits, and then travels in larger batches. */
 const REQUESTS = 32
@@ -21,7 +22,7 @@ export type Endpoint = {
   /**
    * Calls of the same tick travel as one JSON-RPC batch.
    *
-   * @param onLate - Called when the answer takes longer than `PATIENCE_MS`.
+   * @param onLate - Called when the answer takes longer than `patienceMs`.
    * @throws {NoAnswer}
    */
   ask(call: Call, onLate?: () => void): Promise<Reply>
@@ -42,6 +43,7 @@ type Waiting = {
 /** What waits for an endpoint, and what is under way. `redact`: nodes repeat what they were called by. */
 type Line = {
   endpoint: Endpoint
+  waits: RpcWaits
   http: HttpPost
   redact(text: string): string
   waiting: Waiting[]
@@ -51,10 +53,14 @@ type Line = {
   nextId: number
 }
 
-export function createEndpoint(url: string, position: number, listener: HealthListener): Endpoint {
-  const http = connectHttp(url)
+export function createEndpoint(
+  url: string,
+  position: number,
+  { waits, ...listener }: HealthListener & { waits: RpcWaits },
+): Endpoint {
+  const http = connectHttp(url, waits.timeoutMs)
   const endpoint: Endpoint = {
-    ...{ position, health: createHealth(listener), isRefused: false },
+    ...{ position, health: createHealth(listener, waits), isRefused: false },
     ask: (call, onLate) =>
       new Promise((resolve, reject) => {
         if (line.waiting.length >= WAITING_CALLS) return reject(new NoAnswer('too many calls'))
@@ -65,7 +71,7 @@ export function createEndpoint(url: string, position: number, listener: HealthLi
   }
   const redact = createRedaction(url)
   const rest = { waiting: [], timer: undefined, requests: 0, aloneRequests: 0, nextId: 1 }
-  const line: Line = { endpoint, http, redact, ...rest }
+  const line: Line = { endpoint, waits, http, redact, ...rest }
   return endpoint
 }
 
@@ -92,7 +98,7 @@ async function exchange(
 ): Promise<void> {
   const { endpoint, http, redact } = line
   const askedAt = Date.now()
-  const stopWatch = watchTime(endpoint, batch, askedAt)
+  const stopWatch = watchTime(line, batch, askedAt)
   const alone = batch.filter(({ call }) => travelsAlone(call)).length
   line.requests += 1
   line.aloneRequests += alone
@@ -112,17 +118,17 @@ async function exchange(
 }
 
 /** Tells those who have somewhere else to go when the answer is late. Returns what ends the watch. */
-function watchTime({ health }: Endpoint, batch: Waiting[], askedAt: number): () => void {
+function watchTime({ endpoint, waits }: Line, batch: Waiting[], askedAt: number): () => void {
   const hurried = batch.filter(({ onLate }) => onLate)
   if (hurried.length === 0) return () => undefined
   let read: NodeJS.Immediate | undefined
   const timer = setTimeout(() => {
     // An answer that has come while this process was busy is read first.
     read = setImmediate(() => {
-      health.failed(askedAt, 'no answer in time')
+      endpoint.health.failed(askedAt, 'no answer in time')
       for (const { onLate } of hurried) onLate?.()
     })
-  }, PATIENCE_MS)
+  }, waits.patienceMs)
   return () => {
     clearTimeout(timer)
     clearImmediate(read)

@@ -1,8 +1,8 @@
-import { backoffMs, MINUTE_MS, REQUEST_TIMEOUT_MS } from '../../durations.js'
+import { backoffMs, MINUTE_MS } from '../../durations.js'
+import type { RpcWaits } from './waits.js'
+
 /** So many failures in a row, each of something asked after the one before, and an endpoint counts as away. */
 const STRIKES = 3
-/** An answer that takes longer is asked of another endpoint too: after three of these one that hangs counts as away. */
-export const PATIENCE_MS = 1_000
 
 export type Health = ReturnType<typeof createHealth>
 
@@ -10,7 +10,7 @@ export type Health = ReturnType<typeof createHealth>
 export type HealthListener = { away(reason: string): void; back(): void }
 
 /** What is known of an endpoint from how it has answered. Times are Unix time in ms. */
-export function createHealth(listener: HealthListener) {
+export function createHealth(listener: HealthListener, { timeoutMs, probeMs }: RpcWaits) {
   let strikes = 0
   let lastStrikeAt = 0
   let awaySince = 0
@@ -29,7 +29,7 @@ export function createHealth(listener: HealthListener) {
     // One that has answered for a minute begins with short pauses again.
     if (isNews && now - backAt > MINUTE_MS) failedProbes = 0
     failedProbes += 1
-    nextProbeAt = now + backoffMs(failedProbes)
+    nextProbeAt = now + backoffMs(failedProbes, probeMs)
     if (!isNews) return
     awaySince = now
     listener.away(reason)
@@ -44,7 +44,7 @@ export function createHealth(listener: HealthListener) {
       const now = Date.now()
       if (awaySince === 0 || now < nextProbeAt || now < restsUntil) return false
       // Until the probe has failed.
-      nextProbeAt = now + 2 * REQUEST_TIMEOUT_MS
+      nextProbeAt = now + 2 * timeoutMs
       return true
     },
 

@@ -2,7 +2,6 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { REQUEST_TIMEOUT_MS } from '../../durations.js'
 
 /** Servers close idle connections after 5 s or later; a request must not meet one that is being closed. */
 const IDLE_MS = 4_000
@@ -19,9 +18,10 @@ const unzip = promisify(gunzip)
 /**
  * Posts JSON to one address over connections that are kept.
  *
+ * @param timeoutMs - An answer that takes longer counts as none.
  * @returns `post` fails with whatever the network says, which may name the address: never pass it on.
  */
-export function connectHttp(url: string): HttpPost {
+export function connectHttp(url: string, timeoutMs: number): HttpPost {
   const { request, Agent } = url.startsWith('https:') ? https : http
   const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
   const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' }
@@ -30,7 +30,7 @@ export function connectHttp(url: string): HttpPost {
       new Promise((resolve, reject) => {
         const length = { 'content-length': Buffer.byteLength(body) }
         const outgoing = request(url, { method: 'POST', agent, headers: { ...headers, ...length } })
-        const late = setTimeout(() => outgoing.destroy(new Error('late')), REQUEST_TIMEOUT_MS)
+        const late = setTimeout(() => outgoing.destroy(new Error('late')), timeoutMs)
         outgoing.once('response', (answer) => void readAnswer(answer).then(resolve, reject))
         outgoing.once('error', reject)
         outgoing.once('close', () => clearTimeout(late))

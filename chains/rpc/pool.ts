@@ -10,12 +10,16 @@ import {
 } from './errors.js'
 import { inOrder, lookAfter, type Heads } from './heads.js'
 import { atMost } from '../../timeout.js'
-import { REQUEST_TIMEOUT_MS } from '../../durations.js'
 import type { Call } from './batch.js'
 import { isWell, type Endpoint } from './endpoint.js'
 
 /** `endpoints`: those to ask, the preferred one first; `siblings`: all of the chain. */
-export type Pool = { endpoints: Endpoint[]; siblings: Endpoint[]; heads: Heads }
+export type Pool = {
+  endpoints: Endpoint[]
+  siblings: Endpoint[]
+  heads: Heads
+  timeoutMs: number
+}
 
 /**
  * Asks a chain through the best of its endpoints, and through the next ones where that one fails, is late, or
@@ -26,7 +30,7 @@ export type Pool = { endpoints: Endpoint[]; siblings: Endpoint[]; heads: Heads }
 export async function askPool(pool: Pool, method: string, params: unknown[]): Promise<Reply> {
   const call: Call = { method, params, isOver: false }
   try {
-    const reply = await atMost(askChosen(pool, call), REQUEST_TIMEOUT_MS)
+    const reply = await atMost(askChosen(pool, call), pool.timeoutMs)
     if (!reply) throw new NoAnswer('no answer')
     return reply
   } finally {
@@ -45,7 +49,7 @@ async function askChosen(pool: Pool, call: Call): Promise<Reply> {
  * Those that are to be asked, the best first. When all have asked to be left alone, the first to be back. Where all that
  * are well are on a fork, one that was away is asked before them: it may be back, and waits for no probe then.
  */
-async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]> {
+async function choose({ endpoints, siblings, heads, timeoutMs }: Pool): Promise<Endpoint[]> {
   const now = Date.now()
   const known = endpoints.filter(({ isRefused }) => !isRefused)
   const awake = known.filter(({ health }) => health.restsUntil() <= now)
@@ -62,7 +66,7 @@ async function choose({ endpoints, siblings, heads }: Pool): Promise<Endpoint[]>
   const [first] = known.sort((a, b) => a.health.restsUntil() - b.health.restsUntil())
   if (!first) throw new NoAnswer('it serves another chain')
   const restMs = first.health.restsUntil() - now
-  if (restMs >= REQUEST_TIMEOUT_MS) throw new NoAnswer('too many requests')
+  if (restMs >= timeoutMs) throw new NoAnswer('too many requests')
   await sleep(restMs)
   return [first]
 }

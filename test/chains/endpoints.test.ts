@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { type ChainClient } from '../../chains/connect.js'
 import { readRetryAfter } from '../../chains/rpc/http.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { asked, chain, failure, price, useEndpoints, waitUntil, type Told } from './endpoints.js'
+import {
+  asked,
+  chain,
+  failure,
+  price,
+  useEndpoints,
+  shortWaits,
+  waitUntil,
+  type Told,
+} from './endpoints.js'
 import type { Fault, FaultProxy, RpcCall } from '../support/faultProxy.js'
 
 const account = `0x${'34'.repeat(20)}`
@@ -68,7 +77,7 @@ describe('two endpoints', () => {
     expect(told.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
   })
 
-  test.each(['5', new Date(Date.now() + 3_600_000).toUTCString()])(
+  test.each(['2', new Date(Date.now() + 3_600_000).toUTCString()])(
     'who answers 429 is left alone for as long as it asks for (%s)',
     async (retryAfter) => {
       const { a, b, client } = await connectTwo()
@@ -82,7 +91,6 @@ describe('two endpoints', () => {
         expect((await failure(price(alone))).details).toMatchObject({ reason: 'too many requests' })
       } else {
         // Worth the wait: it is asked when its pause is over.
-        await sleep(1_000)
         await price(alone)
       }
       expect(asked(a)).toBe(retryAfter.length > 1 ? 2 : 3)
@@ -90,16 +98,16 @@ describe('two endpoints', () => {
   )
 
   test('one that hangs is asked no more but for single probes, and comes back', async () => {
-    const { a, b, client } = await connectTwo()
+    const { a, b, client } = await connectTwo({ waits: shortWaits })
     await price(client)
     a.set(() => 'silence')
     // Until it is known to be away each request goes to the other one as soon as the first is late.
     await waitUntil(async () => (await price(client)) !== '' && told.length > 0)
     const before = { a: asked(a), b: asked(b), probes: asked(a, 'eth_chainId') }
     expect(before.a).toBeLessThanOrEqual(1 + 3)
-    // A first probe comes after a second, the next one not before it is given up.
+    // A first probe comes soon, the next one not before it is given up.
     let turns = 0
-    for (const until = Date.now() + 3_000; Date.now() < until; turns++) {
+    for (const until = Date.now() + shortWaits.timeoutMs / 2; Date.now() < until; turns++) {
       await Promise.all([price(client), price(client)])
       await sleep(10)
     }
@@ -247,7 +255,7 @@ describe('load', () => {
       await sleep(i)
       await Promise.all(Array.from({ length: 10 }, () => price(client)))
     })
-    proxy.set(() => sleep(1_000, undefined))
+    proxy.set(() => sleep(300, undefined))
     await Promise.all(waves)
     expect(asked(proxy)).toBe(2_100)
     expect(proxy.load.most).toBeLessThanOrEqual(32)

@@ -8,6 +8,11 @@ import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
 
 export const chain = createRegistry('testnet').get('base-sepolia')
 
+/** One that is away is probed soon, ms. */
+const probeMs = 100
+/** For tests of what hangs, ms. */
+export const shortWaits = { timeoutMs: 1_500, patienceMs: 300, probeMs }
+
 export type Told = { level: string; text: string }
 
 /** Nodes of one chain behind proxies, of which each test of a file starts its own; and what clients have told. */
@@ -40,7 +45,12 @@ export function useEndpoints() {
     /** Compared with each other they are only at first, unless a test wants it. */
     connect(through: FaultProxy[], options: ConnectOptions = {}): ChainClient {
       const urls = through.map(({ url }, i) => `${url}/v3/secret-key-${i + 1}`)
-      const client = connectChain(chain, urls, { log, compareMs: 3_600_000, ...options })
+      const client = connectChain(chain, urls, {
+        log,
+        compareMs: 3_600_000,
+        waits: { probeMs },
+        ...options,
+      })
       closers.push(client.close)
       return client
     },
@@ -53,10 +63,10 @@ export function useEndpoints() {
     },
 
     /** Two nodes that know nothing of each other. */
-    async connectApart() {
+    async connectApart(options: ConnectOptions = {}) {
       const [one, other] = [await world.startNode(), await world.startNode()]
       const [a, b] = [await world.startProxy(one.url), await world.startProxy(other.url)]
-      return { one, other, a, b, client: world.connect([a, b]) }
+      return { one, other, a, b, client: world.connect([a, b], options) }
     },
   }
   return world

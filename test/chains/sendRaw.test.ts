@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Wallet, keccak256 } from 'ethers'
 import { isRefusedForGood } from '../../chains/connect.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { chain, failure, useEndpoints, waitUntil } from './endpoints.js'
+import { chain, failure, shortWaits, useEndpoints, waitUntil } from './endpoints.js'
 import type { Anvil } from '../../devnet/anvil.js'
 import type { Fault } from '../support/faultProxy.js'
 
@@ -90,7 +90,7 @@ describe('eth_sendRawTransaction', () => {
     })
 
     test('not when one of them was not heard', async () => {
-      const { a, b, client } = await connectApart()
+      const { a, b, client } = await connectApart({ waits: shortWaits })
       a.set(() => refuse('intrinsic gas too low'))
       b.set(() => 'silence')
       const error = await failure(client.send('eth_sendRawTransaction', [await transfer(0)]))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { attest, letTravelTogether } from './bridge/crossing.js'
 import { createAttestingWorld, source, type AttestingWorld, type Burn } from './bridge/attesting.js'
+import { RETRY_AFTER } from './bridge/toldService.js'
 import { finalityBlocks, usdcUnits } from './world/fixture.js'
 
 let world: AttestingWorld
@@ -148,7 +149,7 @@ describe('a service', () => {
     await world.untilAttested(burn, nonce)
     expect(told()).toEqual([
       ...told().slice(0, before),
-      { ...told()[before], facts: { retryAfter: 5 } },
+      { ...told()[before], facts: { retryAfter: RETRY_AFTER } },
     ])
   })
 

@@ -8,8 +8,8 @@ import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.j
 import { driverOver, standsStill, startFork, startSecondAddress, type Twin } from './world/twin.js'
 
 /** So many that the endpoints are compared some times meanwhile. */
-const MANY_ROUNDS = 20
-const ROUND_MS = 25
+const MANY_ROUNDS = 10
+const ROUND_MS = 20
 
 const otherHash = `0x${'ab'.repeat(32)}`
 

@@ -2,13 +2,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Decide, Fault } from '../support/faultProxy.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
+/** After so long an answer counts as none, ms. */
+const SILENT_MS = 1_000
+
 describe('a node that fails', () => {
   let world: World
   let lend: Lend
   let before: number
 
   beforeAll(async () => {
-    world = await createWorld()
+    world = await createWorld({ waits: { timeoutMs: SILENT_MS } })
   })
   beforeEach(async () => {
     lend = await world.lend(await world.createWallet(usdcUnits), usdcUnits)
@@ -68,7 +71,7 @@ describe('a node that fails', () => {
   )
 
   test('by silence defers after its time limit', async () => {
-    world.proxy.set(onMethod('eth_estimateGas', { delayMs: 6_000 }))
+    world.proxy.set(onMethod('eth_estimateGas', { delayMs: 1.5 * SILENT_MS }))
     await world.sign()
     await expectDeferred('RPC_ERROR')
     await expectDoneAfterwards()

@@ -46,7 +46,7 @@ function createRefiller(changes: Limits = {}): RefillTools {
   const { chains, keyring } = world.createSigner('refiller')
   const own = { ...limits, ...changes }
   const all = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
-  return { db, chains, keyring, log: world.log, limits: all, told: new Set() }
+  return { db, chains, keyring, log: world.log, limits: all, told: new Set(), lookMs: 50 }
 }
 
 const look = (tools: RefillTools) => refillOnce(tools, tools.chains.byId(world.chain.chainId))

@@ -19,8 +19,10 @@ describe('a refusal by one of two endpoints', () => {
     other = await startSecondAddress(world)
   })
   beforeEach(() => {
-    client = connectChain(world.chain, [world.proxy.url, other.proxy.url])
-    signer = { ...world.signer, chains: { list: [client], byId: () => client } }
+    const waits = { timeoutMs: 1_000, patienceMs: 200, probeMs: 50 }
+    client = connectChain(world.chain, [world.proxy.url, other.proxy.url], { waits })
+    const chains = { list: [client], byId: () => client }
+    signer = { ...world.signer, chains, patienceMs: 500 }
   })
   afterEach(() => {
     for (const { proxy } of [world, other]) proxy.set(undefined)

@@ -2,13 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { prepareTogether } from '../../signer/patience.js'
 
 describe('prepareTogether', () => {
+  const PATIENCE_MS = 200
   const item = (walletId: string, afterMs: number) => ({ walletId, afterMs })
   type Item = ReturnType<typeof item>
   const prepare = (items: Item[]) =>
-    prepareTogether(items, async (one) => {
-      await new Promise((resolve) => setTimeout(resolve, one.afterMs))
-      return one.walletId === 'refused' ? undefined : one
-    })
+    prepareTogether(
+      items,
+      async (one) => {
+        await new Promise((resolve) => setTimeout(resolve, one.afterMs))
+        return one.walletId === 'refused' ? undefined : one
+      },
+      PATIENCE_MS,
+    )
 
   test('returns together what is ready in time, in its order', async () => {
     const items = [item('a', 30), item('b', 1), item('c', 60), item('d', 10)]
@@ -16,7 +21,7 @@ describe('prepareTogether', () => {
   })
 
   test('keeps what is late for later, with what its wallet has besides', async () => {
-    const [late, held, other] = [item('a', 3_000), item('a', 1), item('b', 1)]
+    const [late, held, other] = [item('a', 2 * PATIENCE_MS), item('a', 1), item('b', 1)]
     const { ready, late: later } = await prepare([late, held, other])
     expect(ready).toEqual([other])
     expect(await later).toEqual([late, held])

@@ -30,6 +30,9 @@ const areSigned = async (lends: Lend[]) => {
   return rows.every((row) => row?.state === 'signed')
 }
 
+/** For so long a bundle waits for what is slow, ms. */
+const PATIENCE_MS = 300
+
 describe('the loop of a lane', () => {
   test('has what is ordered together travel together', async () => {
     world = await createWorld({ lanes: 1 })
@@ -43,7 +46,7 @@ describe('the loop of a lane', () => {
   test('serves what is left of a backlog without being called again', async () => {
     world = await createWorld({ lanes: 1 })
     const lends: Lend[] = []
-    for (const wallet of await world.createWallets(45, usdcUnits)) {
+    for (const wallet of await world.createWallets(25, usdcUnits)) {
       lends.push(await world.lend(wallet, usdcUnits))
     }
     startSigner()
@@ -74,9 +77,9 @@ describe('the loop of a lane', () => {
     world.proxy.set(({ method }) => {
       if (method !== 'eth_estimateGas') return undefined
       isAsked = true
-      return { delayMs: 3_000 }
+      return { delayMs: 3 * PATIENCE_MS }
     })
-    startSigner()
+    startSigner({ ...world.signer, patienceMs: PATIENCE_MS })
     const lend = await world.lend(wallet, usdcUnits)
     await world.waitUntil(() => Promise.resolve(isAsked))
     await stop()

@@ -20,7 +20,11 @@ function startSigner(): void {
   const stopping = new AbortController()
   const { signal } = stopping
   const listener = listenToOperations(world.database.urlAs('steward_signer'), signal)
-  const running = runSigner(world.signer, watchQueue(listener, signal, ['queued']), signal)
+  const running = runSigner(
+    { ...world.signer, patienceMs: 300 },
+    watchQueue(listener, signal, ['queued']),
+    signal,
+  )
   stop = () => {
     stopping.abort()
     return running

@@ -4,7 +4,7 @@ import { Transaction, Wallet, getAddress } from 'ethers'
 import { signTransaction, type UnsignedTransaction } from '../../signer/transaction.js'
 
 const seed = process.env.ENCODING_SEED ?? randomBytes(4).toString('hex')
-const ROUNDS = 60
+const ROUNDS = 20
 
 let drawn = 0
 /** So many bytes as hex: the same for the same seed. */

@@ -12,6 +12,8 @@ import { startToldService } from './toldService.js'
 
 export const source = 'arbitrum-sepolia'
 export const destination = 'base-sepolia'
+/** So short that no test waits for them, ms. */
+const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** Height of the destination, far above what its contracts see. */
 const bookedBlock = 100n
 const attesterLock = 'leader/attester'
@@ -40,7 +42,10 @@ export async function createAttestingWorld() {
     const stopping = new AbortController()
     const attestations = connectAttestations(service.url)
     const { log } = world
-    const running = runAttester({ url, attestations, chains, listener, log }, stopping.signal)
+    const running = runAttester(
+      { url, attestations, chains, listener, log, pauses },
+      stopping.signal,
+    )
     return () => {
       stopping.abort()
       return running

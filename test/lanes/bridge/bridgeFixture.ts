@@ -44,6 +44,8 @@ import type { Row } from '../world/rows.js'
 
 export const dollar = 1_000_000n
 const dayMs = 86_400_000
+/** Of the attester, ms: so short that no test waits for them. */
+const pauses = { shortestMs: 100, lookMs: 100, retryMs: 100 }
 /** A step that fails or waits is what a test asks for. */
 const logger = new DefaultLogger('ERROR')
 
@@ -112,7 +114,7 @@ export async function createBridgeWorld(
   function startAttester(): () => Promise<void> {
     const ending = new AbortController()
     const url = database.urlAs('steward_lanes')
-    const running = runAttester({ url, attestations, chains, listener, log }, ending.signal)
+    const running = runAttester({ url, attestations, chains, listener, log, pauses }, ending.signal)
     return () => {
       ending.abort()
       return running

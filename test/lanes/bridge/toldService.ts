@@ -11,7 +11,7 @@ type Message = { eventNonce: string; message: string; attestation: string; statu
 type Mood = 'fine' | 'silent' | 'broken' | 'blocked'
 const statuses = { fine: 200, broken: 503, blocked: 429 }
 /** After a 429, seconds. */
-const RETRY_AFTER = '5'
+export const RETRY_AFTER = 2
 
 type Fee = { finalityThreshold: number; minimumFee: number }
 
@@ -42,7 +42,7 @@ export async function startToldService() {
       most = Math.max(most, waiting.size)
       return
     }
-    const limits = now === 'blocked' ? { 'retry-after': RETRY_AFTER } : {}
+    const limits = now === 'blocked' ? { 'retry-after': String(RETRY_AFTER) } : {}
     response.writeHead(statuses[now], { 'content-type': 'application/json', ...limits })
     response.end(JSON.stringify(url.includes('/fees/') ? fees : { messages }))
   })

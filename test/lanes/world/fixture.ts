@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import { Interface } from 'ethers'
-import { connectChain, type ChainClient, type Chains } from '../../../chains/connect.js'
+import {
+  connectChain,
+  type ChainClient,
+  type Chains,
+  type ConnectOptions,
+} from '../../../chains/connect.js'
 import { chainNames, createRegistry, type Chain, type ChainName } from '../../../chains/registry.js'
 import { createSealedAccount } from '../../../custody/account.js'
 import { createAccount } from '../../../db/tenants/accounts.js'
@@ -52,7 +57,8 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 /**
  * @param options - `blockTimeSeconds`: absent, blocks come only by `mine()`. `lanes`: per chain. `terms`: the
  *   chain's markets. `asRollup`: the service reaches its node by the front that charges for data on L1, at the
- *   base fee usual there. `changes`: what else differs in the chain's entry of the registry.
+ *   base fee usual there. `changes`: what else differs in the chain's entry of the registry. `waits`: for how long its
+ *   clients wait for an endpoint.
  */
 export async function createWorld(
   options: {
@@ -63,10 +69,11 @@ export async function createWorld(
     terms?: Terms
     asRollup?: boolean
     changes?: Partial<Chain>
+    waits?: ConnectOptions['waits']
   } = {},
 ) {
   const { name = 'arbitrum-sepolia', lanes = 2, blockTimeSeconds, confirmations = 1 } = options
-  const { terms = devnetTerms[name], asRollup, changes } = options
+  const { terms = devnetTerms[name], asRollup, changes, waits = {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
   const started = await (asRollup ? startRollupNode(name) : startPlainNode(name, blockTimeSeconds))
@@ -99,7 +106,7 @@ export async function createWorld(
   const rpc = <T>(method: string, params: unknown[] = []) => callRpc<T>(node.url, method, params)
 
   function createClient(changes: Partial<Chain> = {}): ChainClient {
-    const client = connectChain({ ...chain, ...changes }, proxy.url)
+    const client = connectChain({ ...chain, ...changes }, proxy.url, { waits })
     closers.push(() => Promise.resolve(client.close()))
     return client
   }

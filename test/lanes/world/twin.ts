@@ -31,12 +31,15 @@ export async function startFork(world: World): Promise<Twin> {
   return { proxy, node, stop }
 }
 
-/** How often the driver below has the heads of its endpoints compared. */
-const COMPARE_MS = 100
+/** How often the driver below has the heads of its endpoints compared, and how soon one that is away is probed. */
+const [COMPARE_MS, PROBE_MS] = [50, 50]
 
 /** The world's driver over several endpoints, the preferred one first. */
 export function driverOver(world: World, urls: string[]): DriverTools & { close(): void } {
-  const client = connectChain(world.chain, urls, { compareMs: COMPARE_MS })
+  const client = connectChain(world.chain, urls, {
+    compareMs: COMPARE_MS,
+    waits: { probeMs: PROBE_MS },
+  })
   const tools = createDriverTools(world.driver().db, client, world.log)
   return { ...tools, close: () => client.close() }
 }
