@@ -75,8 +75,8 @@ export async function runAttester(attesting: Attesting, stopping: AbortSignal): 
   }
   try {
     await Promise.all([
-      repeat(askNext, complain, stopping, retryMs),
-      repeat(readFees, complain, stopping, retryMs),
+      repeat(askNext, complain, { stopping, retryMs }),
+      repeat(readFees, complain, { stopping, retryMs }),
     ])
     await Promise.all(desk.underWay.values())
   } finally {

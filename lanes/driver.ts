@@ -56,8 +56,8 @@ export async function driveChain(
   }
   try {
     await Promise.all([
-      repeat(broadcastNext, explain('broadcasting failed'), stopping),
-      repeat(bookNext, explain('booking failed'), stopping),
+      repeat(broadcastNext, explain('broadcasting failed'), { stopping }),
+      repeat(bookNext, explain('booking failed'), { stopping }),
     ])
   } finally {
     await db.destroy()

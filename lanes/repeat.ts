@@ -5,8 +5,7 @@ import { RETRY_MS } from '../durations.js'
 export async function repeat(
   round: () => Promise<void>,
   onFailure: (error: unknown) => void,
-  stopping: AbortSignal,
-  retryMs = RETRY_MS,
+  { stopping, retryMs = RETRY_MS }: { stopping: AbortSignal; retryMs?: number },
 ): Promise<void> {
   while (!stopping.aborted) {
     try {

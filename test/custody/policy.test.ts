@@ -174,7 +174,7 @@ describe('assertAllowed, fuzzed', () => {
         const calls = changes.reduce(mutate, deposit)
         expect(passes(calls)).toBe(isInPlan(calls))
       }),
-      2_000,
+      500,
     )
   })
 
@@ -196,7 +196,7 @@ describe('assertAllowed, fuzzed', () => {
       fc.property(fc.array(someCalls, { maxLength: 4 }), (calls) => {
         expect(passes(calls)).toBe(isInPlan(calls))
       }),
-      2_000,
+      500,
     )
   })
 

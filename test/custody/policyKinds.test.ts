@@ -261,6 +261,6 @@ test.each(cases)('passes exactly what is in the plan, however changed: a %s', (_
       const calls = changes.reduce((list, change) => change(list), order.calls)
       expect(passes(order, calls)).toBe(isInPlan(order, calls))
     }),
-    500,
+    150,
   )
 })

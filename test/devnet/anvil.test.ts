@@ -3,8 +3,9 @@ import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import * as anvil from '../../devnet/anvil.js'
+import type { Anvil, StartOptions } from '../../devnet/anvil.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { prepareState } from '../../devnet/state.js'
 
@@ -18,6 +19,17 @@ beforeAll(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'steward-state-'))
 })
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const started: Anvil[] = []
+/** A node that ends with its test, also where that fails. */
+async function startAnvil(options: StartOptions): Promise<Anvil> {
+  const node = await anvil.startAnvil(options)
+  started.push(node)
+  return node
+}
+afterEach(async () => {
+  for (const node of started.splice(0)) await node.stop()
+})
 
 async function readHead({ url }: Anvil, tag = 'latest'): Promise<Head> {
   const block = await callRpc<Record<keyof Head, string>>(url, 'eth_getBlockByNumber', [tag, false])
@@ -41,7 +53,6 @@ describe('startAnvil', () => {
     const node = await startAnvil({ chainId })
     const port = Number(new URL(node.url).port)
     await expect(startAnvil({ chainId, port })).rejects.toThrow(`Port ${port} is taken`)
-    await node.stop()
   })
 
   test.each(['node', 'tended'] as const)('mines on time (%s)', async (mining) => {
@@ -54,7 +65,6 @@ describe('startAnvil', () => {
     const due = (performance.now() - begun) / 100
     expect(mined).toBeGreaterThanOrEqual(Math.floor(due * 0.6))
     expect(mined).toBeLessThanOrEqual(Math.ceil(due) + 2)
-    await node.stop()
   })
 
   test('mines nothing of its own when it is tended', async () => {
@@ -65,7 +75,6 @@ describe('startAnvil', () => {
     await waitForBlock(other, 10)
     await other.stop()
     expect((await readHead(node)).number).toBe(number)
-    await node.stop()
   })
 
   test('keeps the base fee of a tended node, however idle it is', async () => {
@@ -81,7 +90,6 @@ describe('startAnvil', () => {
     )
     const fees = blocks.map(({ baseFeePerGas }) => BigInt(baseFeePerGas))
     expect(new Set(fees)).toEqual(new Set([baseFeeWei]))
-    await node.stop()
   })
 
   test('calls a block final 15 seconds later, and still knows its state', async () => {
@@ -90,7 +98,6 @@ describe('startAnvil', () => {
     const [head, final] = await Promise.all([readHead(node), readHead(node, 'finalized')])
     expect(Math.abs(head.number - final.number - 60)).toBeLessThanOrEqual(2)
     expect(await callRpc(node.url, 'eth_getCode', [account, 'finalized'])).toBe('0x')
-    await node.stop()
   })
 
   test('goes on where it stopped', async () => {
@@ -107,7 +114,6 @@ describe('startAnvil', () => {
     expect(await readHead(second, `0x${head.number.toString(16)}`)).toEqual(head)
     await waitForBlock(second, head.number + 2)
     expect((await readHead(second)).timestamp).toBeGreaterThanOrEqual(head.timestamp)
-    await second.stop()
   })
 
   /** A node that was killed after longer than it is between two writings, and started again. */
@@ -127,13 +133,11 @@ describe('startAnvil', () => {
     const node = await startKilled('killed', 1)
     expect(await readBalance(node)).toBe('0x7b')
     expect((await readHead(node)).number).toBeGreaterThan(5)
-    await node.stop()
   })
 
   test('loses all when it is killed before it was told to write', async () => {
     const node = await startKilled('seldom', 86_400)
     expect(await readBalance(node)).toBe('0x0')
-    await node.stop()
   })
 })
 

@@ -8,7 +8,7 @@ import { expectNoGaps, mineAt } from './world/stuck.js'
 import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.js'
 
 const GWEI = 1_000_000_000n
-const BLOCK_MS = 250
+const BLOCK_MS = 100
 /** What a transaction that became too cheap may take until it is mined, ms. */
 const LIMIT_MS = 30_000
 
@@ -21,8 +21,7 @@ describe('a base fee that quadruples while signer and driver run', () => {
   const running: Promise<unknown>[] = []
 
   beforeAll(async () => {
-    // As long after as the devnet has it.
-    world = await createWorld({ lanes: 2 })
+    world = await createWorld({ lanes: 2, changes: { stuckAfter: { seconds: 1, blocks: 4 } } })
     await world.driver().db.destroy()
     const { signal } = stopping
     const url = world.database.urlAs('steward_lanes')

@@ -164,7 +164,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
 
   test.each<[number, string, () => Promise<Twin>]>([
     [20, 'both of one chain', () => startSecondAddress(world)],
-    [100, 'one of them on a fork, which is longer', () => startFork(world)],
+    [50, 'one of them on a fork, which is longer', () => startFork(world)],
   ])('%d intents over two endpoints that fail, %s: each once', async (count, _, startOther) => {
     const ofEach = count / actions.length
     world = await createFullWorld()

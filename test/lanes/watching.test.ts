@@ -53,7 +53,7 @@ function createListener() {
 }
 
 const watch = ({ listener } = createListener()) =>
-  watchOutcomes({ db, listener, stopping: ending.signal, lookMs: 50 })
+  watchOutcomes({ db, listener, stopping: ending.signal, lookMs: 10 })
 
 async function order(values: Record<string, unknown> = {}) {
   const intentId = await insertTestIntent(database.db, wallet, 'executing')
@@ -76,7 +76,7 @@ describe('whoever waits for an operation', () => {
     const { id } = await order()
     const outcome = awaitOutcome(watch(), id)
     // Some looks that find nothing.
-    await sleep(200)
+    await sleep(50)
     await set(id, rejected)
     expect(await outcome).toMatchObject({ state: 'rejected' })
   })
@@ -102,7 +102,7 @@ describe('whoever waits for an operation', () => {
     const change = outcomes.nextChange(id, ending.signal).then(() => (isTold = true))
     announce(id, 'signed')
     await set(id, { state: 'mined', ...inBlock })
-    await sleep(200)
+    await sleep(50)
     expect(isTold).toBe(false)
     announce(id, 'confirmed')
     await change

@@ -11,14 +11,14 @@ import {
   type DevnetContracts,
   type Registry,
 } from '../../chains/registry.js'
-import { startAnvil, type Anvil } from '../../devnet/anvil.js'
-import { deployChain, devnetOwner } from '../../devnet/deploy.js'
+import { devnetOwner } from '../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris/iris.js'
 import { storeFees } from '../../lanes/fees.js'
 import { connectAttestations } from '../../protocols/bridges/bridges.js'
+import { takeDeployed } from '../support/deployedNodes.js'
 import { timed } from '../support/seconds.js'
 import type { Db } from '../../db/connection/connect.js'
 
@@ -66,10 +66,12 @@ async function start(
   names: readonly ChainName[],
   terms: Record<ChainName, Terms>,
 ): Promise<TestChains> {
-  const nodes = await Promise.all(names.map((name) => startNode(name, terms[name])))
+  const nodes = await Promise.all(
+    names.map(async (name) => ({ name, ...(await takeDeployed(name, terms[name])) })),
+  )
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const urls = { ...noUrls }
-  for (const [name, node, deployed] of nodes) {
+  for (const { name, node, contracts: deployed } of nodes) {
     contracts[name] = deployed
     urls[name] = node.url
   }
@@ -100,7 +102,7 @@ async function start(
     },
     async stop() {
       for (const client of chains.list) client.close()
-      await Promise.all([iris.stop(), ...nodes.map(([, node]) => node.stop())])
+      await Promise.all([iris.stop(), ...nodes.map(({ giveBack }) => giveBack())])
     },
   }
 }
@@ -110,14 +112,6 @@ export function silentChains(): Pick<TestChains, 'registry' | 'chains'> {
   const contracts = Object.fromEntries(chainNames.map((name) => [name, placeholder]))
   const registry = registryOf(contracts)
   return { registry, chains: connectChains(registry, noUrls) }
-}
-
-async function startNode(
-  name: ChainName,
-  terms: Terms,
-): Promise<[ChainName, Anvil, DevnetContracts]> {
-  const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
-  return [name, node, await deployChain(name, node.url, terms)]
 }
 
 function registryOf(contracts: Record<string, DevnetContracts>): Registry {

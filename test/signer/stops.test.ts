@@ -5,6 +5,7 @@ import { watchQueue } from '../../db/lanes/queue.js'
 import { lockTaken, takeOperations } from '../../db/lanes/taking.js'
 import { readLanes } from '../../db/lanes/signing.js'
 import { resumeWork, stopWork, type StopTarget } from '../../db/lanes/stops.js'
+import { waitUntilBlocked } from '../support/blocked.js'
 import { createArrival } from '../lanes/bridge/crossing.js'
 import { createWorld, usdcUnits, type World } from '../lanes/world/fixture.js'
 import type { Wallet } from '../../db/tenants/wallets.js'
@@ -156,7 +157,7 @@ test('a stop waits for whoever is signing, and nothing is signed after it', asyn
   const stopping = await world.signerDb.transaction(async (trx) => {
     expect(await lockTaken(trx, taken, 'signer')).toEqual(taken)
     const done = stop(target).then(() => (isStopped = true))
-    await sleep(200)
+    await waitUntilBlocked(world.db)
     expect(isStopped).toBe(false)
     return { done }
   })

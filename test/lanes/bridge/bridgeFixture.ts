@@ -256,7 +256,7 @@ export async function createBridgeWorld(
       await Promise.all(sites.map((site) => site.stop()))
       await Promise.all([front.stop(), iris.stop(), workerDb.destroy(), signerDb.destroy()])
       await database.drop()
-      await Promise.all(sites.map(({ node }) => node.stop()))
+      await Promise.all(started.map(({ giveBack }) => giveBack()))
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -18,7 +18,7 @@ import { insertIntent } from '../../../db/intents/intents.js'
 import { insertReservation } from '../../../db/lanes/reservations.js'
 import { insertWallet, newWalletId, type Wallet } from '../../../db/tenants/wallets.js'
 import { type Anvil } from '../../../devnet/anvil.js'
-import { deployChain, devnetOwner, fundOperators } from '../../../devnet/deploy.js'
+import { devnetOwner, fundOperators } from '../../../devnet/deploy.js'
 import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import type { DepositStep, ExecutionPlan } from '../../../domain/intent.js'
@@ -33,6 +33,7 @@ import { bookChain } from '../../../lanes/book.js'
 import { createDriverTools, type DriverTools } from '../../../lanes/driverTools.js'
 import { createDatabase } from '../../support/database.js'
 import { startFaultProxy } from '../../support/faultProxy.js'
+import { timed } from '../../support/seconds.js'
 import { startPlainNode, startRollupNode } from './node.js'
 import type { Reservation, Row, Send, Tx } from './rows.js'
 
@@ -76,9 +77,10 @@ export async function createWorld(
   const { terms = devnetTerms[name], asRollup, changes, waits = {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'steward-lanes-'))
   const chainId = createRegistry('testnet').get(name).chainId
-  const started = await (asRollup ? startRollupNode(name) : startPlainNode(name, blockTimeSeconds))
-  const { node } = started
-  const contracts = await deployChain(name, node.url, terms)
+  const started = await timed('chain', () =>
+    asRollup ? startRollupNode(name, terms) : startPlainNode(name, terms, blockTimeSeconds),
+  )
+  const { node, contracts } = started
   const file = join(folder, 'devnet.json')
   writeFileSync(file, JSON.stringify(Object.fromEntries(chainNames.map((n) => [n, contracts]))))
   const registry = createRegistry('devnet', file)

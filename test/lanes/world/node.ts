@@ -1,30 +1,48 @@
 import { toQuantity } from 'ethers'
-import { createRegistry, pricing, type ChainName } from '../../../chains/registry.js'
+import {
+  createRegistry,
+  pricing,
+  type ChainName,
+  type DevnetContracts,
+} from '../../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
-import { devnetTerms } from '../../../devnet/chains.js'
+import { devnetTerms, type Terms } from '../../../devnet/chains.js'
+import { deployChain } from '../../../devnet/deploy.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { startFront } from '../../../devnet/rollup/front.js'
+import { takeDeployed } from '../../support/deployedNodes.js'
 
-/** A node, the way to it for the service, and how its next blocks come by. */
+/** A node with its contracts, the way to it for the service, and how its next blocks come by. */
 export type WorldNode = {
   node: Anvil
+  contracts: DevnetContracts
   serviceUrl: string
   mine(blocks: number): Promise<void>
   stop(): Promise<void>
 }
 
+/** `blockTimeSeconds`: absent, blocks come only by `mine`. */
 export async function startPlainNode(
   name: ChainName,
+  terms: Terms,
   blockTimeSeconds: number | undefined,
 ): Promise<WorldNode> {
+  const started = await (blockTimeSeconds
+    ? startMining(name, terms, blockTimeSeconds)
+    : takeDeployed(name, terms))
+  const { node, contracts, giveBack: stop } = started
+  const mine = (blocks: number) => callRpc<void>(node.url, 'anvil_mine', [toQuantity(blocks)])
+  return { node, contracts, serviceUrl: node.url, mine, stop }
+}
+
+async function startMining(name: ChainName, terms: Terms, blockTimeSeconds: number) {
   const { chainId } = createRegistry('testnet').get(name)
   const node = await startAnvil({ chainId, blockTimeSeconds })
-  const mine = (blocks: number) => callRpc<void>(node.url, 'anvil_mine', [toQuantity(blocks)])
-  return { node, serviceUrl: node.url, mine, stop: node.stop }
+  return { node, contracts: await deployChain(name, node.url, terms), giveBack: node.stop }
 }
 
 /** A rollup's, which charges for data on L1, at the base fee usual there. Blocks come only by `mine`. */
-export async function startRollupNode(name: ChainName): Promise<WorldNode> {
+export async function startRollupNode(name: ChainName, terms: Terms): Promise<WorldNode> {
   const { rollup: kind } = pricing[name]
   if (!kind) throw new Error(`${name} is no rollup.`)
   const { chainId } = createRegistry('testnet').get(name)
@@ -32,7 +50,7 @@ export async function startRollupNode(name: ChainName): Promise<WorldNode> {
   const node = await startAnvil({ chainId, baseFeeWei })
   const front = await startFront({ kind, target: node.url })
   return {
-    ...{ node, serviceUrl: front.url },
+    ...{ node, serviceUrl: front.url, contracts: await deployChain(name, node.url, terms) },
     async mine(blocks) {
       const baseFee = toQuantity(baseFeeWei)
       await callRpc(node.url, 'anvil_setNextBlockBaseFeePerGas', [baseFee])

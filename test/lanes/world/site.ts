@@ -1,16 +1,9 @@
 import { Interface, toQuantity } from 'ethers'
 import { connectChain, type ChainClient } from '../../../chains/connect.js'
 import { readBalance } from '../../../chains/read.js'
-import {
-  createRegistry,
-  type Chain,
-  type ChainName,
-  type DevnetContracts,
-  type Registry,
-} from '../../../chains/registry.js'
+import { type Chain, type ChainName, type Registry } from '../../../chains/registry.js'
 import { connectAsLeader, type Db } from '../../../db/connection/connect.js'
-import { startAnvil, type Anvil } from '../../../devnet/anvil.js'
-import { deployChain, fundOperators } from '../../../devnet/deploy.js'
+import { fundOperators } from '../../../devnet/deploy.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { broadcastOpen } from '../../../lanes/broadcast.js'
 import { bookSpentKeys } from '../../../lanes/missed.js'
@@ -19,14 +12,14 @@ import type { SignerTools } from '../../../signer/round.js'
 import { signOnce } from '../../../signer/sign.js'
 import { bookChain } from '../../../lanes/book.js'
 import { createDriverTools } from '../../../lanes/driverTools.js'
-import { timed } from '../../support/seconds.js'
+import { takeDeployed, type DeployedNode } from '../../support/deployedNodes.js'
 import { owner } from './fixture.js'
 import type { Call } from '../../../domain/operation.js'
 import type { TestDatabase } from '../../support/database.js'
 
 const token = new Interface(['function mint(address to, uint256 amount)'])
 
-export type StartedSite = { name: ChainName; node: Anvil; contracts: DevnetContracts }
+export type StartedSite = DeployedNode & { name: ChainName }
 type Shared = {
   database: TestDatabase
   db: Db
@@ -38,12 +31,8 @@ type Shared = {
 /** One chain with its node, its signer and its driver. */
 export type Site = Awaited<ReturnType<typeof createSite>>
 
-export function startSite(name: ChainName): Promise<StartedSite> {
-  const { chainId } = createRegistry('testnet').get(name)
-  return timed('chain', async () => {
-    const node = await startAnvil({ chainId })
-    return { name, node, contracts: await deployChain(name, node.url) }
-  })
+export async function startSite(name: ChainName): Promise<StartedSite> {
+  return { name, ...(await takeDeployed(name)) }
 }
 
 export async function createSite(shared: Shared, { name, node, contracts }: StartedSite) {

@@ -35,11 +35,12 @@ export async function startFork(world: World): Promise<Twin> {
 const [COMPARE_MS, PROBE_MS] = [50, 50]
 
 /** The world's driver over several endpoints, the preferred one first. */
-export function driverOver(world: World, urls: string[]): DriverTools & { close(): void } {
-  const client = connectChain(world.chain, urls, {
-    compareMs: COMPARE_MS,
-    waits: { probeMs: PROBE_MS },
-  })
+export function driverOver(
+  world: World,
+  urls: string[],
+  compareMs = COMPARE_MS,
+): DriverTools & { close(): void } {
+  const client = connectChain(world.chain, urls, { compareMs, waits: { probeMs: PROBE_MS } })
   const tools = createDriverTools(world.driver().db, client, world.log)
   return { ...tools, close: () => client.close() }
 }

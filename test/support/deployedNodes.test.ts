@@ -1,0 +1,60 @@
+import { Interface } from 'ethers'
+import { expect, test } from 'vitest'
+import { devnetOwner } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { takeDeployed, type DeployedNode } from './deployedNodes.js'
+
+const holder = `0x${'ab'.repeat(20)}`
+const usdc = new Interface([
+  'function mint(address to, uint256 amount)',
+  'function balanceOf(address holder) view returns (uint256)',
+])
+const mint = ({ contracts }: DeployedNode) => ({
+  ...{ from: devnetOwner, to: contracts.usdc },
+  data: usdc.encodeFunctionData('mint', [holder, 7n]),
+})
+
+async function stateOf({ node: { url }, contracts }: DeployedNode) {
+  const data = usdc.encodeFunctionData('balanceOf', [holder])
+  const ask = <T>(method: string, params: unknown[]) => callRpc<T>(url, method, params)
+  const { hash } = await ask<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+  const next = await ask<{ timestamp: string; baseFeePerGas: string; miner: string }>(
+    'eth_getBlockByNumber',
+    ['pending', false],
+  )
+  return {
+    ...{ hash, baseFee: next.baseFeePerGas, miner: next.miner },
+    held: BigInt(await ask<string>('eth_call', [{ to: contracts.usdc, data }, 'latest'])),
+    nonce: await ask('eth_getTransactionCount', [devnetOwner, 'pending']),
+    isOnTime: Math.abs(Number(next.timestamp) - Date.now() / 1_000) < 30,
+  }
+}
+
+test('a node that was given back is as it was after the deployment', async () => {
+  const first = await takeDeployed('base-sepolia')
+  const { url, pid } = first.node
+  const before = await stateOf(first)
+  expect(before).toMatchObject({ held: 0n, isOnTime: true })
+  await callRpc(url, 'evm_setAutomine', [false])
+  await callRpc(url, 'anvil_setCoinbase', [holder])
+  await callRpc(url, 'eth_sendTransaction', [mint(first)])
+  await callRpc(url, 'anvil_mine', ['0x5'])
+  await callRpc(url, 'evm_increaseTime', [30 * 86_400])
+  await callRpc(url, 'anvil_setNextBlockBaseFeePerGas', ['0x5f5e1000'])
+  await callRpc(url, 'anvil_mine', ['0x1'])
+  await callRpc(url, 'anvil_reorg', [3, []])
+  await callRpc(url, 'eth_sendTransaction', [mint(first)])
+  expect((await stateOf(first)).held).toBe(7n)
+  await first.giveBack()
+  await first.giveBack()
+
+  const again = await takeDeployed('base-sepolia')
+  expect(again.node.pid).toBe(pid)
+  expect(await stateOf(again)).toEqual(before)
+  const hash = await callRpc<string>(url, 'eth_sendTransaction', [mint(again)])
+  expect(await callRpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
+  const other = await takeDeployed('base-sepolia')
+  expect(other.node.pid).not.toBe(pid)
+  await again.giveBack()
+  await other.giveBack()
+})

@@ -1,0 +1,96 @@
+import { toQuantity } from 'ethers'
+import { createRegistry, type ChainName, type DevnetContracts } from '../../chains/registry.js'
+import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import { devnetTerms, type Terms } from '../../devnet/chains.js'
+import { deployChain } from '../../devnet/deploy.js'
+import { callRpc } from '../../devnet/rpc.js'
+import { guardProcess } from './guard.js'
+import { timed } from './seconds.js'
+
+/** Those that nobody uses now and that are kept for the next one, of all chains together. */
+const MOST_IDLE = 6
+/** A node that has mined more has forgotten states that a new one has: it knows those of 64 blocks. */
+const MOST_BLOCKS = 40
+
+/** A node with the contracts of a chain. `giveBack`: once nobody uses it any more. */
+export type DeployedNode = { node: Anvil; contracts: DevnetContracts; giveBack(): Promise<void> }
+
+type Start = { number: bigint; hash: string; baseFee: string }
+type Kept = {
+  key: string
+  node: Anvil
+  contracts: DevnetContracts
+  start: Start
+  snapshot: string
+}
+type Block = { number: string; hash: string; baseFeePerGas: string }
+
+const idle: Kept[] = []
+
+/**
+ * A node of a chain as it is after the deployment: a new one, or one that another test of this worker has given back
+ * and that was reset. It mines a block for each transaction.
+ */
+export function takeDeployed(
+  name: ChainName,
+  terms: Terms = devnetTerms[name],
+): Promise<DeployedNode> {
+  return timed('chain', async () => {
+    const key = JSON.stringify([name, terms], (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    const at = idle.findIndex((one) => one.key === key)
+    const kept = at < 0 ? await deploy(key, name, terms) : idle.splice(at, 1)[0]
+    if (!kept) throw new Error('There is no node.')
+    await setClock(kept.node)
+    const { node, contracts } = kept
+    let isOut = true
+    return {
+      ...{ node, contracts },
+      async giveBack() {
+        if (isOut) await keep(kept)
+        isOut = false
+      },
+    }
+  })
+}
+
+async function deploy(key: string, name: ChainName, terms: Terms): Promise<Kept> {
+  const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
+  guardProcess(node.pid)
+  const contracts = await deployChain(name, node.url, terms)
+  const { number, hash } = await readBlock(node, 'latest')
+  const { baseFeePerGas: baseFee } = await readBlock(node, 'pending')
+  const start = { number: BigInt(number), hash, baseFee }
+  return { key, node, contracts, start, snapshot: await ask(node, 'evm_snapshot') }
+}
+
+/** Keeps a node for the next one. What cannot be reset is stopped. */
+async function keep(kept: Kept): Promise<void> {
+  const isReset = idle.length < MOST_IDLE && (await reset(kept).catch(() => false))
+  if (isReset) idle.push(kept)
+  else await kept.node.stop()
+}
+
+async function reset(kept: Kept): Promise<boolean> {
+  const { node, start, snapshot } = kept
+  const { number } = await readBlock(node, 'latest')
+  if (BigInt(number) > start.number + BigInt(MOST_BLOCKS)) return false
+  await ask(node, 'anvil_dropAllTransactions')
+  await ask(node, 'evm_setAutomine', [true])
+  if (!(await ask<boolean>(node, 'evm_revert', [snapshot]))) return false
+  await ask(node, 'anvil_setCoinbase', [`0x${'0'.repeat(40)}`])
+  await ask(node, 'anvil_setNextBlockBaseFeePerGas', [start.baseFee])
+  kept.snapshot = await ask(node, 'evm_snapshot')
+  return (await readBlock(node, 'latest')).hash === start.hash
+}
+
+/** What was reset goes on from the time of its newest block. */
+const setClock = (node: Anvil) =>
+  ask(node, 'evm_setTime', [toQuantity(Math.floor(Date.now() / 1_000))])
+
+const ask = <T>({ url }: Anvil, method: string, params: unknown[] = []) =>
+  callRpc<T>(url, method, params)
+
+const readBlock = (node: Anvil, tag: string) =>
+  ask<Block>(node, 'eth_getBlockByNumber', [tag, false])
