@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach } from 'vitest'
 import { connectChain, type ChainClient, type ConnectOptions } from '../../chains/connect.js'
 import { createRegistry } from '../../chains/registry.js'
-import { startAnvil, type Anvil } from '../../devnet/anvil.js'
+import type { Anvil } from '../../devnet/anvil.js'
 import { ServiceError } from '../../domain/errors.js'
+import { takeBare } from '../support/nodes.js'
 import { startFaultProxy, type FaultProxy } from '../support/faultProxy.js'
 
 export const chain = createRegistry('testnet').get('base-sepolia')
@@ -31,8 +32,8 @@ export function useEndpoints() {
     told,
 
     async startNode(chainId = chain.chainId): Promise<Anvil> {
-      const node = await startAnvil({ chainId })
-      closers.push(node.stop)
+      const { node, giveBack } = await takeBare(chainId)
+      closers.push(giveBack)
       return node
     },
 

@@ -18,7 +18,7 @@ import { callRpc } from '../../devnet/rpc.js'
 import { startIris } from '../../devnet/iris/iris.js'
 import { storeFees } from '../../lanes/fees.js'
 import { connectAttestations } from '../../protocols/bridges/bridges.js'
-import { takeDeployed } from '../support/deployedNodes.js'
+import { takeDeployed } from '../support/nodes.js'
 import { timed } from '../support/seconds.js'
 import type { Db } from '../../db/connection/connect.js'
 

@@ -10,7 +10,7 @@ import { devnetTerms, type Terms } from '../../../devnet/chains.js'
 import { deployChain } from '../../../devnet/deploy.js'
 import { callRpc } from '../../../devnet/rpc.js'
 import { startFront } from '../../../devnet/rollup/front.js'
-import { takeDeployed } from '../../support/deployedNodes.js'
+import { takeDeployed } from '../../support/nodes.js'
 
 /** A node with its contracts, the way to it for the service, and how its next blocks come by. */
 export type WorldNode = {

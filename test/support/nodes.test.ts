@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import { expect, test } from 'vitest'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { takeDeployed, type DeployedNode } from './deployedNodes.js'
+import { takeDeployed, type DeployedNode } from './nodes.js'
 
 const holder = `0x${'ab'.repeat(20)}`
 const usdc = new Interface([

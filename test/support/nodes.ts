@@ -8,18 +8,20 @@ import { guardProcess } from './guard.js'
 import { timed } from './seconds.js'
 
 /** Those that nobody uses now and that are kept for the next one, of all chains together. */
-const MOST_IDLE = 6
+const MOST_IDLE = 8
 /** A node that has mined more has forgotten states that a new one has: it knows those of 64 blocks. */
 const MOST_BLOCKS = 40
 
-/** A node with the contracts of a chain. `giveBack`: once nobody uses it any more. */
-export type DeployedNode = { node: Anvil; contracts: DevnetContracts; giveBack(): Promise<void> }
+/** `giveBack`: once nobody uses it any more. */
+export type TakenNode = { node: Anvil; giveBack(): Promise<void> }
+/** With the contracts of a chain. */
+export type DeployedNode = TakenNode & { contracts: DevnetContracts }
 
 type Start = { number: bigint; hash: string; baseFee: string }
-type Kept = {
+type Kept<Contracts = unknown> = {
   key: string
   node: Anvil
-  contracts: DevnetContracts
+  contracts: Contracts
   start: Start
   snapshot: string
 }
@@ -31,17 +33,33 @@ const idle: Kept[] = []
  * A node of a chain as it is after the deployment: a new one, or one that another test of this worker has given back
  * and that was reset. It mines a block for each transaction.
  */
-export function takeDeployed(
+export async function takeDeployed(
   name: ChainName,
   terms: Terms = devnetTerms[name],
 ): Promise<DeployedNode> {
+  const key = JSON.stringify([name, terms], (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+  const { chainId } = createRegistry('testnet').get(name)
+  const deploy = ({ url }: Anvil) => deployChain(name, url, terms)
+  return take({ key, chainId, prepare: deploy })
+}
+
+/** The same without contracts. */
+export const takeBare = (chainId: number): Promise<TakenNode> =>
+  take({ key: `bare ${chainId}`, chainId, prepare: () => Promise.resolve() })
+
+type Wanted<Contracts> = {
+  key: string
+  chainId: number
+  prepare(node: Anvil): Promise<Contracts>
+}
+
+function take<Contracts>(wanted: Wanted<Contracts>): Promise<TakenNode & { contracts: Contracts }> {
   return timed('chain', async () => {
-    const key = JSON.stringify([name, terms], (_, value: unknown) =>
-      typeof value === 'bigint' ? value.toString() : value,
-    )
-    const at = idle.findIndex((one) => one.key === key)
-    const kept = at < 0 ? await deploy(key, name, terms) : idle.splice(at, 1)[0]
-    if (!kept) throw new Error('There is no node.')
+    const at = idle.findIndex(({ key }) => key === wanted.key)
+    const found = at < 0 ? undefined : (idle.splice(at, 1)[0] as Kept<Contracts>)
+    const kept = found ?? (await start(wanted))
     await setClock(kept.node)
     const { node, contracts } = kept
     let isOut = true
@@ -55,14 +73,18 @@ export function takeDeployed(
   })
 }
 
-async function deploy(key: string, name: ChainName, terms: Terms): Promise<Kept> {
-  const node = await startAnvil({ chainId: createRegistry('testnet').get(name).chainId })
+async function start<Contracts>({
+  key,
+  chainId,
+  prepare,
+}: Wanted<Contracts>): Promise<Kept<Contracts>> {
+  const node = await startAnvil({ chainId })
   guardProcess(node.pid)
-  const contracts = await deployChain(name, node.url, terms)
+  const contracts = await prepare(node)
   const { number, hash } = await readBlock(node, 'latest')
   const { baseFeePerGas: baseFee } = await readBlock(node, 'pending')
-  const start = { number: BigInt(number), hash, baseFee }
-  return { key, node, contracts, start, snapshot: await ask(node, 'evm_snapshot') }
+  const begin = { number: BigInt(number), hash, baseFee }
+  return { key, node, contracts, start: begin, snapshot: await ask(node, 'evm_snapshot') }
 }
 
 /** Keeps a node for the next one. What cannot be reset is stopped. */
