@@ -43,7 +43,9 @@ describe('a burn', () => {
     const { attestingQuestions } = world.service()
     await world.stopAttester()
     const burns: Burn[] = []
-    for (let i = 0; i < 20; i++) burns.push(await world.openBurn())
+    for (const wallet of await world.createWallets(20, usdcUnits)) {
+      burns.push(await world.openBurn(wallet))
+    }
     await world.round()
     expect(new Set(await Promise.all(burns.map(world.hashOf))).size).toBe(1)
     const nonces: string[] = []
@@ -168,7 +170,7 @@ describe('a service', () => {
   test('that is silent has no more than 8 questions to answer at once, and gets to all', async () => {
     await world.stopAttester()
     const burns: Burn[] = []
-    for (let i = 0; i < 20; i++) burns.push(await world.insertBurned())
+    for (let i = 0; i < 12; i++) burns.push(await world.insertBurned())
     world.service().turn('silent')
     world.startAgain()
     await world.waitUntil(() => Promise.resolve(world.service().mostHeld() >= 8))

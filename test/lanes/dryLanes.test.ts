@@ -210,8 +210,8 @@ describe('a lane with open transactions', () => {
     const [lane = '', other = ''] = world.senders
     await serveBy(world, lane)
     const first: Lend[] = []
-    for (let i = 0; i < 16; i++) {
-      first.push(...(await lendFrom(1)))
+    for (const wallet of await world.createWallets(16, usdcUnits)) {
+      first.push(...(await lendAll([wallet])))
       await signAll(world)
     }
     await world.db('lane').update({ dry_since: null, dry_gas: null })

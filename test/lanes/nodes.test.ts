@@ -7,7 +7,7 @@ import { createWorld, usdcUnits, type Lend, type World } from './world/fixture.j
 
 type Header = { number: string; hash: string }
 
-/** What every node of this file has in common: a world of its own, and an operation that gets done. */
+/** What every node of this file has in common: a world, and an operation that gets done. */
 function useWorld() {
   let world: World
   beforeAll(async () => {
@@ -83,180 +83,176 @@ describe('a final block that has vanished', () => {
   })
 })
 
-describe('a node that does not tell what is final', () => {
+describe('a node', () => {
   const { world, lend, expectDone, forgetChain } = useWorld()
 
-  test.each<Fault>([
-    { answer: null },
-    { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } },
-    { error: { code: -39001, message: 'Unknown block' } },
-    { error: { code: -32000, message: 'finalized block not found' } },
-  ])('(%j) is served, and depth decides', async (fault) => {
-    await world().mine(80)
-    await forgetChain()
-    world().told.length = 0
-    world().proxy.set(onTag(fault))
-    const lent = await lend()
-    await world().round()
-    await expectDone(lent)
-    const { finalityBlocks } = world().chain
-    for (let i = 0; i < 8; i++) {
+  describe('that does not tell what is final', () => {
+    test.each<Fault>([
+      { answer: null },
+      { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } },
+      { error: { code: -39001, message: 'Unknown block' } },
+      { error: { code: -32000, message: 'finalized block not found' } },
+    ])('(%j) is served, and depth decides', async (fault) => {
+      await world().mine(80)
+      await forgetChain()
+      world().told.length = 0
+      world().proxy.set(onTag(fault))
+      const lent = await lend()
+      await world().round()
+      await expectDone(lent)
+      const { finalityBlocks } = world().chain
+      for (let i = 0; i < 8; i++) {
+        await world().mine()
+        await world().book()
+      }
+      expect(await world().row(lent.operationId)).toMatchObject({ state: 'confirmed' })
+      await world().mine(finalityBlocks - 9)
+      await world().book()
+      expect(await world().row(lent.operationId)).toMatchObject({ state: 'confirmed' })
       await world().mine()
       await world().book()
-    }
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'confirmed' })
-    await world().mine(finalityBlocks - 9)
-    await world().book()
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'confirmed' })
-    await world().mine()
-    await world().book()
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
-    const warned = world().told.filter(({ message }) => message.includes('what is final'))
-    expect(warned).toHaveLength(1)
+      expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
+      const warned = world().told.filter(({ message }) => message.includes('what is final'))
+      expect(warned).toHaveLength(1)
+    })
+
+    test('once in a while is not one: its depth decides nothing', async () => {
+      const lent = await lend()
+      await world().round()
+      world().told.length = 0
+      let asked = 0
+      world().proxy.set((call) => (asked++ % 3 > 0 ? onTag({ answer: null })(call) : undefined))
+      for (let i = 0; i < 5; i++) {
+        await world().mine()
+        await world().book()
+      }
+      await expectDone(lent)
+      expect(world().told).toEqual([])
+    })
+
+    test('whose finalized block goes back makes nothing less final', async () => {
+      const lent = await lend()
+      await world().round()
+      const early = await world().rpc('eth_getBlockByNumber', [toQuantity(3), false])
+      await world().mine(40)
+      await world().book()
+      expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
+      world().proxy.set(onTag({ answer: early }))
+      const next = await lend()
+      await world().round()
+      await expectDone(next)
+      expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
+    })
   })
 
-  test('once in a while is not one: its depth decides nothing', async () => {
-    const lent = await lend()
-    await world().round()
-    world().told.length = 0
-    let asked = 0
-    world().proxy.set((call) => (asked++ % 3 > 0 ? onTag({ answer: null })(call) : undefined))
-    for (let i = 0; i < 5; i++) {
+  describe('that has pruned the state of the finalized block', () => {
+    const onCode =
+      (fault: Fault): Decide =>
+      ({ method, params }) =>
+        method === 'eth_getCode' && params[1] === 'finalized' ? fault : undefined
+
+    test.each<Fault>([
+      { error: { code: -32000, message: 'missing trie node 4f0c (path ) state is not available' } },
+      { error: { code: -32000, message: 'historical state 0x12 is not available' } },
+      { error: { code: -32602, message: 'invalid block tag' } },
+      { error: { code: -32601, message: 'archive requests need another plan' } },
+      { answer: null },
+    ])('(%j) is served: the authorization is attached', async (fault) => {
+      world().proxy.set(onCode(fault))
+      const first = await lend()
+      await world().round()
+      await expectDone(first)
+      // The wallet is delegated for good by now: one authorization too many does no harm.
+      await world().mine(40)
+      const { address } = first.wallet
+      await world().mint(first.wallet, usdcUnits)
       await world().mine()
       await world().book()
+      const again = await world().lend(first.wallet, usdcUnits)
+      await world().round()
+      expect(await world().row(again.operationId)).toMatchObject({ state: 'confirmed' })
+      expect(await world().deposited(address)).toBeGreaterThanOrEqual(2n * usdcUnits)
+      const { raw } = (await world().sends()).at(-1) ?? { raw: '' }
+      expect(Transaction.from(raw).authorizationList).toHaveLength(1)
+    })
+  })
+
+  describe('the code of the delegate', () => {
+    const onDelegate =
+      (code: string): Decide =>
+      ({ method, params }) =>
+        method === 'eth_getCode' && params[0] === DELEGATE_ADDRESS ? { answer: code } : undefined
+    const refused = async (code: string) => {
+      const lent = await lend()
+      const before = (await world().transactions()).length
+      const signer = world().createSigner('fresh')
+      world().proxy.set(onDelegate(code))
+      await world().sign(signer)
+      world().proxy.set(undefined)
+      const row = await world().row(lent.operationId)
+      expect(row).toMatchObject({ state: 'deferred', code: 'RPC_ERROR', payload: null })
+      expect(await world().transactions()).toHaveLength(before)
+      await world().retryNow(lent)
+      await world().sign(signer)
+      await world().round()
+      await expectDone(lent)
+      return row?.message
     }
-    await expectDone(lent)
-    expect(world().told).toEqual([])
+
+    test('is that of the hash that the registry knows', async () => {
+      const code = await world().rpc<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
+      expect(keccak256(code)).toBe(DELEGATE_CODE_HASH)
+    })
+
+    test('that is missing is never remembered, and nothing is signed with it', async () => {
+      expect(await refused('0x')).toContain('no code')
+    })
+
+    test('that is another one is never remembered, and nothing is signed with it', async () => {
+      expect(await refused('0x00')).toContain('other code than that of Simple7702Account')
+    })
   })
 
-  test('whose finalized block goes back makes nothing less final', async () => {
-    const lent = await lend()
-    await world().round()
-    const early = await world().rpc('eth_getBlockByNumber', [toQuantity(3), false])
-    await world().mine(40)
-    await world().book()
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
-    world().proxy.set(onTag({ answer: early }))
-    const next = await lend()
-    await world().round()
-    await expectDone(next)
-    expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
-  })
-})
+  describe('that refuses a transaction', () => {
+    const onSend =
+      (fault: Fault): Decide =>
+      ({ method }) =>
+        method === 'eth_sendRawTransaction' ? fault : undefined
+    /** What was sent may be sent again. */
+    const letTimePass = () => {
+      const { sentAt } = world().driver()
+      for (const [hash, at] of sentAt) sentAt.set(hash, at - 10_000)
+    }
+    const taken = [
+      { code: -32000, message: 'already known' },
+      { code: -32003, message: 'transaction already imported' },
+      { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
+    ].map((error): Fault => ({ error }))
+    const lost = [
+      { code: -32000, message: 'already known' },
+      { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
+      { code: -32000, message: 'nonce too high: next nonce 6, tx nonce 7' },
+      { code: -32000, message: 'replacement transaction underpriced' },
+      { code: -32005, message: 'daily request count exceeded' },
+    ].map((refuse): Fault => ({ refuse }))
 
-describe('a node that has pruned the state of the finalized block', () => {
-  const { world, lend, expectDone } = useWorld()
-
-  const onCode =
-    (fault: Fault): Decide =>
-    ({ method, params }) =>
-      method === 'eth_getCode' && params[1] === 'finalized' ? fault : undefined
-
-  test.each<Fault>([
-    { error: { code: -32000, message: 'missing trie node 4f0c (path ) state is not available' } },
-    { error: { code: -32000, message: 'historical state 0x12 is not available' } },
-    { error: { code: -32602, message: 'invalid block tag' } },
-    { error: { code: -32601, message: 'archive requests need another plan' } },
-    { answer: null },
-  ])('(%j) is served: the authorization is attached', async (fault) => {
-    world().proxy.set(onCode(fault))
-    const first = await lend()
-    await world().round()
-    await expectDone(first)
-    // The wallet is delegated for good by now: one authorization too many does no harm.
-    await world().mine(40)
-    const { address } = first.wallet
-    await world().mint(first.wallet, usdcUnits)
-    await world().mine()
-    await world().book()
-    const again = await world().lend(first.wallet, usdcUnits)
-    await world().round()
-    expect(await world().row(again.operationId)).toMatchObject({ state: 'confirmed' })
-    expect(await world().deposited(address)).toBeGreaterThanOrEqual(2n * usdcUnits)
-    const { raw } = (await world().sends()).at(-1) ?? { raw: '' }
-    expect(Transaction.from(raw).authorizationList).toHaveLength(1)
-  })
-})
-
-describe('the code of the delegate', () => {
-  const { world, lend, expectDone } = useWorld()
-
-  const onDelegate =
-    (code: string): Decide =>
-    ({ method, params }) =>
-      method === 'eth_getCode' && params[0] === DELEGATE_ADDRESS ? { answer: code } : undefined
-  const refused = async (code: string) => {
-    const lent = await lend()
-    const before = (await world().transactions()).length
-    const signer = world().createSigner('fresh')
-    world().proxy.set(onDelegate(code))
-    await world().sign(signer)
-    world().proxy.set(undefined)
-    const row = await world().row(lent.operationId)
-    expect(row).toMatchObject({ state: 'deferred', code: 'RPC_ERROR', payload: null })
-    expect(await world().transactions()).toHaveLength(before)
-    await world().retryNow(lent)
-    await world().sign(signer)
-    await world().round()
-    await expectDone(lent)
-    return row?.message
-  }
-
-  test('is that of the hash that the registry knows', async () => {
-    const code = await world().rpc<string>('eth_getCode', [DELEGATE_ADDRESS, 'latest'])
-    expect(keccak256(code)).toBe(DELEGATE_CODE_HASH)
-  })
-
-  test('that is missing is never remembered, and nothing is signed with it', async () => {
-    expect(await refused('0x')).toContain('no code')
-  })
-
-  test('that is another one is never remembered, and nothing is signed with it', async () => {
-    expect(await refused('0x00')).toContain('other code than that of Simple7702Account')
-  })
-})
-
-describe('a node that refuses a transaction', () => {
-  const { world, lend, expectDone } = useWorld()
-
-  const onSend =
-    (fault: Fault): Decide =>
-    ({ method }) =>
-      method === 'eth_sendRawTransaction' ? fault : undefined
-  /** What was sent may be sent again. */
-  const letTimePass = () => {
-    const { sentAt } = world().driver()
-    for (const [hash, at] of sentAt) sentAt.set(hash, at - 10_000)
-  }
-  const taken = [
-    { code: -32000, message: 'already known' },
-    { code: -32003, message: 'transaction already imported' },
-    { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
-  ].map((error): Fault => ({ error }))
-  const lost = [
-    { code: -32000, message: 'already known' },
-    { code: -32000, message: 'nonce too low: next nonce 8, tx nonce 7' },
-    { code: -32000, message: 'nonce too high: next nonce 6, tx nonce 7' },
-    { code: -32000, message: 'replacement transaction underpriced' },
-    { code: -32005, message: 'daily request count exceeded' },
-  ].map((refuse): Fault => ({ refuse }))
-
-  test.each([...taken, ...lost])('(%j) decides nothing: blocks do', async (fault) => {
-    const before = (await world().transactions()).length
-    const lends = [await lend()]
-    await world().sign()
-    lends.push(await lend())
-    await world().sign()
-    world().proxy.set(onSend(fault))
-    await world().broadcast()
-    letTimePass()
-    await world().broadcast()
-    world().proxy.set(undefined)
-    letTimePass()
-    await world().broadcast()
-    await world().mine()
-    await world().book()
-    for (const one of lends) await expectDone(one)
-    expect(await world().transactions()).toHaveLength(before + 2)
+    test.each([...taken, ...lost])('(%j) decides nothing: blocks do', async (fault) => {
+      const before = (await world().transactions()).length
+      const lends = [await lend()]
+      await world().sign()
+      lends.push(await lend())
+      await world().sign()
+      world().proxy.set(onSend(fault))
+      await world().broadcast()
+      letTimePass()
+      await world().broadcast()
+      world().proxy.set(undefined)
+      letTimePass()
+      await world().broadcast()
+      await world().mine()
+      await world().book()
+      for (const one of lends) await expectDone(one)
+      expect(await world().transactions()).toHaveLength(before + 2)
+    })
   })
 })

@@ -98,7 +98,7 @@ export async function createAttestingWorld() {
 
     /** A burn that was mined in a transaction of its own, as its row says. */
     async insertBurned(): Promise<Burn> {
-      const burn = await openBurn(await world.createWallet(0n))
+      const burn = await openBurn(await world.createPoorWallet())
       const { wallet, units, operationId } = burn
       const mined = { state: 'confirmed', success: true, units: units.toString() }
       const at = { block_number: 1, block_hash: '0x02', log_index: 0, gas_used: 1, gas_cost_usd: 0 }

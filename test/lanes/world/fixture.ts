@@ -201,6 +201,9 @@ export async function createWorld(
       return wallets
     },
 
+    /** A wallet that has nothing. */
+    createPoorWallet: () => insertSealedWallet(account.id),
+
     /** A wallet with USDC, of whose blocks the driver knows nothing yet. */
     async createWalletUnbooked(units: bigint): Promise<Wallet> {
       const wallet = await insertSealedWallet(account.id)
