@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { Kind, Spent } from './seconds.js'
 
@@ -22,7 +22,7 @@ export default class SecondsReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const root = this.#vitest?.config.root ?? process.cwd()
+    const { root = process.cwd(), cliExclude: excluded } = this.#vitest?.config ?? {}
     const rows = modules.map(toRow).sort((a, b) => b.total - a.total)
     const whole = { file: `all ${rows.length} files`, ...sum(rows) }
     const output = join(root, OUTPUT)
@@ -35,23 +35,19 @@ export default class SecondsReporter implements Reporter {
     const shown = process.env.CI ? rows : rows.slice(0, SLOWEST)
     const lines = [header, whole, ...shown].map((row) => toLine(row, '  '))
     console.log(`\nSeconds (all files: ${OUTPUT})\n${lines.join('\n')}`)
-    const left = this.#left(root)
+    const left = excluded ? listDeep(root, modules.length) : []
     if (left.length > 0)
-      console.log(
-        `\nLeft to the full tier, npm run test:full: ${left.length} files\n  ${left.join(' ')}`,
-      )
+      console.log(`\nLeft to npm run test:full: ${left.length} files\n  ${left.join(' ')}`)
   }
+}
 
-  /** The files that this run was told to leave out. */
-  #left(root: string): string[] {
-    const excluded = this.#vitest?.config.cliExclude?.length
-    if (!excluded) return []
-    const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    return files
-      .filter((file) => file.endsWith('.deep.test.ts'))
-      .map((file) => basename(file, '.deep.test.ts'))
-      .sort()
-  }
+/** The deep files, when all others have run; none when the run was of a part. */
+function listDeep(root: string, ran: number): string[] {
+  const all = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  const files = all.filter((file) => file.endsWith('.test.ts'))
+  const deep = files.filter((file) => file.endsWith('.deep.test.ts'))
+  if (ran < files.length - deep.length) return []
+  return deep.map((file) => file.replace('.deep.test.ts', '')).sort()
 }
 
 const header = { file: 'file', ...Object.fromEntries(columns.map((name) => [name, name])) }
