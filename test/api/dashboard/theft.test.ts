@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
+import { createPasswords } from '../../../api/http/passwords.js'
 import { startWorld, type World } from '../api.js'
 import { PASSWORD, cookieOf, newPerson, pagesOf, tokenIn, type Person } from './people.js'
 
@@ -8,7 +9,7 @@ let pages: ReturnType<typeof pagesOf>
 let owner: Person
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld(undefined, { dashboard: { passwords: createPasswords() } })
   pages = pagesOf(world)
   owner = await newPerson(world)
 })

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { newId } from '../../../db/connection/ids.js'
 import { claimStarts, type Startable } from '../../../db/intents/starting.js'
 import { insertTestFunding, insertTestIntent, insertTestWallet, type TestWallet } from '../rows.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -10,17 +9,14 @@ let wallet: TestWallet
 /** With the rights of the worker only. */
 let db: Db
 
-beforeAll(async () => {
+beforeEach(async () => {
   database = await createDatabase()
   db = connect(database.urlAs('steward_worker'))
+  wallet = await insertTestWallet(database.db, '0x01', 'enterprise')
 })
-beforeEach(async () => {
-  await database.db.raw('truncate intent, funding cascade')
-  wallet = await insertTestWallet(database.db, newId('0x'), 'enterprise')
-})
-afterAll(async () => {
-  await db?.destroy()
-  await database?.drop()
+afterEach(async () => {
+  await db.destroy()
+  await database.drop()
 })
 
 const store = (values = {}, owner = wallet) =>
@@ -68,7 +64,7 @@ describe('claimStarts', () => {
 
   test("one account's flood does not delay the start of another account's intents", async () => {
     for (let i = 0; i < 20; i += 1) await store()
-    const other = await insertTestWallet(database.db, newId('0x'), 'enterprise')
+    const other = await insertTestWallet(database.db, '0x02', 'enterprise')
     const late = { created_at: new Date() }
     const [first, second] = [await store(late, other), await store(late, other)]
     expect(await claim(2)).toContain(first)

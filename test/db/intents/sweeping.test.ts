@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../db/connection/connect.js'
-import { newId } from '../../../db/connection/ids.js'
 import { findLingering, readStartables } from '../../../db/intents/sweeping.js'
 import {
   inBlock,
@@ -17,17 +16,14 @@ let wallet: TestWallet
 /** With the rights of the worker only. */
 let db: Db
 
-beforeAll(async () => {
+beforeEach(async () => {
   database = await createDatabase()
   db = connect(database.urlAs('steward_worker'))
+  wallet = await insertTestWallet(database.db, '0x01', 'enterprise')
 })
-beforeEach(async () => {
-  await database.db.raw('truncate intent, funding cascade')
-  wallet = await insertTestWallet(database.db, newId('0x'), 'enterprise')
-})
-afterAll(async () => {
-  await db?.destroy()
-  await database?.drop()
+afterEach(async () => {
+  await db.destroy()
+  await database.drop()
 })
 
 const forget = (values = {}) =>
