@@ -19,7 +19,7 @@ const TURN_MS = 50
 /** A service that hangs holds up so many questions at most, each for as long as a request may take. */
 const MOST_QUESTIONS = 8
 /** What is waited for, ms. Circle advises pauses of 5 s or longer between two questions about a burn. */
-export const usualPauses = { shortestMs: 5_000, lookMs: LOOK_MS, retryMs: RETRY_MS }
+const usualPauses = { shortestMs: 5_000, lookMs: LOOK_MS, retryMs: RETRY_MS }
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS
 /** Pause between two questions about a burn, of its age: an attestation is found late by a twentieth at most. */
 const PAUSE_SHARE = 1 / 20

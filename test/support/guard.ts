@@ -10,6 +10,8 @@ export function guardProcess(pid: number): void {
   if (!watcher) {
     watcher = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     watcher.unref()
+    // Vitest ends its workers by this signal: what is to be done at the exit is done then, too.
+    process.once('SIGTERM', () => process.exit())
     // The pipe alone keeps no worker alive.
     ;(watcher.stdin as unknown as { unref?(): void }).unref?.()
   }

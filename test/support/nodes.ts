@@ -13,7 +13,7 @@ const MOST_IDLE = 8
 const MOST_BLOCKS = 40
 
 /** `giveBack`: once nobody uses it any more. */
-export type TakenNode = { node: Anvil; giveBack(): Promise<void> }
+type TakenNode = { node: Anvil; giveBack(): Promise<void> }
 /** With the contracts of a chain. */
 export type DeployedNode = TakenNode & { contracts: DevnetContracts }
 
