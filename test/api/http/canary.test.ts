@@ -9,6 +9,7 @@ import { createAccount, createApiKey } from '../../../db/tenants/accounts.js'
 import { claimNetwork } from '../../../db/connection/connect.js'
 import { openAccount } from '../../../custody/open.js'
 import { makeKek } from '../../custody/kek/kekFile.js'
+import { compiledFile } from '../../support/temporal/workflowBundle.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
@@ -70,7 +71,7 @@ const settings = (password: string): Record<string, string> => {
 
 /** A process of the service as an operator runs it, and everything that it has said. */
 function run(file: string, env: Record<string, string>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+  const child = spawn(process.execPath, ['--enable-source-maps', compiledFile(file)], {
     ...{ cwd: root, env: { PATH: process.env.PATH, ...env } },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -100,7 +101,7 @@ const unknown = `svc_sk_${canary.secret}${crc32(canary.secret).toString(16).padS
 
 describe('secrets', () => {
   test('appear neither in answers nor in what the API says when everything fails', async () => {
-    const api = run('api/main.ts', settings(canary.password))
+    const api = run('api/main.js', settings(canary.password))
     const url = `http://127.0.0.1:${await portOf(api)}`
     let said = ''
     const call = async (path: string, key: string, body?: object) => {
@@ -138,7 +139,7 @@ describe('secrets', () => {
 
   test('appear not in the last words of an API that the database refuses', async () => {
     const wrong = `wrong${hex(12)}`
-    const api = run('api/main.ts', settings(wrong))
+    const api = run('api/main.js', settings(wrong))
     expect(await api.ended).not.toBe(0)
     expect(api.output.text).not.toContain(wrong)
     expect(api.output.text).not.toContain(canary.rpc)
@@ -147,7 +148,7 @@ describe('secrets', () => {
   test('appear not in the complaint about settings', async () => {
     const bad = `not a url ${hex(12)}`
     const env = { ...settings(canary.password), DATABASE_URL: bad, RPC_URL_BASE_SEPOLIA: bad }
-    const api = run('api/main.ts', env)
+    const api = run('api/main.js', env)
     expect(await api.ended).not.toBe(0)
     expect(api.output.text).toMatch(/DATABASE_URL: .*\n.*RPC_URL_BASE_SEPOLIA: /)
     expect(api.output.text).not.toContain(bad)
