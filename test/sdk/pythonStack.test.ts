@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
 import { startControl, type Control } from './python/control.js'
 import { findPython } from './python/environment.js'
-import { describeCases, findCases, runCases } from './python/pytest.js'
+import { describeCases, runCases } from './python/pytest.js'
 
 const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
@@ -24,7 +24,7 @@ describeWithPython('steward-sdk with the whole service', () => {
         return Promise.resolve()
       },
     })
-    report = await runCases(python ?? '', 'stack', {
+    report = await runCases(python ?? '', ['stack'], {
       STEWARD_API_KEY: stack.facts.apiKey,
       STEWARD_BASE_URL: stack.facts.apiBaseUrl,
       CONTROL_URL: control.url,
@@ -37,5 +37,5 @@ describeWithPython('steward-sdk with the whole service', () => {
     if (home) removeHome(home)
   }, STACK_MS)
 
-  describeCases('what readers do first', findCases('stack'), () => report)
+  describeCases(['stack'], () => report)
 })

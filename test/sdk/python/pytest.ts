@@ -10,7 +10,7 @@ type Case = { folder: string; file: string; name: string }
 type Report = Map<string, string[]>
 
 /** The tests below `sdk/python/tests/<folder>`, read without Python. */
-export function findCases(folder: string): Case[] {
+function findCases(folder: string): Case[] {
   const place = path.join(packageFolder, 'tests', folder)
   const files = readdirSync(place).filter((file) => /^test_\w+\.py$/.test(file))
   return files.flatMap((file) => {
@@ -20,16 +20,17 @@ export function findCases(folder: string): Case[] {
   })
 }
 
-/** Runs the tests in a folder once, each to become a test of jest. */
+/** Runs the tests at some paths below `sdk/python/tests` once, each to become a test of this run. */
 export async function runCases(
   python: string,
-  folder: string,
+  paths: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Report> {
   const place = await mkdtemp(path.join(tmpdir(), 'steward-pytest-'))
   const file = path.join(place, 'report.xml')
   try {
-    const args = ['-m', 'pytest', `tests/${folder}`, '--quiet', `--junit-xml=${file}`]
+    const places = paths.map((one) => `tests/${one}`)
+    const args = ['-m', 'pytest', ...places, '--quiet', `--junit-xml=${file}`]
     const { output } = await runPython(python, args, env)
     const xml = await readFile(file, 'utf8').catch(() => '')
     if (!xml) throw new Error(`pytest did not come to its end:\n${output}`)
@@ -40,8 +41,9 @@ export async function runCases(
 }
 
 /** Defines a test for each case, which tells how the case went in the report that is there by then. */
-export function describeCases(title: string, cases: Case[], report: () => Report): void {
-  describe(title, () => {
+export function describeCases(folders: readonly string[], report: () => Report): void {
+  const cases = folders.flatMap(findCases)
+  describe('pytest', () => {
     test.each(cases.map((one) => [toTitle(one), one] as const))('%s', (_title, { file, name }) => {
       const faults = report().get(`${file}:${name}`)
       expect(faults ?? ['It did not run.']).toEqual([])

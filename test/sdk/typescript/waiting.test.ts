@@ -1,8 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import * as sdk from '@steward/sdk'
 import { Steward, type Event, type Fetch, type StewardOptions } from '@steward/sdk'
 import { setExecuting, setFailed } from '../../../db/intents/status.js'
@@ -127,7 +123,7 @@ describe('intents.waitForCompletion', () => {
     expect(types()).toEqual(story)
   })
 
-  test('goes on in another process where this one was stopped', async () => {
+  test('goes on in another client where this one was stopped', async () => {
     const controller = new AbortController()
     const { told, onEvent, until } = listen()
     const { signal } = controller
@@ -137,19 +133,16 @@ describe('intents.waitForCompletion', () => {
     await expect(waiting).rejects.toThrow('shut down')
     await setExecuting(events.worker, intentId)
 
-    const args = ['--import', 'tsx', resumeFile, intentId, told.at(-1)?.id ?? '']
-    const env = { ...process.env, STEWARD_API_KEY: me.key, STEWARD_BASE_URL: api.url }
-    const other = spawn(process.execPath, args, {
-      ...{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-      env: { ...env, NODE_OPTIONS: '' },
+    // Nothing but the id of the intent and of the last event is known there.
+    const rest = listen()
+    const other = clientOf().intents.waitForCompletion(intentId, {
+      ...{ onEvent: rest.onEvent, after: told.at(-1)?.id },
     })
-    const [printed] = await Promise.all([
-      text(other.stdout),
-      once(other.stdout, 'data').then(() => setCompleted(events.worker, intentId)),
-    ])
-    const [last, ...ids] = printed.trim().split('\n').reverse()
-    expect(last).toBe('completed')
-    expect([...told.map(({ id }) => id), ...ids.reverse()]).toEqual(await stored())
+    await rest.until(1)
+    await setCompleted(events.worker, intentId)
+    expect((await other).status).toBe('completed')
+    const ids = [...told, ...rest.told].map(({ id }) => id)
+    expect(ids).toEqual(await stored())
   })
 
   test('an intent that is over already answers at once, and tells its story where it is wanted', async () => {
@@ -256,14 +249,23 @@ describe('events.stream', () => {
   })
 
   test('from now on where no event is named, also when nothing had come before it was cut', async () => {
-    let opened = 0
-    const onResponse = () => void (opened += 1)
-    const stream = clientOf({ hooks: { onResponse } }).events.stream({ type: 'intent.completed' })
+    let tell = () => undefined as void
+    const placed = new Promise<void>((resolve) => (tell = resolve))
+    // Its place is told with the first bytes.
+    const noting: Fetch = async (url, init) => {
+      const { status, headers, body } = await fetch(url, init)
+      const transform = (chunk: Uint8Array, passed: TransformStreamDefaultController) => {
+        passed.enqueue(chunk)
+        tell()
+      }
+      const noted = body?.pipeThrough(new TransformStream({ transform })) ?? null
+      return new Response(noted, { status, headers })
+    }
+    const stream = clientOf({ fetch: noting }).events.stream({ type: 'intent.completed' })
     const next = stream[Symbol.asyncIterator]()
     const first = next.next()
-    while (opened < 1) await new Promise((resolve) => setTimeout(resolve, 5))
-    // Its place is told with the first bytes.
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await placed
+    await new Promise(setImmediate)
     await api.stop()
     await setExecuting(events.worker, intentId)
     await setCompleted(events.worker, intentId)
@@ -282,5 +284,3 @@ describe('events.stream', () => {
 })
 
 const eventStream = { 'content-type': 'text/event-stream' }
-const root = fileURLToPath(new URL('../../..', import.meta.url))
-const resumeFile = fileURLToPath(new URL('./resume.ts', import.meta.url))
