@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { newId } from '../../db/connection/ids.js'
 import { runAccount } from '../../scripts/accountProgram.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
 import { admitCall, createTestAccount, findKeyRow, keyIn } from './accounts.js'
+import { hearCommand } from './heard.js'
 
 let database: TestDatabase
 let home: string
@@ -23,24 +24,9 @@ afterAll(async () => {
   await database?.drop()
 })
 
-type Ended = { code: number; stdout: string; stderr: string }
-
 /** What the program answers; without a URL it looks in `home` for a running stack. */
-async function account(args: string[], url: string | undefined = database.url): Promise<Ended> {
-  const said = { stdout: '', stderr: '' }
-  const out = vi.spyOn(console, 'log').mockImplementation((text) => {
-    said.stdout += `${text}\n`
-  })
-  const err = vi.spyOn(console, 'error').mockImplementation((text) => {
-    said.stderr += `${text}\n`
-  })
-  try {
-    return { code: await runAccount(args, { STEWARD_HOME: home, DATABASE_URL: url }), ...said }
-  } finally {
-    out.mockRestore()
-    err.mockRestore()
-  }
-}
+const account = (args: string[], url: string | undefined = database.url) =>
+  hearCommand(() => runAccount(args, { STEWARD_HOME: home, DATABASE_URL: url }))
 async function output(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await account(args)
   expect([code, stderr]).toEqual([0, ''])

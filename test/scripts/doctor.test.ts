@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { rpcVariable, type ChainName } from '../../chains/registry.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { diagnose } from '../../scripts/doctorCommand.js'
+import { diagnose, USAGE } from '../../scripts/doctorCommand.js'
 import { describeLanes } from '../../scripts/laneAnswers.js'
+import { printReport } from '../../scripts/report.js'
 import { makeKek } from '../custody/kek/kekFile.js'
 import { startChains, type TestChains } from '../planning/chains.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
+import { hearCommand } from './heard.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const run = promisify(execFile)
 const NOWHERE = '0x00000000000000000000000000000000DeaDBeef'
 const LANE = '0x0000000000000000000000000000000000001A4E'
 const TREASURY = '0x00000000000000000000000000000000000071EA'
@@ -99,17 +96,11 @@ describe('npm run doctor', () => {
 
   test('2: arguments and settings that are wrong, in one line or one for each', async () => {
     const doctor = (args: string[], settings: NodeJS.ProcessEnv) =>
-      run(process.execPath, ['--import', 'tsx', join(root, 'scripts', 'doctor.ts'), ...args], {
-        cwd: root,
-        env: { ...process.env, NODE_OPTIONS: '', STEWARD_HOME: folder, ...settings },
-      }).then(
-        () => ({ code: 0, stdout: '', stderr: '' }),
-        (error: unknown) => error as { code: number; stdout: string; stderr: string },
+      hearCommand(() =>
+        printReport(() => diagnose(args, { STEWARD_HOME: folder, ...settings }), USAGE),
       )
-    const [misused, unset] = await Promise.all([
-      doctor(['--jsn'], env),
-      doctor([], { DATABASE_URL: '', NETWORK: '' }),
-    ])
+    const misused = await doctor(['--jsn'], env)
+    const unset = await doctor([], { DATABASE_URL: '', NETWORK: '' })
     expect([misused.code, misused.stdout]).toEqual([2, ''])
     expect(misused.stderr).toMatch(/--jsn/)
     expect([unset.code, unset.stdout]).toEqual([2, ''])

@@ -2,22 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@temporalio/client'
 import { connectTemporal, pingTemporal } from '../../../temporal/connect.js'
 import { silentChains } from '../../planning/chains.js'
-import { startTemporalServer, type TemporalServer } from '../../support/temporal/temporalServer.js'
+import { getShared } from '../../support/fixtures.js'
 import { startApi, startWorld, type TestApi, type World } from '../api.js'
 
 let world: World
-let server: TemporalServer
+let address: string
 const clients: Client[] = []
 const apis: TestApi[] = []
 
 beforeAll(async () => {
   world = await startWorld()
-  server = await startTemporalServer()
+  ;({ address } = await getShared('temporal'))
 })
 afterAll(async () => {
   for (const api of apis) await api.stop()
   for (const client of clients) await client.connection.close()
-  await server?.stop()
   await world?.stop()
 })
 
@@ -39,7 +38,7 @@ const degraded = { ...healthy, temporal: false, degraded: true }
 
 describe('GET /readyz', () => {
   test('200: everything is there', async () => {
-    const client = connectTo(server.address)
+    const client = connectTo(address)
     // A first connection may take longer than the probe waits.
     await pingTemporal(client)
     expect(await readyWith(client)).toEqual({ status: 200, body: healthy })
@@ -47,7 +46,7 @@ describe('GET /readyz', () => {
 
   test('200 and degraded while Temporal is away: intents are accepted all the same', async () => {
     expect(await readyWith(connectTo('127.0.0.1:1'))).toEqual({ status: 200, body: degraded })
-    expect(await readyWith(connectTo(server.address, 'unknown'))).toEqual({
+    expect(await readyWith(connectTo(address, 'unknown'))).toEqual({
       status: 200,
       body: degraded,
     })
@@ -56,7 +55,7 @@ describe('GET /readyz', () => {
   test('503 without the public key of a signer', async () => {
     await world.database.db('kek').update({ active: false })
     const body = { ready: false, postgres: true, signer: false, degraded: false }
-    expect(await readyWith(connectTo(server.address))).toMatchObject({ status: 503, body })
+    expect(await readyWith(connectTo(address))).toMatchObject({ status: 503, body })
     await world.database.db('kek').update({ active: true })
   })
 })
