@@ -30,6 +30,8 @@ const BLOCK_MS = 250
 /** Some seconds: what only waits for one before it has its time. */
 const BLOCKS_BETWEEN_CLEARINGS = 20
 const LIMIT_MS = 240_000
+/** Shorter than usual, so that what is silent costs less time. */
+const waits = { timeoutMs: 2_000, patienceMs: 500, probeMs: 200 }
 const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
 
 const perRequest: [Fault, number][] = [
@@ -74,7 +76,7 @@ describe(`intents of all actions (CHAOS_SEED=${seed})`, () => {
     const listener = listenToOperations(url, signal)
     const clients = [0, 1].map(() => {
       const urls = [world.proxy.url, other.proxy.url]
-      return connectChain(world.chain, urls, { log: world.log, compareMs: 1_000 })
+      return connectChain(world.chain, urls, { log: world.log, compareMs: 500, waits })
     })
     const [forSigner, forDriver] = clients as [(typeof clients)[0], (typeof clients)[0]]
     const chains = { list: [forSigner], byId: () => forSigner }
