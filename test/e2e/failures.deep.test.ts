@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromUnits } from '../../domain/money.js'
-import { failOnChain } from './failOnChain.js'
-import { until } from './stack.js'
 import { readHoldings } from './holdings.js'
-import { expectConserved, expectTransactions, readSupply } from './money.js'
-import { startWorld, toTold, type Told, type Wallet, type World } from './world.js'
+import { expectConserved, expectTransactions } from './money.js'
+import { joinWorld, toTold, type Told, type Wallet, type World } from './world.js'
 
 const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 
 let world: World
-let supply: bigint
 
 beforeAll(async () => {
-  world = await startWorld()
-  supply = await readSupply(world)
+  world = await joinWorld()
 }, 600_000)
 afterAll(() => world?.stop())
 
@@ -199,123 +195,4 @@ describe('metadata.simulate', () => {
     }
     expect(await world.db('intent').where({ wallet_id: wallet.id })).toEqual([])
   })
-})
-
-describe('an attestation that does not come', () => {
-  test('the intent says that it is late and where the money is, and completes when it comes', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    await world.setFaults({ stuck: true })
-    const { id } = await world.create(wallet, lend(1))
-    const late = await world.untilTold(id, ({ delay }) => delay !== undefined)
-    expect(late).toMatchObject({
-      status: 'executing',
-      delay: {
-        ...{ code: 'BRIDGE_TIMEOUT', message: expect.stringContaining('waits to be attested') },
-        funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
-      },
-    })
-    expect(late).not.toHaveProperty('error')
-    expect(await expectConserved(world, wallet)).toBe(1_000_000n)
-    expect(await retry(id)).toMatchObject(refusedFor('not_failed'))
-
-    await world.setFaults({ stuck: false })
-    const told = await world.untilOver(id)
-    expect(told).toMatchObject({ status: 'completed', results: { finalAmount: '0.9999' } })
-    expect(told).not.toHaveProperty('delay')
-    expect(await expectConserved(world, wallet)).toBe(0n)
-  })
-
-  test('BRIDGE_TIMEOUT: marked as failed, the money comes out later, and a retry deposits it', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    await world.setFaults({ stuck: true })
-    const wish = { ...lend(1), ...simulate('BRIDGE_TIMEOUT') }
-    const told = await fail(wallet, wish, [`bridge ${arbitrum}`])
-    expect(told.error).toMatchObject({
-      ...{ code: 'BRIDGE_TIMEOUT', step: 1 },
-      funds: [{ chain: 'bridge', asset: 'USDC', amount: '1' }],
-    })
-    expect(told.error).not.toHaveProperty('recovery')
-    expect(await expectConserved(world, wallet)).toBe(1_000_000n)
-    expect(await retry(told.id)).toMatchObject(refusedFor('funds_in_bridge'))
-
-    await world.setFaults({ stuck: false })
-    const recovered = await world.untilTold(told.id, ({ error }) => error?.recovery !== undefined)
-    expect(recovered).toMatchObject({
-      status: 'failed',
-      error: {
-        code: 'BRIDGE_TIMEOUT',
-        recovery: { chain: base, asset: 'USDC', amount: '0.9999' },
-        funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
-      },
-    })
-    const hash = recovered.error?.recovery?.txHash ?? ''
-    const receipt = await world.nodes[base].provider.getTransactionReceipt(hash)
-    expect(receipt?.status).toBe(1)
-    expect(await usdcOn(base, wallet)).toBe(999_900n)
-    await expectTransactions(world, await retried(recovered), [`deposit ${base}`])
-    expect(await usdcOn(base, wallet)).toBe(0n)
-    expect(await expectConserved(world, wallet)).toBe(0n)
-  })
-})
-
-describe('a market that refuses', () => {
-  test('DEPOSIT_FAILED before anything is signed: the money is at the destination', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    await world.setFaults({ stuck: true })
-    const { id } = await world.create(wallet, lend(1))
-    await world.setAavePaused(base, true)
-    await world.setFaults({ stuck: false })
-    const told = await world.untilOver(id)
-    expect(told).toMatchObject({
-      ...{ status: 'failed', results: { completedSteps: 1 } },
-      error: {
-        ...{ code: 'DEPOSIT_FAILED', step: 2 },
-        message: 'The call would fail: the reserve is paused (Aave 29)',
-        funds: [{ chain: base, asset: 'USDC', amount: '0.9999' }],
-      },
-    })
-    await expectTransactions(world, told, [`bridge ${arbitrum}`, `mint ${base}`])
-    expect(await usdcOn(base, wallet)).toBe(999_900n)
-    await world.setAavePaused(base, false)
-    await expectTransactions(world, await retried(told), [`deposit ${base}`])
-    expect(await expectConserved(world, wallet)).toBe(0n)
-  })
-
-  test('DEPOSIT_FAILED on the chain: told from its log, retried when no reorg can turn it round', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '1' })
-    const { id } = await failOnChain(world, wallet)
-    const told = await world.untilOver(id)
-    expect(told).toMatchObject({
-      ...{ status: 'failed', results: { completedSteps: 0, transactions: [{ failed: true }] } },
-      error: {
-        ...{ code: 'DEPOSIT_FAILED', step: 1 },
-        message: expect.stringContaining(': the reserve is paused (Aave 29)'),
-        funds: [{ chain: arbitrum, asset: 'USDC', amount: '1' }],
-      },
-    })
-    // The bundle succeeded, the call inside did not.
-    await expectTransactions(world, told, [`deposit ${arbitrum}`])
-    expect(await usdcOn(arbitrum, wallet)).toBe(1_000_000n)
-
-    const early = await retry(id)
-    expect(early).toMatchObject(refusedFor('not_final'))
-    const { details } = early.body as { details: { retryAfter: number } }
-    expect(details.retryAfter).toBeGreaterThan(0)
-    const spoken = { walletId: wallet.id, ...lend(1, { chain: arbitrum }) }
-    expect(await world.call('POST', '/intents', spoken)).toMatchObject({
-      ...{ status: 400, body: { error: 'INSUFFICIENT_FUNDS' } },
-    })
-
-    const accepted = await until(
-      () => retry(id),
-      ({ status }) => status === 201,
-    )
-    expect((await world.untilOver(toTold(accepted).id)).status).toBe('completed')
-    expect(await usdcOn(arbitrum, wallet)).toBe(0n)
-    expect(await expectConserved(world, wallet)).toBe(0n)
-  }, 120_000)
-})
-
-test('over the whole run no dollar was made or lost', async () => {
-  expect(await readSupply(world)).toBe(supply + world.given())
 })

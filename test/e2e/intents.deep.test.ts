@@ -1,34 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fromUnits } from '../../domain/money.js'
-import { until } from './stack.js'
+import { execute, expectAbout } from './execute.js'
 import { readHoldings } from './holdings.js'
-import { expectConserved, expectTransactions, readSupply } from './money.js'
-import { startWorld, toTold, type Told, type Wallet, type World } from './world.js'
+import { expectConserved } from './money.js'
+import { joinWorld, toTold, type Wallet, type World } from './world.js'
 
 const [ethereum, arbitrum, base] = ['ethereum-sepolia', 'arbitrum-sepolia', 'base-sepolia'] as const
 
 let world: World
-let supply: bigint
 
 beforeAll(async () => {
-  world = await startWorld()
-  supply = await readSupply(world)
+  world = await joinWorld()
 }, 600_000)
 afterAll(() => world?.stop())
 
-/** Lends, withdraws or bridges until it is over, and checks what must hold whatever it was. */
-async function execute(wallet: Wallet, body: object, order: string[], gained = 0n): Promise<Told> {
-  const created = await world.create(wallet, body)
-  expect(created.status).toBe('planning')
-  const told = await world.untilOver(created.id)
-  const { steps } = created.executionPlan
-  expect(told).toMatchObject({ status: 'completed', results: { completedSteps: steps.length } })
-  await expectTransactions(world, told, order)
-  expect(await expectConserved(world, wallet, gained)).toBe(0n)
-  return told
-}
+/** Base units that it has earned are the last argument. */
+const run = (wallet: Wallet, body: object, order: string[], gained = 0n) =>
+  execute(world, wallet, { body, order, gained })
 
 const lend = (amount: number | string, more: object = {}) => ({ action: 'lend', amount, ...more })
 const withdraw = (amount: number | string, chain: string) => ({
@@ -37,17 +25,11 @@ const withdraw = (amount: number | string, chain: string) => ({
 const holdingsOn = (chain: typeof ethereum | typeof arbitrum | typeof base, wallet: Wallet) =>
   readHoldings(world.nodes[chain], wallet)
 
-/** Up to what markets round, and the interest of a minute. */
-function expectAbout(units: bigint, wanted: bigint) {
-  expect(units).toBeGreaterThanOrEqual(wanted - 3n)
-  expect(units).toBeLessThanOrEqual(wanted + 20n)
-}
-
 describe('lend', () => {
   test('without a chain: over the bridge to the best rate, and deposits what arrived', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '2' })
     const order = [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`]
-    const told = await execute(wallet, lend(1.5), order)
+    const told = await run(wallet, lend(1.5), order)
     expect(told.executionPlan).toMatchObject({
       ...{ strategy: 'single-bridge', targetChain: base, targetProtocol: 'aave-v3' },
       steps: [
@@ -65,7 +47,7 @@ describe('lend', () => {
   test('optimize net: stays where the money is when the bridge costs more than it brings', async () => {
     const wallet = await world.createWallet({ [arbitrum]: '1000' })
     const wish = lend(1_000, { optimize: 'net', horizonDays: 1 })
-    const told = await execute(wallet, wish, [`deposit ${arbitrum}`])
+    const told = await run(wallet, wish, [`deposit ${arbitrum}`])
     expect(told.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetChain: arbitrum, targetProtocol: 'aave-v3' },
     })
@@ -77,7 +59,7 @@ describe('lend', () => {
   test('on a chain whose Aave takes another dollar: swaps first', async () => {
     const wallet = await world.createWallet({ [ethereum]: '3' })
     const order = [`swap ${ethereum}`, `deposit ${ethereum}`]
-    const told = await execute(wallet, lend(3, { chain: 'ethereum' }), order)
+    const told = await run(wallet, lend(3, { chain: 'ethereum' }), order)
     expect(told.executionPlan).toMatchObject({
       ...{ strategy: 'direct-deposit', targetProtocol: 'aave-v3' },
       steps: [
@@ -89,7 +71,7 @@ describe('lend', () => {
     expect([usdc, testDollar]).toEqual([0n, 0n])
     // The pool keeps a hundredth of a percent.
     expectAbout(aave, 2_999_700n)
-    const all = await execute(wallet, withdraw('max', ethereum), [
+    const all = await run(wallet, withdraw('max', ethereum), [
       ...[`withdraw ${ethereum}`, `swap ${ethereum}`],
     ])
     expect(await holdingsOn(ethereum, wallet)).toMatchObject({ aave: 0n, testDollar: 0n })
@@ -101,10 +83,10 @@ describe('lend', () => {
   test('into Compound where the swap into the better rate costs more than it brings', async () => {
     const wallet = await world.createWallet({ [ethereum]: '2' })
     const wish = lend(2, { chain: ethereum, optimize: 'net' })
-    const told = await execute(wallet, wish, [`deposit ${ethereum}`])
+    const told = await run(wallet, wish, [`deposit ${ethereum}`])
     expect(told.executionPlan.targetProtocol).toBe('compound-v3')
     expectAbout((await holdingsOn(ethereum, wallet)).comet, 2_000_000n)
-    await execute(wallet, withdraw('max', ethereum), [`withdraw ${ethereum}`])
+    await run(wallet, withdraw('max', ethereum), [`withdraw ${ethereum}`])
     expect((await holdingsOn(ethereum, wallet)).comet).toBe(0n)
   })
 
@@ -126,23 +108,6 @@ describe('lend', () => {
       },
     })
     expect(await world.db('intent').where({ wallet_id: wallet.id })).toEqual([])
-    expect(await expectConserved(world, wallet)).toBe(0n)
-  })
-
-  test('of money that is not booked yet: pending while the lanes are away, and completes after', async () => {
-    const wallet = await world.createWallet({})
-    world.signal('lanes', 'SIGSTOP')
-    const given = world.give(arbitrum, wallet.address, '1')
-    const seen = () => holdingsOn(arbitrum, wallet)
-    const id = await until(seen, ({ usdc }) => usdc > 0n)
-      .then(() => world.create(wallet, lend(1, { chain: arbitrum })))
-      .then((told) => {
-        expect(told.status).toBe('pending')
-        return told.id
-      })
-      .finally(() => world.signal('lanes', 'SIGCONT'))
-    await given
-    expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
     expect(await expectConserved(world, wallet)).toBe(0n)
   })
 
@@ -175,7 +140,7 @@ describe('bridge', () => {
   test('moves money for the fee that the plan told', async () => {
     const wallet = await world.createWallet({ [base]: '10' })
     const wish = { action: 'bridge', amount: 10, fromChain: 'base', toChain: 'arbitrum' }
-    const told = await execute(wallet, wish, [`bridge ${base}`, `mint ${arbitrum}`])
+    const told = await run(wallet, wish, [`bridge ${base}`, `mint ${arbitrum}`])
     expect(told.executionPlan).toMatchObject({ strategy: 'direct-bridge', targetChain: arbitrum })
     expect(told.results.finalAmount).toBe('9.999')
     expect((await holdingsOn(base, wallet)).usdc).toBe(0n)
@@ -184,33 +149,12 @@ describe('bridge', () => {
 })
 
 describe('withdraw', () => {
-  test('a part, then everything with its interest: nothing stays behind', async () => {
-    const wallet = await world.createWallet({ [arbitrum]: '5' })
-    await execute(wallet, lend(5, { chain: arbitrum }), [`deposit ${arbitrum}`])
-    const part = await execute(wallet, withdraw(2, arbitrum), [`withdraw ${arbitrum}`])
-    expect(part.results.finalAmount).toBe('2')
-    expect((await holdingsOn(arbitrum, wallet)).usdc).toBe(2_000_000n)
-
-    await world.nodes[arbitrum].provider.send('evm_increaseTime', [30 * 86_400])
-    const due = await until(
-      async () => (await holdingsOn(arbitrum, wallet)).aave,
-      (units) => units > 3_008_000n,
-    )
-    const interest = due - 3_000_000n
-    const wish = withdraw('max', arbitrum)
-    const all = await execute(wallet, wish, [`withdraw ${arbitrum}`], interest)
-    const { usdc, aave } = await holdingsOn(arbitrum, wallet)
-    expect(aave).toBe(0n)
-    expect(usdc).toBeGreaterThanOrEqual(2_000_000n + due)
-    expect(all.results.finalAmount).toBe(fromUnits(usdc - 2_000_000n, 6))
-  })
-
   test('over two markets of a chain when neither has enough', async () => {
     const wallet = await world.createWallet({ [base]: '2' })
-    await execute(wallet, lend(2, { chain: base }), [`deposit ${base}`])
+    await run(wallet, lend(2, { chain: base }), [`deposit ${base}`])
     await giveVaultShares(wallet, 1_000_000n)
     const order = [`withdraw ${base}`, `withdraw ${base}`]
-    const told = await execute(wallet, withdraw('2.5', base), order, 1_000_000n)
+    const told = await run(wallet, withdraw('2.5', base), order, 1_000_000n)
     const protocols = told.executionPlan.steps.map(({ protocol }) => protocol)
     expect(protocols).toEqual(['aave-v3', 'erc4626'])
     expect(told.results.finalAmount).toMatch(/^2\.50?/)
@@ -228,41 +172,3 @@ async function giveVaultShares(wallet: Wallet, units: bigint): Promise<void> {
   const block = await world.own(base, vault, 'deposit', [units, wallet.address])
   await world.untilBooked(base, block)
 }
-
-describe('a deployment whose Aave on base takes another dollar', () => {
-  test('lends into the vault', async () => {
-    const wallet = await world.createWallet({ [base]: '2' })
-    await withoutAave()
-    const told = await execute(wallet, lend(2, { chain: base }), [`deposit ${base}`])
-    expect(told.executionPlan.targetProtocol).toBe('erc4626')
-    expectAbout((await holdingsOn(base, wallet)).vault, 2_000_000n)
-    await execute(wallet, withdraw('max', base), [`withdraw ${base}`])
-    expect((await holdingsOn(base, wallet)).vault).toBe(0n)
-  }, 120_000)
-})
-
-/** Lists another token for Aave on base, and lets the processes read it at their next start. */
-async function withoutAave(): Promise<void> {
-  const file = join(world.stack.home, 'devnet.json')
-  const all = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
-  const { aToken } = world.nodes[base].contracts
-  writeFileSync(
-    file,
-    JSON.stringify({ ...all, [base]: { ...all[base], testDollar: aToken, aaveAsset: aToken } }),
-  )
-  const { pids, hostUrl } = world.stack.readFacts()
-  const services = ['api', 'worker', 'lanes', 'signer'] as const
-  for (const service of services) process.kill(pids[service], 'SIGKILL')
-  await until(
-    () => Promise.resolve(world.stack.readFacts().pids),
-    (now) => services.every((service) => now[service] && now[service] !== pids[service]),
-  )
-  await until(
-    () => fetch(`${hostUrl}/readyz`).catch(() => undefined),
-    (answer) => answer?.ok === true,
-  )
-}
-
-test('over the whole run no dollar was made or lost', async () => {
-  expect(await readSupply(world)).toBe(supply + world.given())
-})

@@ -152,6 +152,6 @@ export async function until<T>(ask: () => Promise<T>, passes: (answer: T) => boo
   for (;;) {
     const answer = await ask()
     if (passes(answer)) return answer
-    await sleep(100)
+    await sleep(50)
   }
 }

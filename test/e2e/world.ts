@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Interface, JsonRpcProvider, parseUnits, toQuantity } from 'ethers'
 import { connect } from '../../db/connection/connect.js'
+import { createAccount, createApiKey } from '../../db/tenants/accounts.js'
 import { chainNames, type ChainName, type DevnetContracts } from '../../chains/registry.js'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { Steward, type CreateIntentParams, type Wallet } from '@steward/sdk'
+import { getShared } from '../support/fixtures.js'
 import { createClient, createHome, removeHome, startStack, until, type Stack } from './stack.js'
 import type { Faults } from '../../devnet/iris/attestation.js'
 
@@ -14,6 +16,7 @@ export type Node = { url: string; provider: JsonRpcProvider; contracts: DevnetCo
 export type { Wallet }
 export type Answer = Awaited<ReturnType<ReturnType<typeof createClient>>>
 
+type Part = keyof Stack['facts']['pids']
 type Funds = { chain: string; asset: string; amount: string; protocol?: string }
 type Step = { type: string; sequence: number; chain?: string; protocol?: string; amount: string }
 type Transaction = {
@@ -63,16 +66,100 @@ const calls = new Interface([
   'function deposit(uint256 assets, address receiver)',
 ])
 
-export type World = Awaited<ReturnType<typeof startWorld>>
+/** A stack, and what tests do with its API and its chains. */
+export type World = ReturnType<typeof openWorld>
+/** One that is its tests' own, to be stopped and misled. */
+export type OwnWorld = Awaited<ReturnType<typeof startAt>> & {
+  /** The same stack, stopped and started. */
+  restart(): Promise<OwnWorld>
+}
+
+/** The stack of the run, as an account of its own. */
+export async function joinWorld(): Promise<World> {
+  const { home, facts } = await getShared('stack')
+  const db = connect(facts.databaseUrl, 1)
+  try {
+    const { id } = await createAccount(db, { name: 'e2e', plan: 'enterprise' })
+    const apiKey = await createApiKey(db, id, { name: 'e2e' })
+    return openWorld({ home, facts: { ...facts, apiKey } })
+  } finally {
+    await db.destroy()
+  }
+}
 
 /**
- * A whole stack, and what its tests do with its API and its chains.
+ * A whole stack of its own.
  *
  * @param env - Variables for it beside those of this process.
  */
-export async function startWorld(env: NodeJS.ProcessEnv = {}) {
+export async function startWorld(env: NodeJS.ProcessEnv = {}): Promise<OwnWorld> {
   const home = await createHome()
+  const own = async (): Promise<OwnWorld> => {
+    const world = await startAt(home, env)
+    const stop = async () => {
+      await world.stop()
+      removeHome(home)
+    }
+    const restart = async () => {
+      await world.stop()
+      return own()
+    }
+    return { ...world, stop, restart }
+  }
+  return own()
+}
+
+async function startAt(home: string, env: NodeJS.ProcessEnv) {
   const stack = await startStack(home, env)
+  const world = openWorld(stack)
+  // Tests look more often than a client does.
+  await world.db('account').update({ rpm: 10_000 })
+  return {
+    ...{ ...world, stack },
+
+    /** Stops or lets go on one of the stack's processes. */
+    signal(part: 'lanes' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
+      process.kill(stack.readFacts().pids[part], signal)
+    },
+
+    /** Ends roles without a word, and waits until others are in their place and the API serves. */
+    async kill(...parts: Part[]): Promise<void> {
+      const { pids } = stack.readFacts()
+      for (const part of parts) process.kill(pids[part], 'SIGKILL')
+      await until(
+        () => Promise.resolve(stack.readFacts().pids),
+        (now) => parts.every((part) => now[part] && now[part] !== pids[part]),
+      )
+      await until(
+        () => fetch(`${stack.facts.hostUrl}/readyz`).catch(() => undefined),
+        (answer) => answer?.ok === true,
+      )
+    },
+
+    /** Makes the attestation service misbehave, or behave. */
+    async setFaults(faults: Partial<Faults>): Promise<void> {
+      const { attestationUrl } = stack.facts
+      const order = { method: 'POST', body: JSON.stringify(faults) }
+      expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
+    },
+
+    /** Lets Aave of a chain take and give nothing, or opens it again and waits until plans see it. */
+    async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
+      const { aavePool, aaveAsset } = world.nodes[chain].contracts
+      const provider = await readAddress(world.nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
+      const configurator = await readAddress(world.nodes[chain], provider, 'getPoolConfigurator')
+      const block = await world.own(chain, configurator, 'setReservePause', [aaveAsset, paused])
+      if (!paused) await world.untilBooked(chain, block)
+    },
+
+    async stop() {
+      await world.stop()
+      await stack.stop()
+    },
+  }
+}
+
+function openWorld(stack: Pick<Stack, 'home' | 'facts'>) {
   const nodes = readNodes(stack)
   const db = connect(stack.facts.databaseUrl, 2)
   const { apiKey, apiBaseUrl: baseUrl } = stack.facts
@@ -129,32 +216,9 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
     untilOver: (id: string) => untilTold(id, ({ status }) => /completed|failed/.test(status)),
     untilTold,
 
-    /** Stops or lets go on one of the stack's processes. */
-    signal(part: 'lanes' | 'signer', signal: 'SIGSTOP' | 'SIGCONT') {
-      process.kill(stack.readFacts().pids[part], signal)
-    },
-
-    /** Makes the attestation service misbehave, or behave. */
-    async setFaults(faults: Partial<Faults>): Promise<void> {
-      const { attestationUrl } = stack.facts
-      const order = { method: 'POST', body: JSON.stringify(faults) }
-      expect((await fetch(`${attestationUrl}/dev/faults`, order)).status).toBe(200)
-    },
-
-    /** Lets Aave of a chain take and give nothing, or opens it again and waits until plans see it. */
-    async setAavePaused(chain: ChainName, paused: boolean): Promise<void> {
-      const { aavePool, aaveAsset } = nodes[chain].contracts
-      const provider = await readAddress(nodes[chain], aavePool, 'ADDRESSES_PROVIDER')
-      const configurator = await readAddress(nodes[chain], provider, 'getPoolConfigurator')
-      const block = await own(chain, configurator, 'setReservePause', [aaveAsset, paused])
-      if (!paused) await untilBooked(chain, block)
-    },
-
     async stop() {
       for (const { provider } of Object.values(nodes)) provider.destroy()
       await db.destroy()
-      await stack.stop()
-      removeHome(home)
     },
   }
 
@@ -165,7 +229,7 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}) {
 
 export const toTold = ({ body }: Answer) => body as unknown as Told
 
-function readNodes({ home, facts }: Stack): Record<ChainName, Node> {
+function readNodes({ home, facts }: Pick<Stack, 'home' | 'facts'>): Record<ChainName, Node> {
   const text = readFileSync(join(home, 'devnet.json'), 'utf8')
   const contracts = JSON.parse(text) as Record<ChainName, DevnetContracts>
   const nodes = chainNames.map((name) => {

@@ -7,7 +7,7 @@ import { Steward } from '@steward/sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../e2e/stack.js'
 import { readHoldings, sum } from '../e2e/holdings.js'
-import { startWorld, type World } from '../e2e/world.js'
+import { startWorld, type OwnWorld } from '../e2e/world.js'
 import { findPython } from '../sdk/python/environment.js'
 import { run, startProgram, type Program } from './programs.js'
 
@@ -18,7 +18,7 @@ const testWithPython = python === undefined ? test.skip : test
 /** A stack and a program beside it, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-let world: World
+let world: OwnWorld
 let steward: Steward
 let folder: string
 let env: NodeJS.ProcessEnv

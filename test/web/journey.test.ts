@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resumeWork, stopWork } from '../../db/lanes/stops.js'
 import { createAccount } from '../../db/tenants/accounts.js'
-import { startWorld, type World } from '../e2e/world.js'
+import { startWorld, type OwnWorld } from '../e2e/world.js'
 import { barriersInThemes } from './axe.js'
 import { hasBrowser, openBrowser } from './browser.js'
 import { createPeople, untilShown, type People } from './people.js'
@@ -14,7 +14,7 @@ const OWNER = 'owner@example.com'
 const describeWithBrowser = hasBrowser ? describe : describe.skip
 
 describeWithBrowser('the dashboard in a browser', () => {
-  let world: World
+  let world: OwnWorld
   let browser: Browser
   let host: string
   let people: People

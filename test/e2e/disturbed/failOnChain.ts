@@ -1,10 +1,10 @@
-import { until } from './stack.js'
-import type { Told, Wallet, World } from './world.js'
+import { until } from '../stack.js'
+import type { Told, Wallet, OwnWorld } from '../world.js'
 
 const chain = 'arbitrum-sepolia'
 
 /** A lend whose market closes after its deposit was signed, and opens when that has failed on the chain. */
-export async function failOnChain(world: World, wallet: Wallet): Promise<Told> {
+export async function failOnChain(world: OwnWorld, wallet: Wallet): Promise<Told> {
   const untilState = (id: string, wanted: string) =>
     until(
       () => world.db('operation').where({ intent_id: id }).first<{ state: string } | undefined>(),

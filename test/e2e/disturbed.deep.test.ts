@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { testCrashPoints } from './disturbed/crashPoints.js'
+import { testFailures } from './disturbed/failures.js'
+import { testHeldUp } from './disturbed/heldUp.js'
+import { testKills } from './disturbed/kills.js'
+import { testMarkets } from './disturbed/markets.js'
+import { testOperators } from './disturbed/operators.js'
+import { testOutage } from './disturbed/outage.js'
+import { readHoldings } from './holdings.js'
+import { readSupply } from './money.js'
+import { startWorld, type OwnWorld } from './world.js'
+
+const chain = 'arbitrum-sepolia'
+
+/** One stack for all that would disturb the tests of others. Each leaves it as it was. */
+const folder = await mkdtemp(join(tmpdir(), 'steward-disturbed-'))
+const file = join(folder, 'point')
+const open = () => world
+let world: OwnWorld
+let supply: bigint
+
+beforeAll(async () => {
+  world = await startWorld({ CRASH_POINT_FILE: file })
+  supply = await readSupply(world)
+}, 600_000)
+afterEach(async () => {
+  for (const part of ['temporal', 'lanes', 'signer'] as const) world.signal(part, 'SIGCONT')
+  await world.setFaults({ stuck: false })
+  if (existsSync(file)) await rm(file)
+})
+afterAll(async () => {
+  await world?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('failures', () => testFailures(open))
+describe('held up', () => testHeldUp(open))
+describe('operators', () => testOperators(open))
+describe('crash points', () => testCrashPoints({ open, file }))
+describe('kills', () => testKills(open))
+describe('an outage', () => testOutage(open))
+describe('markets', () => testMarkets(open))
+
+test('over the whole run no dollar was made or lost', async () => {
+  expect(await readSupply(world)).toBe(supply + world.given())
+})
+
+test('after a restart everything is as it was, and goes on', async () => {
+  const wallet = await world.createWallet({ [chain]: '1' })
+  const key = world.stack.facts.apiKey
+  world = await world.restart()
+  expect(world.stack.facts.apiKey).toBe(key)
+  expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
+  const { id } = await world.create(wallet, { action: 'lend', amount: 1, chain })
+  expect((await world.untilOver(id)).status).toBe('completed')
+  expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(0n)
+}, 120_000)

@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { fromUnits } from '../../../domain/money.js'
+import { execute, expectAbout } from '../execute.js'
+import { readHoldings } from '../holdings.js'
+import { expectConserved } from '../money.js'
+import { until } from '../stack.js'
+import type { OwnWorld } from '../world.js'
+
+const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
+const roles = ['api', 'worker', 'lanes', 'signer'] as const
+
+/** Money that is not booked yet, that has earned for a month, and in a deployment with other markets. */
+export function testMarkets(open: () => OwnWorld): void {
+  test('lend of money that is not booked yet: pending while the lanes are away, and completes after', async () => {
+    const world = open()
+    const wallet = await world.createWallet({})
+    world.signal('lanes', 'SIGSTOP')
+    const given = world.give(arbitrum, wallet.address, '1')
+    const seen = () => readHoldings(world.nodes[arbitrum], wallet)
+    await until(seen, ({ usdc }) => usdc > 0n)
+    const told = await world.create(wallet, { action: 'lend', amount: 1, chain: arbitrum })
+    world.signal('lanes', 'SIGCONT')
+    expect(told.status).toBe('pending')
+    await given
+    expect(await world.untilOver(told.id)).toMatchObject({ status: 'completed' })
+    expect(await expectConserved(world, wallet)).toBe(0n)
+  })
+
+  test('withdraw of a part, then of everything with its interest: nothing stays behind', async () => {
+    const world = open()
+    const wallet = await world.createWallet({ [arbitrum]: '5' })
+    const holdings = () => readHoldings(world.nodes[arbitrum], wallet)
+    const lend = { action: 'lend', amount: 5, chain: arbitrum }
+    await execute(world, wallet, { body: lend, order: [`deposit ${arbitrum}`] })
+    const withdraw = (amount: number | 'max') => ({
+      body: { action: 'withdraw', amount, chain: arbitrum },
+      order: [`withdraw ${arbitrum}`],
+    })
+    const part = await execute(world, wallet, withdraw(2))
+    expect(part.results.finalAmount).toBe('2')
+    expect((await holdings()).usdc).toBe(2_000_000n)
+
+    await world.nodes[arbitrum].provider.send('evm_increaseTime', [30 * 86_400])
+    const { aave: due } = await until(holdings, ({ aave }) => aave > 3_008_000n)
+    const gained = due - 3_000_000n
+    const all = await execute(world, wallet, { ...withdraw('max'), gained })
+    const { usdc, aave } = await holdings()
+    expect(aave).toBe(0n)
+    expect(usdc).toBeGreaterThanOrEqual(2_000_000n + due)
+    expect(all.results.finalAmount).toBe(fromUnits(usdc - 2_000_000n, 6))
+  })
+
+  describe('a deployment whose Aave on base takes another dollar', () => {
+    test('lends into the vault', async () => {
+      const world = open()
+      const wallet = await world.createWallet({ [base]: '2' })
+      await withoutAave(world)
+      const vault = async () => (await readHoldings(world.nodes[base], wallet)).vault
+      const lend = { action: 'lend', amount: 2, chain: base }
+      const told = await execute(world, wallet, { body: lend, order: [`deposit ${base}`] })
+      expect(told.executionPlan.targetProtocol).toBe('erc4626')
+      expectAbout(await vault(), 2_000_000n)
+      const withdraw = { action: 'withdraw', amount: 'max', chain: base }
+      await execute(world, wallet, { body: withdraw, order: [`withdraw ${base}`] })
+      expect(await vault()).toBe(0n)
+    }, 120_000)
+  })
+}
+
+/** Lists another token for Aave on base, and has the roles read it, until the stack starts anew. */
+async function withoutAave(world: OwnWorld): Promise<void> {
+  const file = join(world.stack.home, 'devnet.json')
+  const all = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
+  const { aToken } = world.nodes[base].contracts
+  const listed = { ...all[base], testDollar: aToken, aaveAsset: aToken }
+  writeFileSync(file, JSON.stringify({ ...all, [base]: listed }))
+  await world.kill(...roles)
+}
