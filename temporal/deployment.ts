@@ -46,8 +46,12 @@ const GONE_MS = 90_000
 /** `TASK_QUEUE_TYPE_WORKFLOW` */
 const WORKFLOW_TASKS = 1
 
-/** Whether a worker of the version has polled for intents of late. */
-export async function isPolled(client: Client, buildId: string): Promise<boolean> {
+/** Whether a worker of the version has polled for intents within `goneMs`. */
+export async function isPolled(
+  client: Client,
+  buildId: string,
+  goneMs = GONE_MS,
+): Promise<boolean> {
   const { namespace } = client.options
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,
@@ -56,7 +60,7 @@ export async function isPolled(client: Client, buildId: string): Promise<boolean
   })
   return pollers.some(({ deploymentOptions, lastAccessTime }) => {
     const polledMs = Number(lastAccessTime?.seconds ?? 0) * 1_000
-    return deploymentOptions?.buildId === buildId && polledMs > Date.now() - GONE_MS
+    return deploymentOptions?.buildId === buildId && polledMs > Date.now() - goneMs
   })
 }
 

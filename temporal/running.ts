@@ -19,18 +19,21 @@ export async function findRunning(client: Client, ids: string[]): Promise<Set<st
   return running
 }
 
+/** As many as servers list at once by default. */
+const PAGE = 1_000
+
 /**
- * The ids of all intents' and fundings' workflows that run now: a call for each thousand. Lists are eventually
+ * The ids of all intents' and fundings' workflows that run now: a call for each page. Lists are eventually
  * consistent.
  */
-export async function* listRunning(client: Client): AsyncGenerator<string> {
+export async function* listRunning(client: Client, pageSize = PAGE): AsyncGenerator<string> {
   const { namespace } = client.options
   const types = `WorkflowType IN ('executeIntent', 'fundWallet')`
   const query = `ExecutionStatus = 'Running' AND ${types}`
   let nextPageToken: Uint8Array | null | undefined
   do {
     // As it comes: what a workflow is listed by is read for each one, and nobody wants it here.
-    const request = { namespace, query, ...(nextPageToken && { nextPageToken }) }
+    const request = { namespace, query, pageSize, ...(nextPageToken && { nextPageToken }) }
     const page = await client.withDeadline(Date.now() + REQUEST_TIMEOUT_MS, () =>
       client.workflowService.listWorkflowExecutions(request),
     )

@@ -15,11 +15,15 @@ type Watched = {
   isAutomatic: boolean
   temporal: Presence
   log: Log
+  /** Pause between two looks, ms. */
+  lookEveryMs?: number
+  /** A version that nothing has polled for so long is gone, ms. */
+  goneMs?: number
 }
 
 /** What is known of the version of this worker. */
 export type Rollout = {
-  /** Whether Temporal routes to this version, as of the last ten seconds. */
+  /** Whether Temporal routes to this version, as of the last look. */
   isCurrent(): boolean
   ended: Promise<void>
 }
@@ -30,7 +34,7 @@ export type Rollout = {
  * does not take over beside workers of its successor, however often it restarts.
  */
 export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
-  const { client, version, temporal, log } = watched
+  const { client, version, temporal, log, lookEveryMs = LOOK_EVERY_MS } = watched
   let current: string | undefined
 
   async function watch(): Promise<void> {
@@ -44,7 +48,7 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
       } catch (error) {
         log.warn({ err: error }, 'the current version of the workers is not known')
       }
-      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined)
+      await sleep(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined)
     }
   }
 
@@ -52,10 +56,10 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
 }
 
 /** @returns The build id of the current version; empty when there is none. */
-async function look({ client, version, isAutomatic }: Watched): Promise<string> {
+async function look({ client, version, isAutomatic, goneMs }: Watched): Promise<string> {
   const { current = '', wasReplaced, conflictToken } = await readRouting(client, version)
   if (current === version.buildId || !isAutomatic) return current
-  if (current && wasReplaced && (await isPolled(client, current))) return current
+  if (current && wasReplaced && (await isPolled(client, current, goneMs))) return current
   await setCurrentVersion(client, version, conflictToken)
   return version.buildId
 }

@@ -25,6 +25,8 @@ type Tools = {
    * would let one of another version begin it too.
    */
   rollout: Pick<Rollout, 'isCurrent'>
+  /** For how long a claimed row is left alone, ms. */
+  leaseMs?: number
 }
 
 /**
@@ -47,7 +49,9 @@ export async function runStarter(tools: Tools, stopping: AbortSignal): Promise<v
 /** @returns Whether more may wait. */
 async function startSome(tools: Tools): Promise<boolean> {
   const kinds = ['intent', 'funding'] as const
-  const claims = await Promise.all(kinds.map((kind) => claimStarts(tools.db, kind, BATCH)))
+  const { db, leaseMs } = tools
+  const claim = { limit: BATCH, ...(leaseMs && { leaseMs }) }
+  const claims = await Promise.all(kinds.map((kind) => claimStarts(db, kind, claim)))
   await Promise.all(claims.flat().map((start) => startOne(start, tools)))
   return claims.some(({ length }) => length === BATCH)
 }

@@ -81,7 +81,7 @@ export const statements: readonly Statement[] = [
   {
     name: 'claim starts',
     role: 'worker',
-    run: (trx) => claimStarts(trx, 'intent', 8),
+    run: (trx) => claimStarts(trx, 'intent', { limit: 8 }),
   },
   { name: 'sweep reopened', role: 'worker', run: (trx) => findReopened(trx, 100) },
   {

@@ -22,7 +22,7 @@ const columnsOf = { intent: intentColumns, funding: fundingColumns }
 
 // An intent that is over without a workflow, such as a cancelled one, is not started.
 const isFreeOf = (kind: Kind) => `dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
-      and (swept_at is null or swept_at < clock_timestamp() - ${LEASE_MS} * interval '1 millisecond')`
+      and (swept_at is null or swept_at < clock_timestamp() - $2 * interval '1 millisecond')`
 
 // Account by account, the first of each before the second of any: Temporal's fairness begins only where the start ends.
 const claimOf = (kind: Kind) => `
@@ -52,8 +52,12 @@ type Row = { tier: Tier; userId: string }
  * Claims rows whose workflow is not started, account by account in turn. Of an account those that were never tried come
  * first, then those whose claim is oldest. The claim of a worker that has died expires. Other workers get other rows.
  */
-export async function claimStarts(db: Db, kind: Kind, limit: number): Promise<Startable[]> {
-  const rows = await runPrepared<Row>(db, statements[kind], [limit])
+export async function claimStarts(
+  db: Db,
+  kind: Kind,
+  { limit, leaseMs = LEASE_MS }: { limit: number; leaseMs?: number },
+): Promise<Startable[]> {
+  const rows = await runPrepared<Row>(db, statements[kind], [limit, leaseMs])
   return rows.map(({ tier, userId, ...row }) =>
     kind === 'intent' ? { intent: row as Intent, tier, userId } : { funding: row as Funding, tier },
   )

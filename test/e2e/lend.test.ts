@@ -1,104 +1,62 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { Contract, JsonRpcProvider } from 'ethers'
-import { connect, type Db } from '../../db/connection/connect.js'
-import { InsufficientFundsError, Steward, type Wallet } from '@steward/sdk'
-import { createHome, removeHome, startStack, until, type Stack } from './stack.js'
-import type { DevnetContracts } from '../../chains/registry.js'
+import { readHoldings } from './holdings.js'
+import { expectConserved, expectTransactions, readSupply } from './money.js'
+import { until } from './stack.js'
+import { startWorld, type OwnWorld, type Wallet } from './world.js'
 
-const chain = 'arbitrum-sepolia'
-const erc20 = ['function balanceOf(address) view returns (uint256)']
+const [arbitrum, base] = ['arbitrum-sepolia', 'base-sepolia'] as const
 
-let home: string
-let stack: Stack
-let steward: Steward
-let provider: JsonRpcProvider
-let contracts: DevnetContracts
-let db: Db
-
-async function open() {
-  stack = await startStack(home)
-  const { apiKey, apiBaseUrl: baseUrl } = stack.facts
-  steward = new Steward({ apiKey, baseUrl })
-  provider = new JsonRpcProvider(stack.facts.rpcUrls[chain], undefined, { cacheTimeout: -1 })
-  const addresses = readFileSync(join(home, 'devnet.json'), 'utf8')
-  contracts = (JSON.parse(addresses) as Record<typeof chain, DevnetContracts>)[chain]
-  db = connect(stack.facts.databaseUrl, 2)
-}
-
-async function close() {
-  provider?.destroy()
-  await db?.destroy()
-  await stack?.stop()
-}
+let world: OwnWorld
+let supply: bigint
 
 beforeAll(async () => {
-  home = await createHome()
-  await open()
+  world = await startWorld()
+  supply = await readSupply(world)
 }, 600_000)
+afterAll(() => world?.stop())
 
-afterAll(async () => {
-  await close()
-  removeHome(home)
-})
-
-const balanceOf = async (token: string, owner: string) =>
-  (await new Contract(token, erc20, provider).getFunction('balanceOf')(owner)) as bigint
+const lend = (amount: number, chain: string) => ({ action: 'lend', amount, chain })
 
 async function createFundedWallet(userId: string): Promise<Wallet> {
-  const wallet = await steward.wallets.create({ userId, metadata: { tier: 1 } })
-  await steward.demo.fund(wallet.id)
+  const wallet = await world.steward.wallets.create({ userId, metadata: { tier: 1 } })
+  await world.steward.demo.fund(wallet.id)
   await until(
-    () => db('operation').where({ wallet_id: wallet.id, kind: 'fund' }).first('state'),
+    () => world.db('operation').where({ wallet_id: wallet.id, kind: 'fund' }).first('state'),
     (row: { state: string } | undefined) => row?.state === 'confirmed' || row?.state === 'final',
   )
   return wallet
 }
 
-const lend = (walletId: string, amount: number) =>
-  steward.intents.lend({ walletId, amount, asset: 'USDC', chain })
-
-/** The intent when it is completed. */
-const untilOver = (id: string) => steward.intents.waitForCompletion(id)
+const holdings = (wallet: Wallet) => readHoldings(world.nodes[arbitrum], wallet)
 
 describe('a wallet that holds no ETH', () => {
   test('lends what it was funded with, and the chain says the same as the API', async () => {
     const wallet = await createFundedWallet('alice')
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(1_000_000n)
-
-    const created = await lend(wallet.id, 0.75)
+    expect(await holdings(wallet)).toMatchObject({ usdc: 1_000_000n, eth: 0n })
+    const created = await world.create(wallet, lend(0.75, arbitrum))
     expect(created).toMatchObject({
       status: 'planning',
       executionPlan: { strategy: 'direct-deposit' },
     })
-    const over = await untilOver(created.id)
-    expect(over).toMatchObject({
+    const told = await world.untilOver(created.id)
+    expect(told).toMatchObject({
       status: 'completed',
-      results: {
-        completedSteps: 1,
-        finalAmount: '0.75',
-        transactions: [{ type: 'deposit', chain, txHash: expect.stringMatching(/^0x/) }],
-      },
+      results: { completedSteps: 1, finalAmount: '0.75' },
     })
-
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(250_000n)
-    const lent = await balanceOf(contracts.aToken, wallet.address)
+    await expectTransactions(world, told, [`deposit ${arbitrum}`])
+    const { usdc, aave, eth } = await holdings(wallet)
+    expect([usdc, eth]).toEqual([250_000n, 0n])
     // Interest accrues from the deposit's own block on.
-    expect(lent).toBeGreaterThanOrEqual(749_999n)
-    expect(lent).toBeLessThan(751_000n)
-    expect(await provider.getBalance(wallet.address)).toBe(0n)
-    const hash = over.results?.transactions[0]?.txHash ?? ''
-    const receipt = await provider.getTransactionReceipt(hash)
-    expect(receipt?.status).toBe(1)
+    expect(aave).toBeGreaterThanOrEqual(749_999n)
+    expect(aave).toBeLessThan(751_000n)
   })
 
   test('an operator finds the intent in Temporal by what it does', async () => {
-    const wallet = await createFundedWallet('bob')
-    const { id } = await lend(wallet.id, 1)
-    await untilOver(id)
-    const { temporalAddress: address, temporalNamespace: namespace } = stack.facts
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const { id } = await world.create(wallet, lend(1, arbitrum))
+    await world.untilOver(id)
+    const { temporalAddress: address, temporalNamespace: namespace } = world.stack.facts
     const connection = await Connection.connect({ address })
     const client = new Client({ connection, namespace })
     const query = `WalletId = '${wallet.id}' and IntentAction = 'lend'`
@@ -112,7 +70,7 @@ describe('a wallet that holds no ETH', () => {
     )
     expect(found.map(({ workflowId }) => workflowId)).toEqual([id])
     const described = await client.workflow.getHandle(id).describe()
-    expect(await described.staticSummary()).toBe(`lend 1 USDC on ${chain}`)
+    expect(await described.staticSummary()).toBe(`lend 1 USDC on ${arbitrum}`)
     const history = await client.workflow.getHandle(id).fetchHistory()
     const activities = history.events?.flatMap(
       ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
@@ -123,76 +81,63 @@ describe('a wallet that holds no ETH', () => {
 
   test('funding sends exactly 1 USDC, however often its workflow is started', async () => {
     const wallet = await createFundedWallet('carol')
-    const funding = await db('funding').where({ wallet_id: wallet.id }).first<{ id: string }>('id')
-    await db('funding').where({ id: funding.id }).update({ dispatched_at: null })
+    const funding = () => world.db('funding').where({ wallet_id: wallet.id })
+    await funding().update({ dispatched_at: null })
     await until(
-      () => db('funding').where({ id: funding.id }).first('dispatched_at'),
+      () => funding().first('dispatched_at'),
       (row: { dispatched_at: Date | null }) => row.dispatched_at !== null,
     )
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(1_000_000n)
-    expect(await db('operation').where({ wallet_id: wallet.id })).toHaveLength(1)
-  })
-
-  test('error: INSUFFICIENT_FUNDS leaves no intent and no reservation', async () => {
-    const wallet = await createFundedWallet('dave')
-    const refused = await lend(wallet.id, 1.000001).catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(InsufficientFundsError)
-    expect(refused).toMatchObject({
-      status: 400,
-      details: { required: '1.000001', available: '1' },
-    })
-    expect(await db('intent').where({ wallet_id: wallet.id })).toHaveLength(0)
-    expect(await db('reservation').where({ wallet_id: wallet.id })).toHaveLength(0)
+    expect((await holdings(wallet)).usdc).toBe(1_000_000n)
+    expect(await world.db('operation').where({ wallet_id: wallet.id })).toHaveLength(1)
   })
 
   test('two intents on one balance: one completes, the other is refused', async () => {
-    const wallet = await createFundedWallet('erin')
-    const answers = await Promise.allSettled([lend(wallet.id, 0.6), lend(wallet.id, 0.6)])
+    const wallet = await world.createWallet({ [arbitrum]: '1' })
+    const twins = [1, 2].map(() => world.create(wallet, lend(0.6, arbitrum)))
+    const answers = await Promise.allSettled(twins)
     const ids = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []))
     const refusals = answers.flatMap((one): unknown[] =>
       one.status === 'rejected' ? [one.reason] : [],
     )
     expect(ids).toHaveLength(1)
     expect(refusals).toEqual([expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', status: 400 })])
-    expect((await untilOver(ids[0] ?? '')).status).toBe('completed')
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(400_000n)
+    expect((await world.untilOver(ids[0] ?? '')).status).toBe('completed')
+    expect((await holdings(wallet)).usdc).toBe(400_000n)
   })
 })
 
 describe('parts that die', () => {
-  test('worker, lanes and signer killed in the middle: the money moves once, the intent completes', async () => {
-    const wallet = await createFundedWallet('frank')
-    const before = stack.readFacts().pids
-    const { id } = await lend(wallet.id, 1)
-    process.kill(before.signer, 'SIGKILL')
-    process.kill(before.lanes, 'SIGKILL')
-    process.kill(before.worker, 'SIGKILL')
-    expect((await untilOver(id)).status).toBe('completed')
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
-    expect(await db('operation').where({ intent_id: id })).toHaveLength(1)
-    const { pids } = stack.readFacts()
-    expect(pids.worker).not.toBe(before.worker)
-    expect(pids.lanes).not.toBe(before.lanes)
-    expect(pids.signer).not.toBe(before.signer)
-  }, 120_000)
+  test('every role killed in the middle of a lend, a bridged lend, a withdrawal and a bridge: all complete, the money moves once', async () => {
+    const lender = await world.createWallet({ [arbitrum]: '1' })
+    const { id: lent } = await world.create(lender, lend(1, arbitrum))
+    await world.untilOver(lent)
+    const cases = [
+      [await world.createWallet({ [arbitrum]: '1' }), lend(1, arbitrum), [`deposit ${arbitrum}`]],
+      [
+        await world.createWallet({ [arbitrum]: '1' }),
+        lend(1, base),
+        [`bridge ${arbitrum}`, `mint ${base}`, `deposit ${base}`],
+      ],
+      [lender, { action: 'withdraw', amount: 'max', chain: arbitrum }, [`withdraw ${arbitrum}`]],
+      [
+        await world.createWallet({ [base]: '1' }),
+        { action: 'bridge', amount: 1, fromChain: base, toChain: arbitrum },
+        [`bridge ${base}`, `mint ${arbitrum}`],
+      ],
+    ] as const
+    const created = await Promise.all(cases.map(([wallet, body]) => world.create(wallet, body)))
+    const ids = created.map(({ id }) => id)
+    const begun = () => world.db('operation').whereIn('intent_id', ids).distinct('intent_id')
+    await until(begun, ({ length }) => length === ids.length)
+    await world.kill('api', 'worker', 'lanes', 'signer')
 
-  test('Temporal killed: an intent is accepted meanwhile and completes afterwards', async () => {
-    const wallet = await createFundedWallet('grace')
-    process.kill(stack.readFacts().pids.temporal, 'SIGKILL')
-    const created = await lend(wallet.id, 1)
-    expect((await untilOver(created.id)).status).toBe('completed')
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
-  }, 120_000)
-
-  test('after a restart everything is as it was, and goes on', async () => {
-    const wallet = await createFundedWallet('heidi')
-    const key = stack.facts.apiKey
-    await close()
-    await open()
-    expect(stack.facts.apiKey).toBe(key)
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(1_000_000n)
-    const { id } = await lend(wallet.id, 1)
-    expect((await untilOver(id)).status).toBe('completed')
-    expect(await balanceOf(contracts.usdc, wallet.address)).toBe(0n)
+    for (const [i, [wallet, , order]] of cases.entries()) {
+      const told = await world.untilOver(ids[i] ?? '')
+      expect(told.status).toBe('completed')
+      await expectTransactions(world, told, [...order])
+      expect(await expectConserved(world, wallet)).toBe(0n)
+      expect(await world.db('operation').where({ intent_id: told.id })).toHaveLength(order.length)
+    }
+    expect(await readSupply(world)).toBe(supply + world.given())
   }, 120_000)
 })

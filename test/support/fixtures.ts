@@ -3,8 +3,8 @@ import { timed } from './seconds.js'
 
 /** What one run of the tests has once, and how a test reaches it. */
 export type SharedFacts = {
-  /** A Temporal dev server. Tests use namespaces or task queues of their own. */
-  temporal: { address: string; port: number; metricsUrl: string }
+  /** A Temporal dev server. `namespace`: one that nobody else is given; it knows the search attributes. */
+  temporal: { address: string; port: number; namespace: string }
   /** A whole stack as `npm start` brings it up. Tests use accounts and wallets of their own. */
   stack: { home: string; facts: Facts }
 }

@@ -9,19 +9,32 @@ import { prepareTestServer } from './temporal/testServer.js'
 import { prepareServices } from './temporal/workflowBundle.js'
 import type { SharedFacts, SharedName } from './fixtures.js'
 
-type Started<Facts> = { facts: Facts; stop(): Promise<void> }
+/** `facts` is called for each test that asks. */
+type Started<Facts> = { facts(): Facts; stop(): Promise<void> }
 type Starters = { [Name in SharedName]: () => Promise<Started<SharedFacts[Name]>> }
+
+/** Of the Temporal server of a run. */
+const NAMESPACES = 40
 
 const starters: Starters = {
   async temporal() {
-    const { stop, ...facts } = await startTemporalServer()
-    return { facts, stop }
+    // Those that a server starts with are there at once; one that is made later hears of its attributes after seconds.
+    const free = Array.from({ length: NAMESPACES }, (_, i) => `test-${i}`)
+    const { address, port, stop } = await startTemporalServer(undefined, free)
+    return {
+      facts() {
+        const namespace = free.pop()
+        if (!namespace) throw new Error(`More than ${NAMESPACES} tests share the Temporal server.`)
+        return { address, port, namespace }
+      },
+      stop,
+    }
   },
   async stack() {
     const home = await createHome()
     const stack = await startStack(home)
     return {
-      facts: { home, facts: stack.facts },
+      facts: () => ({ home, facts: stack.facts }),
       async stop() {
         await stack.stop()
         removeHome(home)
@@ -60,10 +73,9 @@ async function serveStarters(): Promise<() => Promise<void>> {
     const name = (request.url ?? '').slice(1) as SharedName
     const starting = started.get(name) ?? starters[name]()
     started.set(name, starting)
-    starting.then(
-      ({ facts }) => response.end(JSON.stringify(facts)),
-      (error: Error) => response.writeHead(500).end(error.stack),
-    )
+    starting
+      .then(({ facts }) => response.end(JSON.stringify(facts())))
+      .catch((error: Error) => response.writeHead(500).end(error.stack))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

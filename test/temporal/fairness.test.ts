@@ -2,36 +2,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isGrpcServiceError, type Client } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { findFunding } from '../../db/intents/fundings.js'
-import { connectTemporal } from '../../temporal/connect.js'
 import { startFunding, type FundingStart } from '../../temporal/start.js'
-import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
 import { insertTestFunding, insertTestWallet, type TestWallet } from '../db/rows.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-// The SDK says little then.
-import '../support/temporal/temporal.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import type { Tier } from '../../domain/tiers.js'
 
-const FLOOD = 500
+const FLOOD = 150
 const FEW = 10
 const AT_ONCE = 16
 /** Turns until those who came last are all served: one in two is theirs, and what the worker had polled before. */
 const SOON = 2 * FEW + 30
 
 let database: TestDatabase
-let server: TemporalServer
+let address: string
 let client: Client
 
 beforeAll(async () => {
   database = await createDatabase()
-  server = await startTemporalServer()
-  client = connectTemporal(server.address, 'default')
-  await registerSearchAttributes(client)
+  ;({ address, client } = await joinTemporal())
 })
 afterAll(async () => {
   await client?.connection.close()
-  await server?.stop()
   await database?.drop()
 })
 
@@ -65,14 +58,15 @@ async function startInTheEnd(start: FundingStart): Promise<void> {
 async function executeUntil(done: string[]): Promise<string[]> {
   const order: string[] = []
   const left = new Set(done)
-  const connection = await NativeConnection.connect({ address: server.address })
+  const connection = await NativeConnection.connect({ address })
   const fund = ({ fundingId }: { fundingId: string }) => {
     order.push(fundingId)
     if (left.delete(fundingId) && left.size === 0) worker.shutdown()
     return Promise.resolve({ txHash: '0x01', units: '1' })
   }
   const worker = await Worker.create({
-    ...{ connection, taskQueue: 'intents', workflowBundle: workflowBundle(), activities: { fund } },
+    ...{ connection, namespace: client.options.namespace, taskQueue: 'intents' },
+    ...{ workflowBundle: workflowBundle(), activities: { fund } },
     ...{ maxConcurrentWorkflowTaskExecutions: 2, maxConcurrentWorkflowTaskPolls: 2 },
     ...{ maxConcurrentActivityTaskExecutions: 1, maxConcurrentActivityTaskPolls: 1 },
   })

@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { newId } from '../../db/connection/ids.js'
 import { listRunning } from '../../temporal/running.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import { joinTemporal } from '../support/temporal/joinTemporal.js'
 
-/** So many a server lists at once. */
-const PAGE = 1_000
+const PAGE = 10
 
-let server: TemporalServer
 let client: Client
 
 beforeAll(async () => {
-  server = await startTemporalServer()
-  client = new Client({ connection: Connection.lazy({ address: server.address }) })
+  ;({ client } = await joinTemporal())
 })
 afterAll(async () => {
   await client?.connection.close()
-  await server?.stop()
 })
 
 async function start(type: string): Promise<string> {
@@ -28,7 +24,7 @@ async function start(type: string): Promise<string> {
 
 async function list(): Promise<string[]> {
   const ids: string[] = []
-  for await (const id of listRunning(client)) ids.push(id)
+  for await (const id of listRunning(client, PAGE)) ids.push(id)
   return ids
 }
 

@@ -22,7 +22,7 @@ afterEach(async () => {
 const store = (values = {}, owner = wallet) =>
   insertTestIntent(database.db, owner, 'planning', { created_at: new Date(0), ...values })
 const idOf = (start: Startable) => ('intent' in start ? start.intent.id : start.funding.id)
-const claim = async (limit = 10) => (await claimStarts(db, 'intent', limit)).map(idOf)
+const claim = async (limit = 10) => (await claimStarts(db, 'intent', { limit })).map(idOf)
 
 describe('claimStarts', () => {
   test('gives each row to one of those who ask at the same time, with the tier and the user of its account', async () => {
@@ -32,7 +32,7 @@ describe('claimStarts', () => {
     for (let more = await claim(); more.length > 0; more = await claim()) claimed.push(more)
     expect(claimed.flat().sort()).toEqual(waiting.sort())
     await database.db('intent').update({ swept_at: null })
-    const starts = await claimStarts(db, 'intent', 25)
+    const starts = await claimStarts(db, 'intent', { limit: 25 })
     const { user_id: userId } = await database.db('wallet').where({ id: wallet.id }).first()
     expect(starts).toHaveLength(25)
     for (const start of starts) expect(start).toMatchObject({ tier: 'enterprise', userId })
@@ -42,8 +42,8 @@ describe('claimStarts', () => {
     const id = await insertTestFunding(database.db, wallet)
     const { accountId, id: walletId } = wallet
     const funding = { id, accountId, walletId }
-    expect(await claimStarts(db, 'funding', 10)).toMatchObject([{ funding, tier: 'enterprise' }])
-    expect(await claimStarts(db, 'funding', 10)).toEqual([])
+    expect(await claimStarts(db, 'funding', { limit: 10 })).toMatchObject([{ funding, tier: 'enterprise' }])
+    expect(await claimStarts(db, 'funding', { limit: 10 })).toEqual([])
   })
 
   test('what a worker claimed that has died is free a few seconds later, after what was never tried', async () => {

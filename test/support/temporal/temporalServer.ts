@@ -7,11 +7,9 @@ import { temporalFlags } from '../../../dev/parts/temporalServer.js'
 import { findFreePorts } from '../../../dev/ports.js'
 import { timed } from '../seconds.js'
 
-/** `metricsUrl`: where it shows its counters to Prometheus. */
 export type TemporalServer = {
   address: string
   port: number
-  metricsUrl: string
   stop(): Promise<void>
 }
 
@@ -19,19 +17,24 @@ export type TemporalServer = {
 const ATTEMPTS = 3
 
 /**
- * A Temporal dev server of its own with the settings of the devnet's, which unlike the time-skipping one has lists and schedules. Without a file it
- * keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
+ * A Temporal dev server of its own with the settings of the devnet's, which unlike the time-skipping one has lists and
+ * schedules. It keeps nothing: a second one on the same port is empty. It ends with this process at the latest.
+ *
+ * @param namespaces - Beside `default`.
  */
-export function startTemporalServer(port?: number, dbFile?: string): Promise<TemporalServer> {
-  return timed('temporal', () => start(port, dbFile))
+export function startTemporalServer(
+  port?: number,
+  namespaces: string[] = [],
+): Promise<TemporalServer> {
+  return timed('temporal', () => start(port, namespaces))
 }
 
-async function start(port?: number, dbFile?: string): Promise<TemporalServer> {
+async function start(port: number | undefined, namespaces: string[]): Promise<TemporalServer> {
   const { file } = await findTemporalCli()
   for (let attempt = 1; ; attempt++) {
-    const ports = await findFreePorts(3)
+    const ports = await findFreePorts(2)
     const chosen = port === undefined ? ports : [port, ...ports.slice(1)]
-    const server = await tryToStart(file, chosen, dbFile)
+    const server = await tryToStart(file, chosen, namespaces)
     if (server) return server
     if (attempt === ATTEMPTS) throw new Error('The Temporal server does not start.')
   }
@@ -40,13 +43,13 @@ async function start(port?: number, dbFile?: string): Promise<TemporalServer> {
 async function tryToStart(
   file: string,
   ports: number[],
-  dbFile: string | undefined,
+  namespaces: string[],
 ): Promise<TemporalServer | undefined> {
-  const [port = 0, http, metrics] = ports
+  const [port = 0, http] = ports
   const address = `127.0.0.1:${port}`
-  const flags = `--headless --ip 127.0.0.1 --port ${port} --http-port ${http} --metrics-port ${metrics}`
-  const args = ['server', 'start-dev', ...flags.split(' '), ...temporalFlags]
-  if (dbFile) args.push('--db-filename', dbFile)
+  const flags = `--headless --ip 127.0.0.1 --port ${port} --http-port ${http}`
+  const named = namespaces.flatMap((namespace) => ['--namespace', namespace])
+  const args = ['server', 'start-dev', ...flags.split(' '), ...named, ...temporalFlags]
   const child = spawn(file, args, { stdio: 'ignore' })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
@@ -63,8 +66,7 @@ async function tryToStart(
         () => true,
         () => false,
       )
-      const metricsUrl = `http://127.0.0.1:${metrics}/metrics`
-      if (await isThere) return { address, port, metricsUrl, stop }
+      if (await isThere) return { address, port, stop }
       await sleep(50)
     }
   } finally {
