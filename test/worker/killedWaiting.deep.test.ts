@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test, type TestContext } from 'vitest'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -7,68 +7,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Client } from '@temporalio/client'
 import { SETTLED } from '../../domain/hold.js'
-import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
+import { TASK_QUEUE } from '../../temporal/connect.js'
 import { readRouting, versionOf } from '../../temporal/deployment.js'
-import { registerSearchAttributes } from '../../temporal/searchAttributes.js'
-import {
-  inBlock,
-  insertTestIntent,
-  insertTestWallet,
-  testPlan,
-  type TestWallet,
-} from '../db/rows.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { startTemporalServer, type TemporalServer } from '../support/temporal/temporalServer.js'
+import { inBlock, insertTestIntent, insertTestWallet, testPlan } from '../db/rows.js'
+import { createDatabase } from '../support/database.js'
+import { joinTemporal } from '../support/temporal/joinTemporal.js'
 import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import type { CrashPoint } from '../../crashPoints.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
 const script = fileURLToPath(new URL('waitingWorker.ts', import.meta.url))
 /** Temporal gives an activity whose worker was killed to another one after fifteen seconds. */
-const SLOW = 120_000
+const SLOW = 180_000
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
-
-let folder: string
-let file: string
-let database: TestDatabase
-let server: TemporalServer
-let client: Client
-let wallet: TestWallet
-const children: ChildProcess[] = []
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'steward-crash-'))
-  file = join(folder, 'point')
-  server = await startTemporalServer()
-  client = connectTemporal(server.address, 'default')
-  await registerSearchAttributes(client)
-}, SLOW)
-beforeEach(async () => {
-  database = await createDatabase()
-  wallet = await insertTestWallet(database.db)
-})
-afterEach(async () => {
-  for (const child of children.splice(0)) await kill(child)
-  await database.drop()
-})
-afterAll(async () => {
-  await client?.connection.close()
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
-
-function startWorker(buildId = 'one'): ChildProcess {
-  const { codePath } = workflowBundle()
-  const facts = [database.urlAs('steward_worker'), server.address, codePath, buildId]
-  const child = spawn(process.execPath, ['--import', 'tsx', script, ...facts], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, NETWORK: 'devnet', CRASH_POINT_FILE: file },
-  })
-  children.push(child)
-  return child
-}
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
@@ -80,65 +32,96 @@ async function until(holds: () => Promise<unknown>): Promise<void> {
   while (!(await holds())) await sleep(50)
 }
 
-/** Starts the workflow of a new intent whose deposit nobody signs yet. */
-async function startIntent() {
+/** Workers of a test's own, beside those of other tests. */
+async function openScene({ onTestFinished }: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'steward-crash-'))
+  const file = join(folder, 'point')
+  const database = await createDatabase()
   const { db } = database
-  const plan = testPlan('1')
-  const intentId = await insertTestIntent(db, wallet, 'planning')
-  const { accountId, id: walletId } = wallet
-  const handle = await client.workflow.start<typeof executeIntent>('executeIntent', {
-    ...{ taskQueue: TASK_QUEUE, workflowId: intentId },
-    args: [{ intentId, accountId, walletId, plan }],
+  const { address, namespace, client } = await joinTemporal()
+  const children: ChildProcess[] = []
+  onTestFinished(async () => {
+    await Promise.all(children.map(kill))
+    await client.connection.close()
+    await database.drop()
+    await rm(folder, { recursive: true, force: true })
   })
-  const operation = () => db('operation').where({ intent_id: intentId })
-  const awaited = () => db('awaited').where({ workflow_id: intentId })
+  const wallet = await insertTestWallet(db)
+
   return {
-    ...{ handle, intentId, operation },
-    untilOrdered: () => until(() => operation().first()),
-    untilAwaited: () => until(() => awaited().first()),
-    settle: () => operation().update(confirmed),
-    /** Waits for the end, and counts what must have happened once. */
-    async expectDoneOnce() {
-      expect(await handle.result()).toEqual({ status: 'completed' })
-      expect(await operation()).toHaveLength(1)
-      const ends = await db('intent_event').where({ intent_id: intentId, type: 'completed' })
-      expect(ends).toHaveLength(1)
-      await until(async () => (await awaited()).length === 0)
+    client,
+    startWorker(buildId = 'one'): ChildProcess {
+      const { codePath } = workflowBundle()
+      const facts = [database.urlAs('steward_worker'), address, namespace, codePath, buildId]
+      const child = spawn(process.execPath, ['--import', 'tsx', script, ...facts], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+        env: { ...process.env, NETWORK: 'devnet', CRASH_POINT_FILE: file },
+      })
+      children.push(child)
+      return child
+    },
+
+    /** Resolves when the worker has died at this point, which it comes by after `when`. */
+    async killed<T>(point: CrashPoint, child: ChildProcess, when: () => Promise<T>): Promise<T> {
+      writeFileSync(file, point)
+      const exited = once(child, 'exit')
+      const result = await when()
+      await exited
+      expect(existsSync(file)).toBe(false)
+      return result
+    },
+
+    /** Starts the workflow of a new intent whose deposit nobody signs yet. */
+    async startIntent() {
+      const plan = testPlan('1')
+      const intentId = await insertTestIntent(db, wallet, 'planning')
+      const { accountId, id: walletId } = wallet
+      const handle = await client.workflow.start<typeof executeIntent>('executeIntent', {
+        ...{ taskQueue: TASK_QUEUE, workflowId: intentId },
+        args: [{ intentId, accountId, walletId, plan }],
+      })
+      const operation = () => db('operation').where({ intent_id: intentId })
+      const awaited = () => db('awaited').where({ workflow_id: intentId })
+      return {
+        ...{ handle, intentId, operation },
+        untilOrdered: () => until(() => operation().first()),
+        untilAwaited: () => until(() => awaited().first()),
+        settle: () => operation().update(confirmed),
+        /** Waits for the end, and counts what must have happened once. */
+        async expectDoneOnce() {
+          expect(await handle.result()).toEqual({ status: 'completed' })
+          expect(await operation()).toHaveLength(1)
+          const ends = await db('intent_event').where({ intent_id: intentId, type: 'completed' })
+          expect(ends).toHaveLength(1)
+          await until(async () => (await awaited()).length === 0)
+        },
+      }
     },
   }
 }
 
-describe('the worker of a step that takes longer than a minute is killed', () => {
-  const killed = async (point: CrashPoint, child: ChildProcess, when: () => Promise<unknown>) => {
-    writeFileSync(file, point)
-    const exited = once(child, 'exit')
-    await when()
-    await exited
-    expect(existsSync(file)).toBe(false)
-  }
-
-  test.each([
+describe.concurrent('the worker of a step that takes longer than a minute is killed', () => {
+  test.for([
     'activity: before the order',
     'activity: before the wait is marked',
     'activity: before it returns unsettled',
   ] as const)(
     '%s',
-    async (point) => {
-      const child = startWorker()
-      const intents: Awaited<ReturnType<typeof startIntent>>[] = []
-      await killed(point, child, async () => intents.push(await startIntent()))
-      const [intent] = intents
+    async (point, context) => {
+      const { startWorker, startIntent, killed } = await openScene(context)
+      const intent = await killed(point, startWorker(), startIntent)
       startWorker()
-      await intent?.untilOrdered()
-      await intent?.settle()
-      await intent?.expectDoneOnce()
+      await intent.untilOrdered()
+      await intent.settle()
+      await intent.expectDoneOnce()
     },
     SLOW,
   )
 
-  test.each(['worker: before the signal', 'worker: signalled, still marked'] as const)(
+  test.for(['worker: before the signal', 'worker: signalled, still marked'] as const)(
     '%s',
-    async (point) => {
+    async (point, context) => {
+      const { startWorker, startIntent, killed } = await openScene(context)
       const child = startWorker()
       const intent = await startIntent()
       await intent.untilAwaited()
@@ -151,7 +134,8 @@ describe('the worker of a step that takes longer than a minute is killed', () =>
 
   test(
     'while its operation settles: nobody hears of that, and the sweeper signals it',
-    async () => {
+    async (context) => {
+      const { startWorker, startIntent } = await openScene(context)
       const child = startWorker()
       const intent = await startIntent()
       await intent.untilAwaited()
@@ -164,10 +148,11 @@ describe('the worker of a step that takes longer than a minute is killed', () =>
   )
 })
 
-describe('a newer version of the workers, when the older one is killed', () => {
-  test.each(['waits for its signal', 'is in its activity'] as const)(
+describe.concurrent('a newer version of the workers, when the older one is killed', () => {
+  test.for(['waits for its signal', 'is in its activity'] as const)(
     'goes on with a step that %s',
-    async (moment) => {
+    async (moment, context) => {
+      const { startWorker, startIntent, client } = await openScene(context)
       const older = startWorker('older')
       const intent = await startIntent()
       await (moment === 'is in its activity' ? intent.untilOrdered() : intent.untilAwaited())
@@ -183,10 +168,11 @@ describe('a newer version of the workers, when the older one is killed', () => {
   )
 })
 
-describe('a signal', () => {
+describe.concurrent('a signal', () => {
   test(
     'that comes before its time or more than once completes nothing and harms nothing',
-    async () => {
+    async (context) => {
+      const { startWorker, startIntent } = await openScene(context)
       startWorker()
       const intent = await startIntent()
       await intent.handle.signal(SETTLED)

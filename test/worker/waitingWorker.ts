@@ -11,16 +11,17 @@ import { TASK_QUEUE, connectTemporal } from '../../temporal/connect.js'
 import { setCurrentVersion, versionOf } from '../../temporal/deployment.js'
 import { notifyWorkflows, signalSettled } from '../../worker/notify.js'
 // Sets how much the SDK logs.
-import '../support/temporal/temporal.js'
+import '../support/temporal/runtime.js'
 import type { Tools } from '../../activities/step.js'
 
-const [databaseUrl = '', address = '', codePath = '', buildId = ''] = process.argv.slice(2)
+const [databaseUrl = '', address = '', namespace = '', codePath = '', buildId = ''] =
+  process.argv.slice(2)
 
 const { signal: stopping } = new AbortController()
 const db = connect(databaseUrl, 5)
 const listener = listenToOperations(databaseUrl, stopping)
 const outcomes = watchOutcomes({ db, listener, stopping })
-const client = connectTemporal(address, 'default')
+const client = connectTemporal(address, namespace)
 const log = createLog('worker', 'error')
 const notifying = { db, client, log, stopping }
 const version = versionOf(buildId)
@@ -28,7 +29,7 @@ const version = versionOf(buildId)
 const tools = { db, outcomes, registry: createRegistry('testnet'), stopping, slotMs: 500 }
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
-  taskQueue: TASK_QUEUE,
+  ...{ namespace, taskQueue: TASK_QUEUE },
   workflowBundle: { codePath },
   activities: createActivities(tools as unknown as Tools),
   workerDeploymentOptions: {
