@@ -100,41 +100,37 @@ async function openScene({ onTestFinished }: TestContext) {
   }
 }
 
-describe.concurrent('the worker of a step that takes longer than a minute is killed', () => {
-  test.for([
-    'activity: before the order',
-    'activity: before the wait is marked',
-    'activity: before it returns unsettled',
-  ] as const)(
-    '%s',
-    async (point, context) => {
+describe.concurrent(
+  'the worker of a step that takes longer than a minute is killed',
+  { timeout: SLOW },
+  () => {
+    test.for([
+      'activity: before the order',
+      'activity: before the wait is marked',
+      'activity: before it returns unsettled',
+    ] as const)('%s', async (point, context) => {
       const { startWorker, startIntent, killed } = await openScene(context)
       const intent = await killed(point, startWorker(), startIntent)
       startWorker()
       await intent.untilOrdered()
       await intent.settle()
       await intent.expectDoneOnce()
-    },
-    SLOW,
-  )
+    })
 
-  test.for(['worker: before the signal', 'worker: signalled, still marked'] as const)(
-    '%s',
-    async (point, context) => {
-      const { startWorker, startIntent, killed } = await openScene(context)
-      const child = startWorker()
-      const intent = await startIntent()
-      await intent.untilAwaited()
-      await killed(point, child, intent.settle)
-      startWorker()
-      await intent.expectDoneOnce()
-    },
-    SLOW,
-  )
+    test.for(['worker: before the signal', 'worker: signalled, still marked'] as const)(
+      '%s',
+      async (point, context) => {
+        const { startWorker, startIntent, killed } = await openScene(context)
+        const child = startWorker()
+        const intent = await startIntent()
+        await intent.untilAwaited()
+        await killed(point, child, intent.settle)
+        startWorker()
+        await intent.expectDoneOnce()
+      },
+    )
 
-  test(
-    'while its operation settles: nobody hears of that, and the sweeper signals it',
-    async (context) => {
+    test('while its operation settles: nobody hears of that, and the sweeper signals it', async (context) => {
       const { startWorker, startIntent } = await openScene(context)
       const child = startWorker()
       const intent = await startIntent()
@@ -143,47 +139,45 @@ describe.concurrent('the worker of a step that takes longer than a minute is kil
       await intent.settle()
       startWorker()
       await intent.expectDoneOnce()
-    },
-    SLOW,
-  )
-})
+    })
+  },
+)
 
-describe.concurrent('a newer version of the workers, when the older one is killed', () => {
-  test.for(['waits for its signal', 'is in its activity'] as const)(
-    'goes on with a step that %s',
-    async (moment, context) => {
-      const { startWorker, startIntent, client } = await openScene(context)
-      const older = startWorker('older')
-      const intent = await startIntent()
-      await (moment === 'is in its activity' ? intent.untilOrdered() : intent.untilAwaited())
-      startWorker('newer')
-      await until(async () => (await readRouting(client, versionOf('newer'))).current === 'newer')
-      await kill(older)
-      await intent.settle()
-      await intent.expectDoneOnce()
-      const { raw } = await intent.handle.describe()
-      expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('newer')
-    },
-    SLOW,
-  )
-})
+describe.concurrent(
+  'a newer version of the workers, when the older one is killed',
+  { timeout: SLOW },
+  () => {
+    test.for(['waits for its signal', 'is in its activity'] as const)(
+      'goes on with a step that %s',
+      async (moment, context) => {
+        const { startWorker, startIntent, client } = await openScene(context)
+        const older = startWorker('older')
+        const intent = await startIntent()
+        await (moment === 'is in its activity' ? intent.untilOrdered() : intent.untilAwaited())
+        startWorker('newer')
+        await until(async () => (await readRouting(client, versionOf('newer'))).current === 'newer')
+        await kill(older)
+        await intent.settle()
+        await intent.expectDoneOnce()
+        const { raw } = await intent.handle.describe()
+        expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('newer')
+      },
+    )
+  },
+)
 
-describe.concurrent('a signal', () => {
-  test(
-    'that comes before its time or more than once completes nothing and harms nothing',
-    async (context) => {
-      const { startWorker, startIntent } = await openScene(context)
-      startWorker()
-      const intent = await startIntent()
-      await intent.handle.signal(SETTLED)
-      await intent.untilAwaited()
-      for (let i = 0; i < 3; i++) await intent.handle.signal(SETTLED)
-      await sleep(1_500)
-      expect((await intent.handle.describe()).status.name).toBe('RUNNING')
-      await intent.untilAwaited()
-      await intent.settle()
-      await intent.expectDoneOnce()
-    },
-    SLOW,
-  )
+describe.concurrent('a signal', { timeout: SLOW }, () => {
+  test('that comes before its time or more than once completes nothing and harms nothing', async (context) => {
+    const { startWorker, startIntent } = await openScene(context)
+    startWorker()
+    const intent = await startIntent()
+    await intent.handle.signal(SETTLED)
+    await intent.untilAwaited()
+    for (let i = 0; i < 3; i++) await intent.handle.signal(SETTLED)
+    await sleep(1_500)
+    expect((await intent.handle.describe()).status.name).toBe('RUNNING')
+    await intent.untilAwaited()
+    await intent.settle()
+    await intent.expectDoneOnce()
+  })
 })
