@@ -37,6 +37,8 @@ type Options = {
   onGiveUp(error: Explained): void
   /** Wait before a new start, doubled with each failure. */
   backoffMs?: number
+  /** Starts in a row that may fail before a part that was up is given up. */
+  tries?: number
 }
 
 export type Supervisor = ReturnType<typeof createSupervisor>
@@ -120,6 +122,7 @@ async function endStarting(pid = 0): Promise<void> {
 
 function keepUp(part: Part, shared: Shared): Promise<Running> {
   const { options, signal, pids, running, follow } = shared
+  const { tries: triesAgain = TRIES } = options
   let upSince = Number.NaN
   let ends = 0
 
@@ -158,7 +161,7 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
     if (signal.aborted) return
     say(`  ${sign.again} ${part.name} ended (${how}); starting it again`)
     await pause(isKill(how) ? 0 : ends++, shared)
-    const result = await bringUp(TRIES).catch(explain)
+    const result = await bringUp(triesAgain).catch(explain)
     if (signal.aborted) return
     if (result instanceof Explained) return giveUp(result)
     sayBack(part.name, result.pid)
@@ -168,7 +171,7 @@ function keepUp(part: Part, shared: Shared): Promise<Running> {
   function giveUp({ message }: Explained): void {
     pids.delete(part.name)
     options.onPids(Object.fromEntries(pids))
-    const advice = `Given up after ${TRIES} tries; npm start brings it back. The other parts go on serving.`
+    const advice = `Given up after ${triesAgain} tries; npm start brings it back. The other parts go on serving.`
     options.onGiveUp(new Explained(`${message}\n${advice}`))
   }
 

@@ -21,6 +21,8 @@ const counting = (script: string) => `
 const onlyOnce = () => counting(`if (starts === 1) { ${ready} } else { ${broken} }`)
 const notAtOnce = () => counting(`if (starts <= 2) { ${broken} } else { ${ready} }`)
 
+const TRIES = 3
+
 let folder = ''
 let printed = ''
 let supervisor: Supervisor
@@ -40,7 +42,7 @@ beforeEach(() => {
     stopOrder: [['api'], ['worker'], ['one', 'two']],
     onPids: () => undefined,
     onGiveUp: (error) => (gaveUp = error),
-    backoffMs: 5,
+    ...{ backoffMs: 5, tries: TRIES },
   })
 })
 
@@ -122,9 +124,9 @@ describe('createSupervisor', () => {
     expect(identify(pid)).toBeUndefined()
   })
 
-  test('a child that is killed twelve times is up again after each, and never given up', async () => {
+  test('a child that is killed more often than it may fail is up again after each, and never given up', async () => {
     let { pid } = await supervisor.start(createPart('worker', ready))
-    for (let kills = 0; kills < 12; kills++) {
+    for (let kills = 0; kills < TRIES + 2; kills++) {
       process.kill(pid, 'SIGKILL')
       await until(() => printed.split('worker is back').length === kills + 2)
       pid = supervisor.pids().worker ?? 0
@@ -137,7 +139,7 @@ describe('createSupervisor', () => {
     const killed = new Set<number>()
     const part = createPart('worker', `setTimeout(() => { ${ready} }, 300)`)
     const start = supervisor.start(part)
-    while (killed.size < 9) {
+    while (killed.size < TRIES + 2) {
       const { worker = 0 } = supervisor.pids()
       if (identify(worker) && !killed.has(worker)) process.kill(worker, 'SIGKILL')
       if (worker > 0) killed.add(worker)
@@ -149,7 +151,7 @@ describe('createSupervisor', () => {
 
   test('a child that comes up and ends by itself is started again and again', async () => {
     await supervisor.start(createPart('worker', brief))
-    await until(() => printed.split('worker ended (exit 3); starting it again').length > 10)
+    await until(() => printed.split('worker ended (exit 3); starting it again').length > TRIES + 2)
     expect(gaveUp).toBeUndefined()
   })
 
@@ -159,8 +161,8 @@ describe('createSupervisor', () => {
     process.kill(pid, 'SIGKILL')
     await until(() => gaveUp !== undefined)
     expect(gaveUp?.message).toMatch(/^worker did not start \(exit 1: Error: no such table\)\. See /)
-    expect(gaveUp?.message).toContain('Given up after 8 tries')
-    expect(printed.match(/worker did not start/g)).toHaveLength(7)
+    expect(gaveUp?.message).toContain(`Given up after ${TRIES} tries`)
+    expect(printed.match(/worker did not start/g)).toHaveLength(TRIES - 1)
     expect(Object.keys(supervisor.pids())).toEqual(['api'])
     expect(identify(other)).toBeDefined()
   })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -21,17 +21,18 @@ echo "$(basename "$0") $SQL_HOST$TEMPORAL_ADDRESS $*" >> "${log}"
 let home: Home
 let running: Running[] = []
 
-beforeEach(() => {
+function openFolder(): void {
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'steward-cluster-'))
   fs.chmodSync(folder, 0o755)
   home = openHome({ STEWARD_HOME: folder })
   makeFolders(home)
-})
-afterEach(async () => {
+}
+
+async function closeFolder(): Promise<void> {
   for (const part of running.reverse()) await part.stop()
   running = []
   fs.rmSync(home.folder, { recursive: true, force: true })
-})
+}
 
 const hooks = { onSpawn: () => undefined, onExit: () => undefined }
 const at = (name: string) => path.join(home.folder, name)
@@ -55,7 +56,7 @@ async function startCluster() {
   running.push(await cluster.database.start(hooks))
   running.push(await cluster.server.start(hooks))
   const told = JSON.parse(fs.readFileSync(at('told.json'), 'utf8')) as Record<string, string>
-  return { cluster, port, told }
+  return { database: cluster.database, port, told }
 }
 
 /** What docker-compose.yml and the file that it names tell the server. */
@@ -67,70 +68,83 @@ function readDeployed() {
   return { own, file: readRoot(file).match(/^\w+=.*$/gm) ?? [] }
 }
 
-test('the server is told what the deployment tells its own, schema and namespace are made by its scripts', async () => {
-  const { told, port } = await startCluster()
-  const { own, file } = readDeployed()
-  expect(file).toContain('NUM_HISTORY_SHARDS=512')
-  expect(Object.entries(told).map(([name, value]) => `${name}=${value}`)).toEqual(
-    expect.arrayContaining(file),
-  )
-  expect(own).toContain('DYNAMIC_CONFIG_FILE_PATH')
-  expect(Object.keys(told)).toEqual(expect.arrayContaining(own))
-  expect(told.DYNAMIC_CONFIG_FILE_PATH).toBe(
-    path.join(rootFolder, 'deploy/temporal/dynamicconfig.yaml'),
-  )
-  const calls = readLines('calls')
-  expect(calls).toContain(
-    'temporal-sql-tool 127.0.0.1 --db temporal update-schema --schema-name postgresql/v12/temporal',
-  )
-  expect(calls).toContain(
-    `temporal 127.0.0.1:${port} operator namespace describe --namespace money`,
-  )
-})
+describe('a cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>
 
-test('it listens on this machine only, and its members have ports that fit into a smallint', async () => {
-  const { told, port } = await startCluster()
-  const ports = Object.entries(told).filter(([name]) => /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name))
-  expect(told.BIND_ON_IP).toBe('127.0.0.1')
-  expect(told.FRONTEND_GRPC_PORT).toBe(String(port))
-  expect(ports).toHaveLength(9)
-  expect(new Set(ports.map(([, value]) => value)).size).toBe(9)
-  const members = ports.filter(([name]) => name.includes('MEMBERSHIP'))
-  expect(members.filter(([, value]) => Number(value) > 32_767)).toEqual([])
-})
+  beforeAll(async () => {
+    openFolder()
+    cluster = await startCluster()
+  })
+  afterAll(closeFolder)
 
-test('the role of the server owns no more than its databases, and keeps its password when Postgres is started again', async () => {
-  const { told, cluster } = await startCluster()
-  const connect = async () => {
-    const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = told
-    const client = new pg.Client({
-      host: '127.0.0.1',
-      port: Number(port),
-      database: 'postgres',
-      user,
-      password,
-    })
-    await client.connect()
-    return client
-  }
-  const readRole = async () => {
-    const client = await connect()
-    try {
-      const { rows } = await client.query(
-        'select rolsuper, rolcreaterole, rolcreatedb from pg_roles where rolname = current_user',
-      )
-      return rows as unknown[]
-    } finally {
-      await client.end()
+  test('the server is told what the deployment tells its own, schema and namespace are made by its scripts', () => {
+    const { told, port } = cluster
+    const { own, file } = readDeployed()
+    expect(file).toContain('NUM_HISTORY_SHARDS=512')
+    expect(Object.entries(told).map(([name, value]) => `${name}=${value}`)).toEqual(
+      expect.arrayContaining(file),
+    )
+    expect(own).toContain('DYNAMIC_CONFIG_FILE_PATH')
+    expect(Object.keys(told)).toEqual(expect.arrayContaining(own))
+    expect(told.DYNAMIC_CONFIG_FILE_PATH).toBe(
+      path.join(rootFolder, 'deploy/temporal/dynamicconfig.yaml'),
+    )
+    const calls = readLines('calls')
+    expect(calls).toContain(
+      'temporal-sql-tool 127.0.0.1 --db temporal update-schema --schema-name postgresql/v12/temporal',
+    )
+    expect(calls).toContain(
+      `temporal 127.0.0.1:${port} operator namespace describe --namespace money`,
+    )
+  })
+
+  test('it listens on this machine only, and its members have ports that fit into a smallint', () => {
+    const { told, port } = cluster
+    const ports = Object.entries(told).filter(([name]) =>
+      /_(GRPC|HTTP|MEMBERSHIP)_PORT$/.test(name),
+    )
+    expect(told.BIND_ON_IP).toBe('127.0.0.1')
+    expect(told.FRONTEND_GRPC_PORT).toBe(String(port))
+    expect(ports).toHaveLength(9)
+    expect(new Set(ports.map(([, value]) => value)).size).toBe(9)
+    const members = ports.filter(([name]) => name.includes('MEMBERSHIP'))
+    expect(members.filter(([, value]) => Number(value) > 32_767)).toEqual([])
+  })
+
+  test('the role of the server owns no more than its databases, and keeps its password when Postgres is started again', async () => {
+    const { told } = cluster
+    const connect = async () => {
+      const { POSTGRES_USER: user = '', POSTGRES_PWD: password = '', DB_PORT: port } = told
+      const client = new pg.Client({
+        host: '127.0.0.1',
+        port: Number(port),
+        database: 'postgres',
+        user,
+        password,
+      })
+      await client.connect()
+      return client
     }
-  }
-  expect(await readRole()).toEqual([{ rolsuper: false, rolcreaterole: false, rolcreatedb: true }])
-  await running.shift()?.stop()
-  running.unshift(await cluster.database.start(hooks))
-  expect(await readRole()).toHaveLength(1)
+    const readRole = async () => {
+      const client = await connect()
+      try {
+        const { rows } = await client.query(
+          'select rolsuper, rolcreaterole, rolcreatedb from pg_roles where rolname = current_user',
+        )
+        return rows as unknown[]
+      } finally {
+        await client.end()
+      }
+    }
+    expect(await readRole()).toEqual([{ rolsuper: false, rolcreaterole: false, rolcreatedb: true }])
+    await running.shift()?.stop()
+    running.unshift(await cluster.database.start(hooks))
+    expect(await readRole()).toHaveLength(1)
+  })
 })
 
 test('error: a schema that cannot be made is told, and leaves no server behind', async () => {
+  openFolder()
   fs.mkdirSync(at('programs'))
   fs.writeFileSync(
     at('programs/temporal-sql-tool'),
@@ -149,4 +163,5 @@ test('error: a schema that cannot be made is told, and leaves no server behind',
   })
   await expect(database.start(hooks)).rejects.toThrow('no such schema')
   expect(fs.existsSync(path.join(database.folder(), 'data/postmaster.pid'))).toBe(false)
+  await closeFolder()
 })
