@@ -28,7 +28,7 @@ beforeAll(async () => {
   supply = await readSupply(world)
 }, 600_000)
 afterEach(async () => {
-  for (const part of ['temporal', 'lanes', 'signer'] as const) world.signal(part, 'SIGCONT')
+  world.resume()
   await world.setFaults({ stuck: false })
   if (existsSync(file)) await rm(file)
 })
@@ -43,15 +43,11 @@ describe('operators', () => testOperators(open))
 describe('crash points', () => testCrashPoints({ open, file }))
 describe('kills', () => testKills(open))
 describe('an outage', () => testOutage(open))
-describe('markets', () => testMarkets(open))
-
-test('over the whole run no dollar was made or lost', async () => {
-  expect(await readSupply(world)).toBe(supply + world.given())
-})
 
 test('after a restart everything is as it was, and goes on', async () => {
   const wallet = await world.createWallet({ [chain]: '1' })
   const key = world.stack.facts.apiKey
+  supply += world.given()
   world = await world.restart()
   expect(world.stack.facts.apiKey).toBe(key)
   expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(1_000_000n)
@@ -59,3 +55,10 @@ test('after a restart everything is as it was, and goes on', async () => {
   expect((await world.untilOver(id)).status).toBe('completed')
   expect((await readHoldings(world.nodes[chain], wallet)).usdc).toBe(0n)
 }, 120_000)
+
+// The clock of a chain that was put forward is set back by a restart: last.
+describe('markets', () => testMarkets(open))
+
+test('over the whole run no dollar was made or lost', async () => {
+  expect(await readSupply(world)).toBe(supply + world.given())
+})

@@ -112,6 +112,8 @@ export async function startWorld(env: NodeJS.ProcessEnv = {}): Promise<OwnWorld>
 async function startAt(home: string, env: NodeJS.ProcessEnv) {
   const stack = await startStack(home, env)
   const world = openWorld(stack)
+  const stopped = new Set<number>()
+  const isThere = (pid: number) => Object.values(stack.readFacts().pids).includes(pid)
   // Tests look more often than a client does.
   await world.db('account').update({ rpm: 10_000 })
   return {
@@ -119,7 +121,16 @@ async function startAt(home: string, env: NodeJS.ProcessEnv) {
 
     /** Stops or lets go on one of the stack's processes. */
     signal(part: 'lanes' | 'signer' | 'temporal', signal: 'SIGSTOP' | 'SIGCONT') {
-      process.kill(stack.readFacts().pids[part], signal)
+      const pid = stack.readFacts().pids[part]
+      process.kill(pid, signal)
+      if (signal === 'SIGSTOP') stopped.add(pid)
+      else stopped.delete(pid)
+    },
+
+    /** Lets go on what is stopped, unless it was killed meanwhile. */
+    resume() {
+      for (const pid of stopped) if (isThere(pid)) process.kill(pid, 'SIGCONT')
+      stopped.clear()
     },
 
     /** Ends roles without a word, and waits until others are in their place and the API serves. */

@@ -8,9 +8,9 @@ const lend = { action: 'lend', amount: 1, chain }
 
 /** Parts that die again and again. */
 export function testKills(open: () => OwnWorld): void {
-  test('a role that is killed six times as soon as it is back: the stack serves on', async () => {
+  test('a role that is killed four times as soon as it is back: the stack serves on', async () => {
     const world = open()
-    for (let kills = 0; kills < 6; kills++) {
+    for (let kills = 0; kills < 4; kills++) {
       await world.kill('worker')
       await world.steward.wallets.list({}, { maxRetries: 0 })
     }

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toQuantity } from 'ethers'
 import type { Client } from '@temporalio/client'
 import { resumeWork, stopWork } from '../../../db/lanes/stops.js'
-import { callRpc } from '../../../devnet/rpc.js'
 import { connectTemporal } from '../../../temporal/connect.js'
 import type { ChainName } from '../../../chains/registry.js'
 import { readHoldings } from '../holdings.js'
@@ -123,28 +121,6 @@ export function testOperators(open: () => OwnWorld): void {
       await resumeWork(world.db, target, { by: 'alice', why: 'it is well' })
       expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
     }, 180_000)
-
-    test('lanes without gas', async () => {
-      const wallet = await world.createWallet({ [base]: '1' })
-      const lanes = await world
-        .db('lane as l')
-        .join('chain as c', 'c.id', 'l.chain_id')
-        .where({ name: base })
-        .pluck<string[]>('sender')
-      const setBalances = (wei: bigint) =>
-        Promise.all(
-          lanes.map((lane) =>
-            callRpc(world.nodes[base].url, 'anvil_setBalance', [lane, toQuantity(wei)]),
-          ),
-        )
-      await setBalances(0n)
-      const { id } = await world.create(wallet, lend(base))
-      const dry = await untilHeld(id, 'LANE_GAS', 'LANE_GAS')
-      expect(dry.details).toContain(`Every lane on ${base} is out of gas.`)
-      expect(dry.attributes).toMatchObject({ WaitingFor: ['LANE_GAS'] })
-      await setBalances(10n * 10n ** 18n)
-      expect(await world.untilOver(id)).toMatchObject({ status: 'completed' })
-    }, 240_000)
   })
 
   test('a failed intent, a cancelled one and a completed one are found apart', async () => {
