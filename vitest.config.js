@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longestFirst.ts'
 
 export default defineConfig({
   resolve: {
@@ -16,7 +17,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    sequence: { hooks: 'list' },
+    sequence: { hooks: 'list', sequencer: LongestFirst },
     globalSetup: './test/support/globalSetup.ts',
     setupFiles: ['./test/support/setup.ts'],
     reporters: ['default', './test/support/secondsReporter.ts', './test/support/tallyReporter.ts'],
