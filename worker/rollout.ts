@@ -36,15 +36,20 @@ export type Rollout = {
 export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
   const { client, version, temporal, log, lookEveryMs = LOOK_EVERY_MS } = watched
   let current: string | undefined
+  /** Temporal notes a moment late that it was replaced. */
+  let wasCurrent = false
 
   async function watch(): Promise<void> {
     while (!stopping.aborted) {
       await temporal.untilThere()
       if (stopping.aborted) return
       try {
-        const found = await client.withDeadline(Date.now() + LOOK_MS, () => look(watched))
+        const found = await client.withDeadline(Date.now() + LOOK_MS, () =>
+          look(watched, wasCurrent),
+        )
         if (found !== current) logCurrent(watched, found)
         current = found
+        wasCurrent ||= found === version.buildId
       } catch (error) {
         log.warn({ err: error }, 'the current version of the workers is not known')
       }
@@ -56,10 +61,14 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
 }
 
 /** @returns The build id of the current version; empty when there is none. */
-async function look({ client, version, isAutomatic, goneMs }: Watched): Promise<string> {
+async function look(
+  { client, version, isAutomatic, goneMs }: Watched,
+  wasCurrent: boolean,
+): Promise<string> {
   const { current = '', wasReplaced, conflictToken } = await readRouting(client, version)
   if (current === version.buildId || !isAutomatic) return current
-  if (current && wasReplaced && (await isPolled(client, current, goneMs))) return current
+  if (current && (wasCurrent || wasReplaced) && (await isPolled(client, current, goneMs)))
+    return current
   await setCurrentVersion(client, version, conflictToken)
   return version.buildId
 }

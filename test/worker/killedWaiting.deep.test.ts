@@ -1,4 +1,4 @@
-import { describe, expect, test, type TestContext } from 'vitest'
+import { beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { bundle } from '../../dev/parts/bundle.mjs'
 import { SETTLED } from '../../domain/hold.js'
 import { TASK_QUEUE } from '../../temporal/connect.js'
 import { readRouting, versionOf } from '../../temporal/deployment.js'
@@ -17,10 +17,17 @@ import { workflowBundle } from '../support/temporal/workflowBundle.js'
 import type { CrashPoint } from '../../crashPoints.js'
 import type { executeIntent } from '../../workflows/executeIntent.js'
 
-const script = fileURLToPath(new URL('waitingWorker.ts', import.meta.url))
+const entry = 'test/worker/waitingWorker.ts'
 /** Temporal gives an activity whose worker was killed to another one after fifteen seconds. */
 const SLOW = 180_000
 const confirmed = { state: 'confirmed', success: true, ...inBlock }
+
+let script: string
+
+beforeAll(async () => {
+  const folder = await bundle('waiting-worker', { entries: [entry] })
+  script = join(folder, entry.replace('.ts', '.js'))
+})
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
@@ -53,7 +60,7 @@ async function openScene({ onTestFinished }: TestContext) {
     startWorker(buildId = 'one'): ChildProcess {
       const { codePath } = workflowBundle()
       const facts = [database.urlAs('steward_worker'), address, namespace, codePath, buildId]
-      const child = spawn(process.execPath, ['--import', 'tsx', script, ...facts], {
+      const child = spawn(process.execPath, [script, ...facts], {
         stdio: ['ignore', 'inherit', 'inherit'],
         env: { ...process.env, NETWORK: 'devnet', CRASH_POINT_FILE: file },
       })
