@@ -15,6 +15,8 @@ export const versionOf = (buildId: string): WorkerDeploymentVersion => ({
 type Routing = {
   /** Build id of the current version. */
   current?: string
+  /** Since when it is, Unix ms to the second. */
+  changedMs: number
   /** Whether the version that was asked about has been the current one, and is not any more. */
   wasReplaced: boolean
   /** Changes with each change of the routing. */
@@ -33,25 +35,23 @@ export async function readRouting(
     const current = info?.routingConfig?.currentDeploymentVersion?.buildId
     const own = info?.versionSummaries?.find((one) => one.deploymentVersion?.buildId === buildId)
     const wasReplaced = current !== buildId && Boolean(own?.lastDeactivationTime)
-    return { ...(current && { current }), wasReplaced, conflictToken }
+    const changedMs = Number(info?.routingConfig?.currentVersionChangedTime?.seconds ?? 0) * 1_000
+    return { ...(current && { current }), changedMs, wasReplaced, conflictToken }
   } catch (error) {
     // No worker has polled yet.
-    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return { wasReplaced: false }
+    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND)
+      return { wasReplaced: false, changedMs: 0 }
     throw error
   }
 }
 
 /** Longer than the minute that a poll waits. Temporal lists a worker that has ended for five minutes. */
-const GONE_MS = 90_000
+export const GONE_MS = 90_000
 /** `TASK_QUEUE_TYPE_WORKFLOW` */
 const WORKFLOW_TASKS = 1
 
 /** Whether a worker of the version has polled for intents within `goneMs`. */
-export async function isPolled(
-  client: Client,
-  buildId: string,
-  goneMs = GONE_MS,
-): Promise<boolean> {
+export async function isPolled(client: Client, buildId: string, goneMs: number): Promise<boolean> {
   const { namespace } = client.options
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,

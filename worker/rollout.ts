@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { WorkerDeploymentVersion } from '@temporalio/common'
-import { isPolled, readRouting, setCurrentVersion } from '../temporal/deployment.js'
+import { GONE_MS, isPolled, readRouting, setCurrentVersion } from '../temporal/deployment.js'
 import type { Log } from '../log.js'
 import type { Presence } from './presence.js'
 
@@ -62,13 +62,16 @@ export function watchRollout(watched: Watched, stopping: AbortSignal): Rollout {
 
 /** @returns The build id of the current version; empty when there is none. */
 async function look(
-  { client, version, isAutomatic, goneMs }: Watched,
+  { client, version, isAutomatic, goneMs = GONE_MS }: Watched,
   wasCurrent: boolean,
 ): Promise<string> {
-  const { current = '', wasReplaced, conflictToken } = await readRouting(client, version)
+  const routing = await readRouting(client, version)
+  const { current = '', changedMs, wasReplaced, conflictToken } = routing
   if (current === version.buildId || !isAutomatic) return current
-  if (current && (wasCurrent || wasReplaced) && (await isPolled(client, current, goneMs)))
-    return current
+  // One that has just become the current one may not poll yet.
+  const isServed = async () =>
+    changedMs > Date.now() - goneMs || (await isPolled(client, current, goneMs))
+  if (current && (wasCurrent || wasReplaced) && (await isServed())) return current
   await setCurrentVersion(client, version, conflictToken)
   return version.buildId
 }
