@@ -23,6 +23,8 @@ type Routing = {
   conflictToken?: Uint8Array
 }
 
+const secondsOf = (time: { seconds?: unknown } | null | undefined) => Number(time?.seconds ?? 0)
+
 /** @see https://docs.temporal.io/production-deployment/worker-deployments/worker-versioning */
 export async function readRouting(
   client: Client,
@@ -32,10 +34,11 @@ export async function readRouting(
   try {
     const { workerDeploymentInfo: info, conflictToken } =
       await client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
-    const current = info?.routingConfig?.currentDeploymentVersion?.buildId
+    const { currentDeploymentVersion, currentVersionChangedTime } = info?.routingConfig ?? {}
+    const current = currentDeploymentVersion?.buildId
     const own = info?.versionSummaries?.find((one) => one.deploymentVersion?.buildId === buildId)
     const wasReplaced = current !== buildId && Boolean(own?.lastDeactivationTime)
-    const changedMs = Number(info?.routingConfig?.currentVersionChangedTime?.seconds ?? 0) * 1_000
+    const changedMs = secondsOf(currentVersionChangedTime) * 1_000
     return { ...(current && { current }), changedMs, wasReplaced, conflictToken }
   } catch (error) {
     // No worker has polled yet.
@@ -59,7 +62,7 @@ export async function isPolled(client: Client, buildId: string, goneMs: number):
     taskQueueType: WORKFLOW_TASKS,
   })
   return pollers.some(({ deploymentOptions, lastAccessTime }) => {
-    const polledMs = Number(lastAccessTime?.seconds ?? 0) * 1_000
+    const polledMs = secondsOf(lastAccessTime) * 1_000
     return deploymentOptions?.buildId === buildId && polledMs > Date.now() - goneMs
   })
 }
