@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { createHome, removeHome, startStack, type Stack } from '../e2e/stack.js'
-import { startControl, type Control } from './python/control.js'
+import { joinWorld, type World } from '../e2e/world.js'
 import { findPython } from './python/environment.js'
 import { describeCases, runCases } from './python/pytest.js'
 
@@ -8,34 +7,21 @@ const python = await findPython()
 const describeWithPython = python === undefined ? describe.skip : describe
 
 const STACK_MS = 600_000
+/** They wait for chains most of the time, so they run side by side. */
+const files = ['stack/test_story.py', 'stack/test_savings_app.py'] as const
 
 describeWithPython('steward-sdk with the whole service', () => {
-  let home: string
-  let stack: Stack
-  let control: Control
+  let world: World
   let report: Awaited<ReturnType<typeof runCases>>
 
   beforeAll(async () => {
-    home = await createHome()
-    stack = await startStack(home)
-    control = await startControl({
-      killApi() {
-        process.kill(stack.readFacts().pids.api, 'SIGKILL')
-        return Promise.resolve()
-      },
-    })
-    report = await runCases(python ?? '', ['stack'], {
-      STEWARD_API_KEY: stack.facts.apiKey,
-      STEWARD_BASE_URL: stack.facts.apiBaseUrl,
-      CONTROL_URL: control.url,
-    })
+    world = await joinWorld()
+    const { apiKey, apiBaseUrl } = world.stack.facts
+    const env = { STEWARD_API_KEY: apiKey, STEWARD_BASE_URL: apiBaseUrl }
+    const reports = await Promise.all(files.map((file) => runCases(python ?? '', [file], env)))
+    report = new Map(reports.flatMap((one) => [...one]))
   }, STACK_MS)
-
-  afterAll(async () => {
-    await control?.stop()
-    await stack?.stop()
-    if (home) removeHome(home)
-  }, STACK_MS)
+  afterAll(() => world?.stop())
 
   describeCases(['stack'], () => report)
 })

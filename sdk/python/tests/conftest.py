@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from steward import AsyncList, AsyncSteward, Steward
+from steward import AsyncList, AsyncSteward, Steward, _ports
 
 Control = Callable[..., Any]
 
@@ -127,3 +127,16 @@ def new_customer(control: Control, make_client: Callable[..., Steward]) -> Calla
 @pytest.fixture
 def customer(new_customer: Callable[..., Customer]) -> Customer:
     return new_customer()
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long clients rested; they do not rest here."""
+    taken: list[float] = []
+
+    async def nap(self: object, seconds: float) -> None:
+        taken.append(seconds)
+
+    monkeypatch.setattr(_ports.BlockingPort, "sleep", nap)
+    monkeypatch.setattr(_ports.AsyncPort, "sleep", nap)
+    return taken

@@ -12,6 +12,7 @@ from tests.conftest import Control, Customer
 from tests.transports import Edited
 
 
+@pytest.mark.usefixtures("naps")
 def test_an_unknown_field_is_kept_and_an_unknown_status_is_no_end(
     customer: Customer, control: Control
 ) -> None:

@@ -13,19 +13,6 @@ from tests.conftest import Control, Customer
 from tests.transports import Edited
 
 
-@pytest.fixture
-def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long clients rested; they do not rest here."""
-    taken: list[float] = []
-
-    async def nap(self: object, seconds: float) -> None:
-        taken.append(seconds)
-
-    monkeypatch.setattr(_ports.BlockingPort, "sleep", nap)
-    monkeypatch.setattr(_ports.AsyncPort, "sleep", nap)
-    return taken
-
-
 def test_an_answer_to_lend_that_is_lost_twice_makes_one_intent_and_one_charge(
     customer: Customer, control: Control, naps: list[float]
 ) -> None:

@@ -112,6 +112,7 @@ def test_when_it_takes_too_long_it_is_waited_for_again(
     assert customer.client.intents.wait_for_completion(intent_id).status == "completed"
 
 
+@pytest.mark.usefixtures("naps")
 def test_where_streams_do_not_pass_it_asks_and_tells_the_same(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
@@ -140,6 +141,7 @@ class HeldBack(httpx2.SyncByteStream, httpx2.AsyncByteStream):
             yield b""
 
 
+@pytest.mark.usefixtures("naps")
 def test_where_streams_are_held_back_it_asks_and_tells_the_same(
     customer: Customer, control: Control, intent_id: str
 ) -> None:
