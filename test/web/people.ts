@@ -10,8 +10,6 @@ const PATIENCE_MS = 30_000
 export type Visit = { page: Page; faults: string[] }
 export type Newcomer = { email: string; role: Role; accountId?: string; isOperator?: boolean }
 
-export type People = ReturnType<typeof createPeople>
-
 /** Whoever looks at the dashboard of a service, each with a browser window of his own. */
 export function createPeople(browser: Browser, { host, db }: { host: string; db: Db }) {
   async function open(): Promise<Visit> {
