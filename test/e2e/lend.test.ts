@@ -82,7 +82,7 @@ describe('a wallet that holds no ETH', () => {
   test('funding sends exactly 1 USDC, however often its workflow is started', async () => {
     const wallet = await createFundedWallet('carol')
     const funding = () => world.db('funding').where({ wallet_id: wallet.id })
-    await funding().update({ dispatched_at: null })
+    await funding().update({ dispatched_at: null, swept_at: null })
     await until(
       () => funding().first('dispatched_at'),
       (row: { dispatched_at: Date | null }) => row.dispatched_at !== null,
