@@ -16,7 +16,7 @@ const refusal = (reason: string) =>
   expect.objectContaining({
     code: 'INVALID_REQUEST',
     details: { reason, issues: [{ path: 'intentId', message: expect.any(String) }] },
-  })
+  }) as Error
 const refused = (failed: Failed) => () => remainingRequest(failed)
 
 describe('remainingRequest', () => {

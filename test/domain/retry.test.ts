@@ -45,7 +45,7 @@ const refusal = (reason: string) =>
   expect.objectContaining({
     code: 'INVALID_REQUEST',
     details: expect.objectContaining({ reason }) as unknown,
-  })
+  }) as Error
 
 describe('remainingRequest', () => {
   test('nothing was done: what was asked for', () => {

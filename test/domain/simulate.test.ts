@@ -7,7 +7,7 @@ const refusal = (message: string) =>
   expect.objectContaining({
     code: 'INVALID_REQUEST',
     details: { issues: [{ path: 'metadata.simulate', message: expect.stringContaining(message) }] },
-  })
+  }) as Error
 
 describe('acceptFault', () => {
   test.each(['devnet', 'testnet'])('%s: the failure that is asked for', (network) => {

@@ -42,7 +42,9 @@ describe('claimStarts', () => {
     const id = await insertTestFunding(database.db, wallet)
     const { accountId, id: walletId } = wallet
     const funding = { id, accountId, walletId }
-    expect(await claimStarts(db, 'funding', { limit: 10 })).toMatchObject([{ funding, tier: 'enterprise' }])
+    expect(await claimStarts(db, 'funding', { limit: 10 })).toMatchObject([
+      { funding, tier: 'enterprise' },
+    ])
     expect(await claimStarts(db, 'funding', { limit: 10 })).toEqual([])
   })
 

@@ -62,7 +62,7 @@ describe('POST /v1/intents: a lend from another chain', () => {
       warnings: [{ code: 'NOT_WORTH_IT', message: expect.any(String) }],
       alternatives: [
         ...['base-sepolia', 'arbitrum-sepolia', 'ethereum-sepolia', 'ethereum-sepolia'],
-      ].map((chain) => expect.objectContaining({ chain, why: expect.any(String) })),
+      ].map((chain): unknown => expect.objectContaining({ chain, why: expect.any(String) })),
     })
   })
 
