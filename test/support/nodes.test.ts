@@ -1,9 +1,12 @@
-import { Interface } from 'ethers'
+import { Interface, toQuantity } from 'ethers'
 import { expect, test } from 'vitest'
 import { devnetOwner } from '../../devnet/deploy.js'
+import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
 import { takeDeployed, type DeployedNode } from './nodes.js'
 
+/** anvil answers before it has mined. */
+const RECEIPT_MS = 10_000
 const holder = `0x${'ab'.repeat(20)}`
 const usdc = new Interface([
   'function mint(address to, uint256 amount)',
@@ -52,9 +55,24 @@ test('a node that was given back is as it was after the deployment', async () =>
   expect(again.node.pid).toBe(pid)
   expect(await stateOf(again)).toEqual(before)
   const hash = await callRpc<string>(url, 'eth_sendTransaction', [mint(again)])
-  expect(await callRpc(url, 'eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
+  expect(await waitForReceipt(url, hash, RECEIPT_MS)).toMatchObject({ status: '0x1' })
   const other = await takeDeployed('base-sepolia')
   expect(other.node.pid).not.toBe(pid)
   await again.giveBack()
   await other.giveBack()
+})
+
+test('a node knows the states of as many blocks as a new one, however often it was given back', async () => {
+  for (const blocks of [20, 40, 40]) {
+    const { node, contracts, giveBack } = await takeDeployed('base-sepolia')
+    const { hash } = await callRpc<{ hash: string }>(node.url, 'eth_getBlockByNumber', [
+      'latest',
+      false,
+    ])
+    await callRpc(node.url, 'anvil_mine', [toQuantity(blocks)])
+    const call = { to: contracts.usdc, data: usdc.encodeFunctionData('balanceOf', [holder]) }
+    const held = callRpc<string>(node.url, 'eth_call', [call, { blockHash: hash }])
+    await expect(held.then(BigInt)).resolves.toBe(0n)
+    await giveBack()
+  }
 })

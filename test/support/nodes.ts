@@ -9,8 +9,8 @@ import { timed } from './seconds.js'
 
 /** Those that nobody uses now and that are kept for the next one, of all chains together. */
 const MOST_IDLE = 8
-/** A node that has mined more has forgotten states that a new one has: it knows those of 64 blocks. */
-const MOST_BLOCKS = 40
+/** A node knows the states of 64 blocks, also of those that a reset has dropped. One that has mined more is stopped. */
+const MOST_BLOCKS = 24
 
 /** `giveBack`: once nobody uses it any more. */
 type TakenNode = { node: Anvil; giveBack(): Promise<void> }
@@ -24,6 +24,8 @@ type Kept<Contracts = unknown> = {
   contracts: Contracts
   start: Start
   snapshot: string
+  /** Blocks since the deployment, over all uses. */
+  mined: number
 }
 type Block = { number: string; hash: string; baseFeePerGas: string }
 
@@ -84,7 +86,7 @@ async function start<Contracts>({
   const { number, hash } = await readBlock(node, 'latest')
   const { baseFeePerGas: baseFee } = await readBlock(node, 'pending')
   const begin = { number: BigInt(number), hash, baseFee }
-  return { key, node, contracts, start: begin, snapshot: await ask(node, 'evm_snapshot') }
+  return { key, node, contracts, start: begin, snapshot: await ask(node, 'evm_snapshot'), mined: 0 }
 }
 
 /** Keeps a node for the next one. What cannot be reset is stopped. */
@@ -97,7 +99,8 @@ async function keep(kept: Kept): Promise<void> {
 async function reset(kept: Kept): Promise<boolean> {
   const { node, start, snapshot } = kept
   const { number } = await readBlock(node, 'latest')
-  if (BigInt(number) > start.number + BigInt(MOST_BLOCKS)) return false
+  kept.mined += Number(BigInt(number) - start.number)
+  if (kept.mined > MOST_BLOCKS) return false
   await ask(node, 'anvil_dropAllTransactions')
   await ask(node, 'evm_setAutomine', [true])
   if (!(await ask<boolean>(node, 'evm_revert', [snapshot]))) return false
