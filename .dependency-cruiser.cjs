@@ -150,7 +150,11 @@ module.exports = {
     forbid('no-cycles', {}, { circular: true }),
     forbid('no-missing-modules', {}, { couldNotResolve: true }),
     // A benchmark measures what a test proves, on the same servers.
-    forbid('nothing-imports-tests', { pathNot: '^(test|bench)/' }, { path: '^test/' }),
+    forbid(
+      'nothing-imports-tests',
+      { pathNot: '^(test|bench)/|^vitest\\.config\\.js$' },
+      { path: '^test/' },
+    ),
     forbid('nothing-imports-benchmarks', { pathNot: '^bench/' }, { path: '^bench/' }),
     forbid(
       'only-entries-import-settings',
