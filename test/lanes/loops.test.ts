@@ -70,6 +70,8 @@ describe('signer and driver as loops', () => {
   })
 
   test('go on after the loss of all their connections', async () => {
+    // The loops run.
+    await lendAndWait()
     await world.db.raw(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'ClientRead'`,

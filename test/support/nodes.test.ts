@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { takeDeployed, type DeployedNode } from './nodes.js'
+import { NodePool, type DeployedNode } from './nodes.js'
 
 /** anvil answers before it has mined. */
 const RECEIPT_MS = 10_000
@@ -33,8 +33,9 @@ async function stateOf({ node: { url }, contracts }: DeployedNode) {
   }
 }
 
-test('a node that was given back is as it was after the deployment', async () => {
-  const first = await takeDeployed('base-sepolia')
+test('a released node is as it was after the deployment', async () => {
+  const pool = new NodePool()
+  const first = await pool.takeDeployed('base-sepolia')
   const { url, pid } = first.node
   const before = await stateOf(first)
   expect(before).toMatchObject({ held: 0n, isOnTime: true })
@@ -51,20 +52,21 @@ test('a node that was given back is as it was after the deployment', async () =>
   await first.giveBack()
   await first.giveBack()
 
-  const again = await takeDeployed('base-sepolia')
+  const again = await pool.takeDeployed('base-sepolia')
   expect(again.node.pid).toBe(pid)
   expect(await stateOf(again)).toEqual(before)
   const hash = await callRpc<string>(url, 'eth_sendTransaction', [mint(again)])
   expect(await waitForReceipt(url, hash, RECEIPT_MS)).toMatchObject({ status: '0x1' })
-  const other = await takeDeployed('base-sepolia')
+  const other = await pool.takeDeployed('base-sepolia')
   expect(other.node.pid).not.toBe(pid)
   await again.giveBack()
   await other.giveBack()
 })
 
-test('a node knows the states of as many blocks as a new one, however often it was given back', async () => {
+test('a node knows the states of as many blocks as a new one, however often it was released', async () => {
+  const pool = new NodePool()
   for (const blocks of [20, 40, 40]) {
-    const { node, contracts, giveBack } = await takeDeployed('base-sepolia')
+    const { node, contracts, giveBack } = await pool.takeDeployed('base-sepolia')
     const { hash } = await callRpc<{ hash: string }>(node.url, 'eth_getBlockByNumber', [
       'latest',
       false,

@@ -1,18 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
 import { createRegistry, type ChainName, type DevnetContracts } from '../../chains/registry.js'
 import { startAnvil, type Anvil } from '../../devnet/anvil.js'
 import { devnetTerms, type Terms } from '../../devnet/chains.js'
 import { deployChain } from '../../devnet/deploy.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { guardProcess } from './guard.js'
 import { timed } from './seconds.js'
 
-/** Those that nobody uses now and that are kept for the next one, of all chains together. */
+/** Released nodes that a worker keeps, of all chains together. */
 const MOST_IDLE = 8
 /** A node knows the states of 64 blocks, also of those that a reset has dropped. One that has mined more is stopped. */
 const MOST_BLOCKS = 24
 
-/** `giveBack`: once nobody uses it any more. */
+/** `giveBack`: after the last use. */
 type TakenNode = { node: Anvil; giveBack(): Promise<void> }
 /** With the contracts of a chain. */
 export type DeployedNode = TakenNode & { contracts: DevnetContracts }
@@ -29,50 +29,67 @@ type Kept<Contracts = unknown> = {
 }
 type Block = { number: string; hash: string; baseFeePerGas: string }
 
-const idle: Kept[] = []
+/** Nodes of one worker: those that a test has giveBackd are reset for the next one. */
+export class NodePool {
+  readonly #idle: Kept[] = []
 
-/**
- * A node of a chain as it is after the deployment: a new one, or one that another test of this worker has given back
- * and that was reset. It mines a block for each transaction.
- */
-export async function takeDeployed(
-  name: ChainName,
-  terms: Terms = devnetTerms[name],
-): Promise<DeployedNode> {
-  const key = JSON.stringify([name, terms], (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  )
-  const { chainId } = createRegistry('testnet').get(name)
-  const deploy = ({ url }: Anvil) => deployChain(name, url, terms)
-  return take({ key, chainId, prepare: deploy })
+  /**
+   * A node of a chain as it is after the deployment: a new one, or a giveBackd one that was reset. It mines a block
+   * for each transaction.
+   */
+  takeDeployed(name: ChainName, terms: Terms = devnetTerms[name]): Promise<DeployedNode> {
+    const key = JSON.stringify([name, terms], (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    const { chainId } = createRegistry('testnet').get(name)
+    const deploy = ({ url }: Anvil) => deployChain(name, url, terms)
+    return this.#take({ key, chainId, prepare: deploy })
+  }
+
+  /** A node without contracts. */
+  takeBare(chainId: number): Promise<TakenNode> {
+    return this.#take({ key: `bare ${chainId}`, chainId, prepare: () => Promise.resolve() })
+  }
+
+  #take<Contracts>(wanted: Wanted<Contracts>): Promise<TakenNode & { contracts: Contracts }> {
+    return timed('chain', async () => {
+      const at = this.#idle.findIndex(({ key }) => key === wanted.key)
+      const found = at < 0 ? undefined : (this.#idle.splice(at, 1)[0] as Kept<Contracts>)
+      const kept = found ?? (await start(wanted))
+      await setClock(kept.node)
+      const { node, contracts } = kept
+      let isTaken = true
+      return {
+        ...{ node, contracts },
+        giveBack: async () => {
+          if (isTaken) await this.#keep(kept)
+          isTaken = false
+        },
+      }
+    })
+  }
+
+  /** Keeps a giveBackd node. A node that cannot be reset is stopped. */
+  async #keep(kept: Kept): Promise<void> {
+    const isReset = this.#idle.length < MOST_IDLE && (await reset(kept).catch(() => false))
+    if (isReset) this.#idle.push(kept)
+    else await kept.node.stop()
+  }
 }
 
-/** The same without contracts. */
-export const takeBare = (chainId: number): Promise<TakenNode> =>
-  take({ key: `bare ${chainId}`, chainId, prepare: () => Promise.resolve() })
+const pool = new NodePool()
+
+/** {@link NodePool.takeDeployed} of this worker. */
+export const takeDeployed = (name: ChainName, terms?: Terms): Promise<DeployedNode> =>
+  pool.takeDeployed(name, terms)
+
+/** {@link NodePool.takeBare} of this worker. */
+export const takeBare = (chainId: number): Promise<TakenNode> => pool.takeBare(chainId)
 
 type Wanted<Contracts> = {
   key: string
   chainId: number
   prepare(node: Anvil): Promise<Contracts>
-}
-
-function take<Contracts>(wanted: Wanted<Contracts>): Promise<TakenNode & { contracts: Contracts }> {
-  return timed('chain', async () => {
-    const at = idle.findIndex(({ key }) => key === wanted.key)
-    const found = at < 0 ? undefined : (idle.splice(at, 1)[0] as Kept<Contracts>)
-    const kept = found ?? (await start(wanted))
-    await setClock(kept.node)
-    const { node, contracts } = kept
-    let isOut = true
-    return {
-      ...{ node, contracts },
-      async giveBack() {
-        if (isOut) await keep(kept)
-        isOut = false
-      },
-    }
-  })
 }
 
 async function start<Contracts>({
@@ -81,19 +98,27 @@ async function start<Contracts>({
   prepare,
 }: Wanted<Contracts>): Promise<Kept<Contracts>> {
   const node = await startAnvil({ chainId })
-  guardProcess(node.pid)
   const contracts = await prepare(node)
+  await waitUntilMined(node)
   const { number, hash } = await readBlock(node, 'latest')
   const { baseFeePerGas: baseFee } = await readBlock(node, 'pending')
   const begin = { number: BigInt(number), hash, baseFee }
   return { key, node, contracts, start: begin, snapshot: await ask(node, 'evm_snapshot'), mined: 0 }
 }
 
-/** Keeps a node for the next one. What cannot be reset is stopped. */
-async function keep(kept: Kept): Promise<void> {
-  const isReset = idle.length < MOST_IDLE && (await reset(kept).catch(() => false))
-  if (isReset) idle.push(kept)
-  else await kept.node.stop()
+/** anvil answers before it has mined: the start is a block without transactions behind it. */
+async function waitUntilMined(node: Anvil): Promise<void> {
+  for (;;) {
+    const { pending, queued } = await ask<{ pending: string; queued: string }>(
+      node,
+      'txpool_status',
+    )
+    if (BigInt(pending) + BigInt(queued) === 0n) break
+    await sleep(5)
+  }
+  const { hash } = await readBlock(node, 'latest')
+  await sleep(20)
+  if ((await readBlock(node, 'latest')).hash !== hash) await waitUntilMined(node)
 }
 
 async function reset(kept: Kept): Promise<boolean> {
@@ -110,7 +135,7 @@ async function reset(kept: Kept): Promise<boolean> {
   return (await readBlock(node, 'latest')).hash === start.hash
 }
 
-/** What was reset goes on from the time of its newest block. */
+/** A reset node goes on from the time of its newest block. */
 const setClock = (node: Anvil) =>
   ask(node, 'evm_setTime', [toQuantity(Math.floor(Date.now() / 1_000))])
 

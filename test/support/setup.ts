@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest'
 import { takeSpent, type Spent } from './seconds.js'
+import './exits.js'
 import './temporal/runtime.js'
 
 declare module 'vitest' {

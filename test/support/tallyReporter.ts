@@ -1,11 +1,11 @@
-import type { SerializedError } from 'vitest'
+import type { SerializedError, TestError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Prints `N passed, N failed` as the last line of the run, after every other reporter. */
+/** Prints each failed test and `N passed, N failed` as the last lines of the run, after every other reporter. */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const line = tally(modules, errors.length)
-    process.once('exit', () => process.stdout.write(`${line}\n`))
+    const lines = [...listFailures(modules), tally(modules, errors.length)]
+    process.once('exit', () => process.stdout.write(`${lines.join('\n')}\n`))
   }
 }
 
@@ -16,6 +16,31 @@ function tally(modules: readonly TestModule[], errors: number): string {
   const broken = modules.filter(hasErrorOfItsOwn).length
   const skipped = count('skipped')
   return `${count('passed')} passed, ${count('failed') + broken + errors} failed${skipped ? `, ${skipped} skipped` : ''}`
+}
+
+/** A line for each failure: its file, its test and the first line of its error. */
+function listFailures(modules: readonly TestModule[]): string[] {
+  const tests = modules.flatMap((module) => [...module.children.allTests()])
+  return [
+    ...tests.map((test) => describe(test.module, test.fullName, test.result().errors)),
+    ...modules.map((module) =>
+      describe(
+        module,
+        'outside of its tests',
+        [module, ...module.children.allSuites()].flatMap((suite) => suite.errors()),
+      ),
+    ),
+  ].flat()
+}
+
+function describe(
+  { relativeModuleId }: TestModule,
+  name: string,
+  errors: readonly TestError[] = [],
+): string[] {
+  return errors.map(
+    ({ message }) => `FAILED ${relativeModuleId} > ${name}: ${message.split('\n')[0]}`,
+  )
 }
 
 function hasErrorOfItsOwn(module: TestModule): boolean {
