@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { devnetOwner } from '../../devnet/deploy.js'
 import { waitForReceipt } from '../../devnet/plan.js'
 import { callRpc } from '../../devnet/rpc.js'
-import { NodePool, type DeployedNode } from './nodes.js'
+import { createNodePool, type DeployedNode } from './nodes.js'
 
 /** anvil answers before it has mined. */
 const RECEIPT_MS = 10_000
@@ -34,7 +34,7 @@ async function stateOf({ node: { url }, contracts }: DeployedNode) {
 }
 
 test('a released node is as it was after the deployment', async () => {
-  const pool = new NodePool()
+  const pool = createNodePool()
   const first = await pool.takeDeployed('base-sepolia')
   const { url, pid } = first.node
   const before = await stateOf(first)
@@ -64,7 +64,7 @@ test('a released node is as it was after the deployment', async () => {
 })
 
 test('a node knows the states of as many blocks as a new one, however often it was released', async () => {
-  const pool = new NodePool()
+  const pool = createNodePool()
   for (const blocks of [20, 40, 40]) {
     const { node, contracts, giveBack } = await pool.takeDeployed('base-sepolia')
     const { hash } = await callRpc<{ hash: string }>(node.url, 'eth_getBlockByNumber', [

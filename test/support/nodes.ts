@@ -29,68 +29,62 @@ type Kept<Contracts = unknown> = {
 }
 type Block = { number: string; hash: string; baseFeePerGas: string }
 
-/** Nodes of one worker: those that a test has giveBackd are reset for the next one. */
-export class NodePool {
-  readonly #idle: Kept[] = []
+type Wanted<Contracts> = {
+  key: string
+  chainId: number
+  prepare(node: Anvil): Promise<Contracts>
+}
 
-  /**
-   * A node of a chain as it is after the deployment: a new one, or a giveBackd one that was reset. It mines a block
-   * for each transaction.
-   */
-  takeDeployed(name: ChainName, terms: Terms = devnetTerms[name]): Promise<DeployedNode> {
-    const key = JSON.stringify([name, terms], (_, value: unknown) =>
-      typeof value === 'bigint' ? value.toString() : value,
-    )
-    const { chainId } = createRegistry('testnet').get(name)
-    const deploy = ({ url }: Anvil) => deployChain(name, url, terms)
-    return this.#take({ key, chainId, prepare: deploy })
-  }
+/** A pool of nodes. It resets a released node for the next test. */
+export function createNodePool() {
+  const idle: Kept[] = []
 
-  /** A node without contracts. */
-  takeBare(chainId: number): Promise<TakenNode> {
-    return this.#take({ key: `bare ${chainId}`, chainId, prepare: () => Promise.resolve() })
-  }
-
-  #take<Contracts>(wanted: Wanted<Contracts>): Promise<TakenNode & { contracts: Contracts }> {
+  function take<Contracts>(
+    wanted: Wanted<Contracts>,
+  ): Promise<TakenNode & { contracts: Contracts }> {
     return timed('chain', async () => {
-      const at = this.#idle.findIndex(({ key }) => key === wanted.key)
-      const found = at < 0 ? undefined : (this.#idle.splice(at, 1)[0] as Kept<Contracts>)
+      const at = idle.findIndex(({ key }) => key === wanted.key)
+      const found = at < 0 ? undefined : (idle.splice(at, 1)[0] as Kept<Contracts>)
       const kept = found ?? (await start(wanted))
       await setClock(kept.node)
       const { node, contracts } = kept
       let isTaken = true
       return {
         ...{ node, contracts },
-        giveBack: async () => {
-          if (isTaken) await this.#keep(kept)
+        async giveBack() {
+          if (isTaken) await keep(kept)
           isTaken = false
         },
       }
     })
   }
 
-  /** Keeps a giveBackd node. A node that cannot be reset is stopped. */
-  async #keep(kept: Kept): Promise<void> {
-    const isReset = this.#idle.length < MOST_IDLE && (await reset(kept).catch(() => false))
-    if (isReset) this.#idle.push(kept)
+  /** Keeps a released node. A node that cannot be reset is stopped. */
+  async function keep(kept: Kept): Promise<void> {
+    const isReset = idle.length < MOST_IDLE && (await reset(kept).catch(() => false))
+    if (isReset) idle.push(kept)
     else await kept.node.stop()
+  }
+
+  return {
+    /** A new or reset node of a chain as it is after the deployment. It mines a block for each transaction. */
+    takeDeployed(name: ChainName, terms: Terms = devnetTerms[name]): Promise<DeployedNode> {
+      const key = JSON.stringify([name, terms], (_, value: unknown) =>
+        typeof value === 'bigint' ? value.toString() : value,
+      )
+      const { chainId } = createRegistry('testnet').get(name)
+      const deploy = ({ url }: Anvil) => deployChain(name, url, terms)
+      return take({ key, chainId, prepare: deploy })
+    },
+
+    /** A new or reset node without contracts. */
+    takeBare: (chainId: number): Promise<TakenNode> =>
+      take({ key: `bare ${chainId}`, chainId, prepare: () => Promise.resolve() }),
   }
 }
 
-const pool = new NodePool()
-
-/** {@link NodePool.takeDeployed} of this worker. */
-export const takeDeployed = (name: ChainName, terms?: Terms): Promise<DeployedNode> =>
-  pool.takeDeployed(name, terms)
-
-/** {@link NodePool.takeBare} of this worker. */
-export const takeBare = (chainId: number): Promise<TakenNode> => pool.takeBare(chainId)
-
-type Wanted<Contracts> = {
-  key: string
-  chainId: number
-  prepare(node: Anvil): Promise<Contracts>
-}
+/** The pool of this worker. */
+export const { takeDeployed, takeBare } = createNodePool()
 
 async function start<Contracts>({
   key,
@@ -98,27 +92,32 @@ async function start<Contracts>({
   prepare,
 }: Wanted<Contracts>): Promise<Kept<Contracts>> {
   const node = await startAnvil({ chainId })
-  const contracts = await prepare(node)
-  await waitUntilMined(node)
+  const contracts = await mineUntilDone(node, () => prepare(node))
   const { number, hash } = await readBlock(node, 'latest')
   const { baseFeePerGas: baseFee } = await readBlock(node, 'pending')
   const begin = { number: BigInt(number), hash, baseFee }
   return { key, node, contracts, start: begin, snapshot: await ask(node, 'evm_snapshot'), mined: 0 }
 }
 
-/** anvil answers before it has mined: the start is a block without transactions behind it. */
-async function waitUntilMined(node: Anvil): Promise<void> {
+/**
+ * Mines by call until the work is done and its last transaction is in a block. Automine queues a block for each
+ * transaction, and under load adds empty blocks long after the last one.
+ */
+async function mineUntilDone<Result>(node: Anvil, work: () => Promise<Result>): Promise<Result> {
+  let isDone = false
+  await ask(node, 'evm_setAutomine', [false])
+  const result = work().finally(() => (isDone = true))
+  // Its failure is reported below.
+  result.catch(() => undefined)
   for (;;) {
-    const { pending, queued } = await ask<{ pending: string; queued: string }>(
-      node,
-      'txpool_status',
-    )
-    if (BigInt(pending) + BigInt(queued) === 0n) break
-    await sleep(5)
+    const wasDone = isDone
+    const { pending } = await ask<{ pending: string }>(node, 'txpool_status')
+    if (BigInt(pending) > 0n) await ask(node, 'evm_mine')
+    else if (wasDone) break
+    else await sleep(5)
   }
-  const { hash } = await readBlock(node, 'latest')
-  await sleep(20)
-  if ((await readBlock(node, 'latest')).hash !== hash) await waitUntilMined(node)
+  await ask(node, 'evm_setAutomine', [true])
+  return result
 }
 
 async function reset(kept: Kept): Promise<boolean> {

@@ -1,10 +1,10 @@
-import type { SerializedError, TestError } from 'vitest'
+import type { SerializedError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
 
 /** Prints each failed test and `N passed, N failed` as the last lines of the run, after every other reporter. */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const lines = [...listFailures(modules), tally(modules, errors.length)]
+    const lines = [...listFailures(modules, errors), tally(modules, errors.length)]
     process.once('exit', () => process.stdout.write(`${lines.join('\n')}\n`))
   }
 }
@@ -19,29 +19,25 @@ function tally(modules: readonly TestModule[], errors: number): string {
 }
 
 /** A line for each failure: its file, its test and the first line of its error. */
-function listFailures(modules: readonly TestModule[]): string[] {
-  const tests = modules.flatMap((module) => [...module.children.allTests()])
-  return [
-    ...tests.map((test) => describe(test.module, test.fullName, test.result().errors)),
-    ...modules.map((module) =>
-      describe(
-        module,
-        'outside of its tests',
-        [module, ...module.children.allSuites()].flatMap((suite) => suite.errors()),
-      ),
-    ),
-  ].flat()
+function listFailures(
+  modules: readonly TestModule[],
+  errors: readonly SerializedError[],
+): string[] {
+  const failures = modules.flatMap((module) => {
+    const suites = [module, ...module.children.allSuites()]
+    const outside = suites.flatMap((suite) => suite.errors())
+    const tests = [...module.children.allTests()].flatMap((test) =>
+      (test.result().errors ?? []).map(lineOf(`${module.relativeModuleId} > ${test.fullName}`)),
+    )
+    return [...tests, ...outside.map(lineOf(`${module.relativeModuleId}, outside of its tests`))]
+  })
+  return [...failures, ...errors.map(lineOf('outside of any test'))]
 }
 
-function describe(
-  { relativeModuleId }: TestModule,
-  name: string,
-  errors: readonly TestError[] = [],
-): string[] {
-  return errors.map(
-    ({ message }) => `FAILED ${relativeModuleId} > ${name}: ${message.split('\n')[0]}`,
-  )
-}
+const lineOf =
+  (where: string) =>
+  ({ message }: { message: string }) =>
+    `FAILED ${where}: ${message.split('\n')[0]}`
 
 function hasErrorOfItsOwn(module: TestModule): boolean {
   return [module, ...module.children.allSuites()].some((suite) => suite.errors().length > 0)
