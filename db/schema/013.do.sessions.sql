@@ -1,39 +1,4 @@
--- People: users, memberships, sessions, invitations.
-
--- Somebody who signs in to the dashboard. An end user of an account is not one: he has a wallet.
-create table app_user (
-  id text primary key,
-  email text not null check (email = lower(email) and email <> ''),
-  name text not null check (name <> ''),
-  -- Argon2id with its parameters and salt, in PHC string format.
-  password_hash text not null,
-  -- Runs this deployment, besides being a member of accounts.
-  is_operator boolean not null default false,
-  created_at timestamptz not null default clock_timestamp(),
-  -- The clock minute (Unix time / 60) that win_used counts.
-  win bigint not null default 0,
-  win_used int not null default 0
-) with (fillfactor = 50);
-create unique index app_user_email on app_user (email);
-alter table app_user enable row level security;
-grant select (id, email, name, is_operator, created_at) on app_user to steward_api;
-
-create table membership (
-  account_id text references account,
-  user_id text references app_user,
-  role text not null check (role in ('owner', 'developer', 'viewer')),
-  created_at timestamptz not null default clock_timestamp(),
-  primary key (account_id, user_id)
-);
-create index membership_user on membership (user_id);
-alter table membership enable row level security;
-create policy own_account on membership to steward_api
-  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-grant select, delete on membership to steward_api;
-grant update (role) on membership to steward_api;
-
-create policy members on app_user for select to steward_api
-  using (id in (select membership.user_id from membership));
+-- Sessions of users, and limits of sign-in attempts.
 
 create table user_session (
   id text primary key,
@@ -57,50 +22,6 @@ grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, end
   user_session to steward_api;
 grant update (ended_at) on user_session to steward_api;
 
-create table invitation (
-  id text primary key,
-  -- SHA-256 of the token. The token itself is never stored.
-  token_hash bytea not null check (octet_length(token_hash) = 32) unique,
-  account_id text not null references account,
-  -- Null: whoever has the link says his own.
-  email text check (email = lower(email) and email <> ''),
-  role text not null check (role in ('owner', 'developer', 'viewer')),
-  -- Only the owner of the database invites operators.
-  is_operator boolean not null default false,
-  invited_by text references app_user,
-  created_at timestamptz not null default clock_timestamp(),
-  expires_at timestamptz not null,
-  ended_at timestamptz,
-  accepted_at timestamptz,
-  accepted_by text references app_user,
-  constraint invitation_check check ((accepted_at is null) = (accepted_by is null))
-);
-create unique index invitation_open on invitation (account_id, COALESCE(email, ''::text))
-  where accepted_at is null and ended_at is null;
-alter table invitation enable row level security;
-create policy own_account on invitation to steward_api
-  using (account_id = current_account((select true))) with check (account_id = current_account((select true)));
-grant select (id, account_id, email, role, invited_by, created_at, expires_at, ended_at, accepted_at, accepted_by) on
-  invitation to steward_api;
-grant insert (id, token_hash, account_id, email, role, invited_by, expires_at) on invitation to steward_api;
-grant update (ended_at) on invitation to steward_api;
-
--- What members have done to keys and members of their account. Append-only.
-create table member_act (
-  id bigint generated always as identity primary key,
-  account_id text not null references account,
-  user_id text not null references app_user,
-  at timestamptz not null default clock_timestamp(),
-  action text not null,
-  subject text not null,
-  detail text
-);
-create index member_act_account on member_act (account_id, id);
-alter table member_act enable row level security;
-create policy own_account on member_act for select to steward_api
-  using (account_id = current_account((select true)));
-grant select on member_act to steward_api;
-
 create table sign_in_window (
   -- SHA-256 of what is counted: an address, an e-mail, or both together.
   subject bytea primary key,
@@ -109,62 +30,6 @@ create table sign_in_window (
 );
 create index sign_in_window_end on sign_in_window (ends_at);
 alter table sign_in_window enable row level security;
-
-create trigger member_act_kept before delete or update or truncate on member_act
-  for each statement execute function refuse_change();
-
--- An account that has an owner keeps one, whoever changes its members. Definer: it locks the account, which
--- decides between two owners who demote each other.
-create function keep_owner() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  if old.role = 'owner' and (tg_op = 'DELETE' or new.role <> 'owner') then
-    perform from account x where x.id = old.account_id for no key update;
-    if not exists (select from membership m where m.account_id = old.account_id and m.role = 'owner'
-        and m.user_id <> old.user_id) then
-      raise exception 'An account needs an owner.' using errcode = 'restrict_violation';
-    end if;
-  end if;
-  if tg_op = 'UPDATE' then return new; end if;
-  update user_session set ended_at = clock_timestamp()
-  where user_id = old.user_id and account_id = old.account_id and ended_at is null;
-  return old;
-end $$;
-create trigger membership_owner before delete or update of role on membership
-  for each row execute function keep_owner();
-
--- Definer: a member's acts can be written, and neither read back nor changed.
-create function note_act(p_action text, p_subject text, p_detail text) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  insert into member_act (account_id, user_id, action, subject, detail)
-  values (current_account(true), current_member(), p_action, p_subject, p_detail);
-end $$;
-
--- Arguments: the act, the column of what it is done to, the column of its detail. Whatever the API changes is
--- changed by a member: without one it is refused.
-create function note_member_act() returns trigger language plpgsql as $$
-declare v_row jsonb;
-begin
-  if current_user <> 'steward_api' then return null; end if;
-  v_row := case when tg_op = 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-  perform note_act(tg_argv[0], v_row ->> tg_argv[1], v_row ->> tg_argv[2]);
-  return null;
-end $$;
-create trigger api_key_made after insert on api_key
-  for each row execute function note_member_act('key create', 'id', 'name');
-create trigger api_key_shortened after update of expires_at on api_key
-  for each row execute function note_member_act('key shorten', 'id', 'expires_at');
-create trigger api_key_revoked after update of revoked_at on api_key
-  for each row execute function note_member_act('key revoke', 'id', 'name');
-create trigger invitation_made after insert on invitation
-  for each row execute function note_member_act('member invite', 'id', 'email');
-create trigger invitation_withdrawn after update of ended_at on invitation
-  for each row execute function note_member_act('member uninvite', 'id', 'email');
-create trigger membership_changed after update of role on membership
-  for each row execute function note_member_act('member role', 'user_id', 'role');
-create trigger membership_ended after delete on membership
-  for each row execute function note_member_act('member remove', 'user_id', 'role');
 
 -- Counts an attempt. Returns the seconds until the window ends when it has had more than its limit, else null.
 create function count_attempt(p_subject text, p_limit int) returns int language plpgsql as $$
@@ -308,39 +173,6 @@ language sql security definer set search_path = public, pg_temp as $$
   where user_id = p_user and id <> p_session and ended_at is null;
 $$;
 
--- What an open invitation is for; no row when it was used, replaced or has expired.
-create function find_invitation(p_token_hash bytea)
-returns table (account_id text, account_name text, email text, role text, expires_at timestamptz, is_known boolean)
-language sql stable security definer set search_path = public, pg_temp as $$
-  select i.account_id, a.name, i.email, i.role, i.expires_at,
-    exists (select from app_user u where u.email = i.email)
-  from invitation i join account a on a.id = i.account_id
-  where i.token_hash = p_token_hash and i.accepted_at is null and i.ended_at is null
-    and i.expires_at > clock_timestamp()
-$$;
-
--- Uses an invitation, once: its row is locked. A user who is new comes with a password. Null: it was used,
--- replaced, has expired, or is for another e-mail.
-create function accept_invitation(p_token_hash bytea, p_user text, p_email text, p_name text, p_password_hash text)
-returns text language plpgsql security definer set search_path = public, pg_temp as $$
-declare i invitation;
-begin
-  select * into i from invitation x where x.token_hash = p_token_hash and x.accepted_at is null
-    and x.ended_at is null and x.expires_at > clock_timestamp() and coalesce(x.email, p_email) = p_email
-  for update;
-  if not found then return null; end if;
-  if p_password_hash is not null then
-    insert into app_user (id, email, name, password_hash) values (p_user, p_email, p_name, p_password_hash);
-  end if;
-  update app_user set is_operator = true where id = p_user and i.is_operator;
-  insert into membership (account_id, user_id, role) values (i.account_id, p_user, i.role)
-  on conflict do nothing;
-  update invitation set accepted_at = clock_timestamp(), accepted_by = p_user where id = i.id;
-  insert into member_act (account_id, user_id, action, subject, detail)
-  values (i.account_id, p_user, 'member join', i.id, i.role);
-  return i.account_id;
-end $$;
-
 -- Of the given sessions those whose users would be let in still.
 create function live_sessions(p_sessions text[]) returns setof text
 language sql stable security definer set search_path = public, pg_temp as $$
@@ -349,14 +181,6 @@ language sql stable security definer set search_path = public, pg_temp as $$
   join account a on a.id = s.account_id
   where s.id = any (p_sessions) and s.ended_at is null and s.expires_at > clock_timestamp()
     and s.last_seen_at > clock_timestamp() - interval '7 days' and a.suspended_at is null
-$$;
-
--- The accounts that a user is a member of. Definer: row policies let the API see one account at a time.
-create function list_memberships(p_user text)
-returns table (account_id text, account_name text, role text)
-language sql stable security definer set search_path = public, pg_temp as $$
-  select m.account_id, a.name, m.role from membership m join account a on a.id = m.account_id
-  where m.user_id = p_user order by a.name, a.id
 $$;
 
 -- Ends a session and opens another one of its user in its place, in another of his accounts. It lasts no longer than
@@ -375,5 +199,5 @@ begin
   return true;
 end $$;
 
-grant execute on function note_act, begin_sign_in, end_sign_in, open_session, admit_session, end_session,
-  change_password, find_invitation, accept_invitation, live_sessions, list_memberships, switch_session to steward_api;
+grant execute on function begin_sign_in, end_sign_in, open_session, admit_session, end_session, change_password,
+  live_sessions, switch_session to steward_api;
