@@ -2,7 +2,12 @@ import { readOpenFundings, type Funding } from '../db/intents/fundings.js'
 import { readHoldings, type BookedBlock, type Holding } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
-import { withComing, withHeld, type Coming, type Held } from '../domain/plan/insufficientFunds.js'
+import {
+  withComing,
+  withHeld,
+  type Coming,
+  type ReservedMoney,
+} from '../domain/plan/insufficientFunds.js'
 import { findToken, type Chain } from '../chains/registry.js'
 import type { Db } from '../db/connection/connect.js'
 import type { IntentRequest } from '../domain/intent.js'
@@ -25,7 +30,7 @@ export async function tellHeld(trx: Db, error: unknown, counted: Counted): Promi
   // Nothing lacks then but what the market has.
   if (error.details.reason === 'no_liquidity') return error
   const { walletId, request, snapshots } = counted
-  const held: Held[] = []
+  const held: ReservedMoney[] = []
   for (const { client, booked } of snapshots) {
     for (const { token, asset } of tokensOf(client.chain, request)) {
       const holdings = await readHoldings(trx, { walletId, token }, booked)
@@ -60,7 +65,7 @@ const toComing = ({ id, units, createdAt }: Funding): Coming => ({
   since: createdAt,
 })
 
-const toHeld = (chain: Chain, asset: string, holding: Holding): Held => ({
+const toHeld = (chain: Chain, asset: string, holding: Holding): ReservedMoney => ({
   intentId: holding.intentId,
   step: holding.step,
   chain: chain.name,

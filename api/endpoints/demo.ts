@@ -10,9 +10,9 @@ import {
   type Funding,
 } from '../../db/intents/fundings.js'
 import { ServiceError, capabilityDisabled } from '../../domain/errors.js'
-import { demoFunding, type FundingLimits } from '../../domain/funding.js'
+import { demoFunding, tellFunding, type FundingLimits } from '../../domain/funding.js'
 import { prices } from '../../domain/prices.js'
-import { tellFunding, type StepOperation } from '../../domain/story.js'
+import type { StepOperation } from '../../domain/stepOperation.js'
 import { assetText } from '../../domain/money.js'
 import { completedFunding, fundRequest, fundingAnswer } from '../schemas/examples.js'
 import { fundingIdInput, walletIdInput } from '../schemas/parameters.js'

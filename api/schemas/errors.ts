@@ -137,7 +137,7 @@ const examples: Partial<Record<ErrorCode, Example>> = {
     },
   },
   INSUFFICIENT_FUNDS: {
-    message: 'The intent needs 250 USDC on one chain, 1 is available.',
+    message: 'The intent needs 250 USDC on one chain. 1 is available.',
     details: {
       required: '250',
       available: '1',

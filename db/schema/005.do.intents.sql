@@ -1,4 +1,4 @@
--- Intents, fundings, and the money they reserve.
+-- Intents, fundings, and the reservations of intents.
 
 create table intent (
   id text primary key,
@@ -8,38 +8,36 @@ create table intent (
   asset text not null,
   -- Requested amount in base units of the asset.
   units numeric(78, 0) not null check (units > 0),
-  -- The chain named by the caller: where a bridge leads to.
+  -- The chain that the caller named. For a bridge, the destination.
   chain text,
   status text not null check (status in ('pending', 'planning', 'executing', 'completed', 'failed')),
   plan json,
   error json,
   request_id text not null,
   created_at timestamptz not null default clock_timestamp(),
-  -- When its workflow was started. Null: a worker starts it, unless the intent is over.
+  -- When the workflow was started. Null: a worker starts it, unless the intent has ended.
   dispatched_at timestamptz,
   completed_at timestamptz,
   cancelled_at timestamptz,
   from_chain text,
-  -- A withdrawal of all there is. units is what it was worth when it was planned.
+  -- True for a withdrawal of the whole position. units is its value when it was planned.
   everything boolean not null default false,
-  -- Lend where most is left after costs over so many days. Null: at the best rate.
+  -- Lend at the market with the highest return after costs over this many days. Null: at the best rate.
   net_over_days int check (net_over_days > 0),
   metadata json,
-  -- Why it is late and where the money is meanwhile. Null: it is not late.
+  -- Why the intent is late, and where the money is. Null: it is not late.
   delay json,
-  -- The failed intent whose goal this one reaches. One at most: a retry of a retry names the retry.
+  -- The failed intent that this intent retries. At most one: a retry of a retry references the retry.
   retry_of text,
-  -- When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.
+  -- When a worker claimed it to start its workflow. Other workers skip it for a few seconds. Null: never.
   swept_at timestamptz,
-  -- Since when its end, which was told, does not hold any more. The sweeper starts its workflow again. Null: nothing
-  -- to do.
+  -- When its reported end was invalidated. The sweeper restarts the workflow. Null: the end is valid.
   recover_at timestamptz,
-  -- Heads of chains at which the money was seen that the booked blocks do not show yet. Null: none was needed.
+  -- Chain heads at which the money was seen, where the indexed blocks do not show it yet. Null: the indexed blocks sufficed.
   seen_blocks json,
-  -- When its status, plan, error or delay changed last. Null: never since it was created. Steps have times of their
-  -- own.
+  -- When status, plan, error or delay last changed. Null: not since creation. Steps have their own times.
   updated_at timestamptz,
-  -- When it was completed, failed or cancelled. Null: it is not over.
+  -- When it completed, failed or was cancelled. Null: it is open.
   ended_at timestamptz,
   constraint intent_check1 check ((status = 'completed') = (completed_at is not null)),
   constraint intent_check2 check ((status = 'failed') = (error is not null)),
@@ -81,7 +79,7 @@ create table funding (
   created_at timestamptz not null default clock_timestamp(),
   dispatched_at timestamptz,
   completed_at timestamptz,
-  -- When a worker claimed it to start its workflow: no other one does for a few seconds. Null: never.
+  -- When a worker claimed it to start its workflow. Other workers skip it for a few seconds. Null: never.
   swept_at timestamptz,
   unique (id, wallet_id),
   foreign key (wallet_id, account_id) references wallet (id, account_id)
@@ -101,22 +99,22 @@ grant select on funding to steward_signer;
 grant update (dispatched_at) on funding to steward_api;
 grant update (swept_at) on funding to steward_worker;
 
--- Money of a wallet that a step of an intent will spend.
+-- Money of a wallet that a step of an open intent will spend.
 create table reservation (
   intent_id text,
   sequence int,
   wallet_id text not null,
   chain_id bigint not null,
-  -- What is spent. A withdrawal spends the market's receipt token, counted in units of what it stands for.
+  -- The token that the step spends. A withdrawal spends the market's receipt token, counted in units of the underlying.
   token text not null check (token = lower(token)),
   units numeric(78, 0) not null check (units > 0),
-  -- Counts from this block on. 0: the money was there when the intent was planned. Null: it has not arrived yet.
+  -- The first block at which the reservation counts. 0: the money was there at planning. Null: it has not arrived yet.
   from_block bigint default 0,
-  -- Block in which the step spent it with success: from there on the balance itself shows it.
+  -- The block in which the step spent the money. From this block on the balance shows it.
   spent_block bigint,
-  -- Set when the money was not and will not be spent.
+  -- Set when the step did not spend the money and never will.
   released_at timestamptz,
-  -- Sequence of the step that brings the money. units is a forecast until it has.
+  -- Sequence of the step that delivers the money. Until it has, units is a forecast.
   fed_by int,
   -- The market that the step pays into or out of.
   market text check (market = lower(market)),
@@ -145,7 +143,7 @@ grant insert (intent_id, sequence, wallet_id, chain_id, token, units, from_block
 grant update (units, from_block, spent_block, released_at) on reservation to steward_lanes;
 grant update (released_at) on reservation to steward_worker;
 
--- Units that open intents of all accounts will pay into or out of markets: the sum, and nothing else of them.
+-- Total units that open intents of all accounts will deposit into or withdraw from markets.
 create function market_reserved(p_chain bigint, p_markets text[], p_token text) returns numeric
 language sql stable security definer set search_path = public, pg_temp as $$
   select coalesce(sum(r.units), 0) from reservation r

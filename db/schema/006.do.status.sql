@@ -1,6 +1,6 @@
--- How an intent changes its status.
+-- Status transitions of intents.
 
--- Every change of an intent's status that is allowed, by the event that tells it. One more is one more row.
+-- The allowed status transitions, by event.
 create table intent_edge (
   event text,
   from_status text,
@@ -8,13 +8,13 @@ create table intent_edge (
   primary key (event, from_status)
 );
 
--- Cancels an intent of which nothing was ever signed, in the caller's transaction: its operations, its
--- reservations and its charge with it. A row lock orders it against the signer, which signs under one too.
+-- Cancels an intent for which nothing was ever signed, with its operations, reservations and charge, in the caller's
+-- transaction. A row lock orders it against the signer, which signs under the same lock.
 create function cancel_intent(p_account text, p_intent text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare i intent;
 begin
-  -- The account first, as every charge does: two orders would wait for each other.
+  -- The account is locked first, as by every charge. The other order could deadlock.
   perform from account a where a.id = p_account for no key update;
   select * into i from intent x where x.id = p_intent and x.account_id = p_account for update;
   if not found then return 'unknown'; end if;
@@ -36,7 +36,7 @@ begin
   return 'cancelled';
 end $$;
 
--- Changes the status of an intent, along an edge or not at all, and tells it. Who executes it is its workflow.
+-- Changes the status of an intent along an allowed transition and emits the event. Raises when none fits.
 create function move_intent(p_intent text, p_event text, p_value json default null) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -66,8 +66,8 @@ begin
   select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i;
 end $$;
 
--- Writes beside the status, once each, that a running intent is late, that it is late no longer, or that the money of one
--- that failed for the bridge's sake came out. Changes nothing where that was written before or does not apply.
+-- Annotates an intent without a status change: a running intent is late, it is on time again, or money of an intent
+-- that failed with BRIDGE_TIMEOUT has arrived. No-op when already written or not applicable.
 create function annotate_intent(p_intent text, p_event text, p_value json default null) returns void
 language sql security definer set search_path = public, pg_temp as $$
   with i as (
@@ -85,7 +85,7 @@ language sql security definer set search_path = public, pg_temp as $$
   select i.id, i.account_id, i.wallet_id, p_event, event_data(i, p_event) from i
 $$;
 
--- True when every step of the plan has a confirmed success. A bridge has it when the money has come out.
+-- True when every step of the plan has a confirmed success. A bridge step succeeds with its mint.
 create function is_done(i intent) returns boolean language sql stable as $$
   select coalesce(bool_and(exists (
     select from operation o
@@ -95,9 +95,9 @@ create function is_done(i intent) returns boolean language sql stable as $$
   from json_array_elements(i.plan -> 'steps') as s (step)
 $$;
 
--- True when the rows still bear the end that was told of an intent. A failure holds until something of it is
--- open again, or the step that failed has succeeded. BRIDGE_TIMEOUT was told before the step was over, and what
--- comes out later is told as its recovery: it holds as long as its money has left, and is out or in the bridge.
+-- True when the operations still support the reported end of an intent. A failure is invalidated when one of its
+-- operations is open again, or when the failed step has succeeded. BRIDGE_TIMEOUT is reported before the step has
+-- ended, and a later arrival is its recovery: it stands while the burn stands.
 create function end_holds(i intent) returns boolean language sql stable as $$
   select case
     when i.status = 'completed' then is_done(i)
@@ -110,7 +110,7 @@ create function end_holds(i intent) returns boolean language sql stable as $$
             or o.state in ('confirmed', 'final') and not o.success)
           else o.state in ('signed', 'mined')
             or o.state in ('confirmed', 'final') and o.success and o.sequence = (i.error ->> 'step')::int end
-        -- What becomes of a burn makes no difference once its money has come out.
+        -- The state of a burn is irrelevant once its money has arrived.
         and not (o.kind = 'bridge' and exists (
           select from operation m
           where m.intent_id = i.id and m.sequence = o.sequence and m.kind = 'mint'
@@ -118,8 +118,8 @@ create function end_holds(i intent) returns boolean language sql stable as $$
     end
 $$;
 
--- Locks the intents of operations that have one of the statuses, before what is told of them changes, and returns their
--- ids. Intents come before operations wherever rows are locked.
+-- Locks the intents of the given operations that have one of the statuses, and returns their ids. Rows of intents
+-- are always locked before rows of operations.
 create function hold_intents(p_operations text[], p_statuses text[]) returns text[]
 language sql security definer set search_path = public, pg_temp as $$
   select coalesce(array_agg(held.id), '{}') from (
@@ -128,8 +128,8 @@ language sql security definer set search_path = public, pg_temp as $$
     order by i.id for no key update) held
 $$;
 
--- Reopens those of the given intents whose end does not hold: executing again, with what its open steps had
--- reserved. One that has been retried stays as it is, because its retry has the goal now. Names the reopened ones.
+-- Reopens the given intents whose reported end is invalid: they execute again, with the reservations of their open
+-- steps. A retried intent stays closed, because its retry pursues the goal. Returns the reopened ids.
 create function reconsider_intents(p_intents text[]) returns text[]
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -154,7 +154,7 @@ begin
   return v_reopened;
 end $$;
 
--- Completes an intent whose steps are all done, under its lock. True when it is completed, by this call or before.
+-- Completes an intent whose steps have all succeeded, under its lock. True when it is completed, now or before.
 create function complete_intent(p_intent text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare i intent;

@@ -3,7 +3,7 @@
 -- One on-chain effect of one step. The chain itself executes chain_key at most once.
 create table operation (
   id text primary key,
-  -- An intent, or a funding for kind fund.
+  -- The intent, or the funding for kind fund.
   intent_id text not null,
   sequence int not null,
   kind text not null check (kind in ('bridge', 'mint', 'swap', 'deposit', 'withdraw', 'fund')),
@@ -25,7 +25,7 @@ create table operation (
   taken_until timestamptz,
   lost_leases int not null default 0,
   tx_id bigint references chain_tx,
-  -- Verdict of the inner call. Kept when the block vanishes.
+  -- Success of the inner call. Kept when a reorg removes the block.
   success boolean,
   tx_hash text,
   block_number bigint,
@@ -36,32 +36,32 @@ create table operation (
   -- Base units moved, read from the operation's own logs.
   units numeric(78, 0),
   created_at timestamptz not null default clock_timestamp(),
-  -- The intent that it is part of; null for a funding.
+  -- The intent of the operation. Null for a funding.
   for_intent text generated always as (case when kind <> 'fund' then intent_id end) stored,
-  -- The funding that it pays; null for a step of an intent.
+  -- The funding that it pays. Null for a step of an intent.
   for_funding text generated always as (case when kind = 'fund' then intent_id end) stored,
-  -- Carriers of it that were reverted and tries to carry it that were refused, since it was last in a block.
+  -- Reverted bundles and rejected attempts to include it since it was last in a block.
   carry_failures int not null default 0 check (carry_failures >= 0),
-  -- The lowest block that may hold its log, since the signer found its key used on the chain: the lanes look it up.
-  -- Null: the key is not known to be used.
+  -- The lowest block that may hold its log, set when the signer finds its key used on chain. The relayer searches from
+  -- here. Null: the key is not known to be used.
   spent_since bigint check (spent_since >= 0),
-  -- What it contends for with others of its chain: deposit: or withdraw: and a market, swap: and a pair of tokens,
-  -- burn: and a wallet. Null: nothing.
+  -- What it contends for on its chain: "deposit:" or "withdraw:" and a market, "swap:" and a token pair, "burn:" and a
+  -- wallet. Null: nothing.
   resource text,
-  -- What the signer was held up by when it tried last, by its published code. Null: not tried, or signed since.
+  -- The published code of the wait reason at the signer's last attempt. Null: no attempt yet, or signed since.
   waits_for text,
-  -- Since when every try was held up by the same.
+  -- Since when every attempt had the same wait reason.
   waits_since timestamptz,
   signed_at timestamptz,
-  -- When its block was booked. Null: it is in none.
+  -- When its block was indexed. Null: it is in no block.
   mined_at timestamptz,
-  -- When it was confirmed, rejected or cancelled. Null: it is not over.
+  -- When it was confirmed, rejected or cancelled. Null: it is open.
   ended_at timestamptz,
-  -- When its state changed last, as far as callers are told of it.
+  -- When its state last changed in a way that callers see.
   changed_at timestamptz,
-  -- What its block says of the time. Null: in no block, or nobody has told.
+  -- The timestamp of its block. Null: in no block, or unknown.
   block_time timestamptz,
-  -- How soon it is served, by the plan of its account: a lower number first.
+  -- Signing order by the plan of its account. The lowest number is first.
   priority smallint not null,
   constraint operation_check1 check (state <> 'deferred' or (code is not null and retry_after is not null)),
   unique (intent_id, sequence, kind),
@@ -113,17 +113,17 @@ grant update (state, code, message, retry_after, taken_by, taken_until, tx_id, s
 grant update (state, code, message, retry_after, refused_block, taken_by, taken_until, lost_leases, tx_id,
   carry_failures, spent_since, waits_for, waits_since) on operation to steward_signer;
 
--- What was signed for an operation. It exists as long as anybody may execute it.
+-- The signed payload of an operation. While it exists, anyone may execute it.
 create table signature (
   operation_id text primary key references operation on delete cascade,
-  -- A user operation, or the call of a funding or a mint: enough to carry it in another transaction.
+  -- A user operation, or the call of a funding or a mint: enough to include it in another transaction.
   payload json not null,
   created_at timestamptz not null default clock_timestamp()
 );
 grant select, insert on signature to steward_signer;
 grant select (operation_id) on signature to steward_lanes;
 
--- Deletes what was signed for an operation that is deferred, and its transaction.
+-- Deletes the signature of an operation that is deferred, and detaches its transaction.
 create function forget_signature() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -134,8 +134,8 @@ end $$;
 create trigger operation_unsigned before update of state on operation
   for each row when (old.state = 'signed' and new.state = 'deferred') execute function forget_signature();
 
--- Sets what a new operation contends for, by its plan, and how soon it is served, by the plan of its account. The worker
--- cannot write either. A definer's: the worker need not see the account.
+-- Sets the resource that a new operation contends for, from its plan, and its priority, from the plan of its account.
+-- The worker cannot write either column. Definer: the worker need not read the account.
 create function describe_operation() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -150,7 +150,7 @@ begin
     where i.id = new.intent_id and s ->> 'sequence' = new.sequence::text and s ->> 'type' = new.kind
     limit 1;
   end if;
-  -- Where the account is missing, the foreign key fails.
+  -- When the account is missing, the foreign key fails.
   new.priority := (
     select case a.plan when 'enterprise' then 2 when 'pro' then 3 else 4 end from account a where a.id = new.account_id);
   return new;
@@ -158,12 +158,12 @@ end $$;
 create trigger operation_described before insert on operation
   for each row execute function describe_operation();
 
--- Sets the times of an operation by its states. No role writes them.
+-- Sets the times of an operation by its state. No role can write them.
 create function note_operation_times() returns trigger language plpgsql as $$
 declare v_now timestamptz := clock_timestamp();
 begin
   if new.state = 'final' and tg_op = 'UPDATE' then return new; end if;
-  -- What is deferred is queued again and again: a reader hears of it when it waits for something else.
+  -- A deferred operation is queued repeatedly. Callers see a change only when its wait reason changes.
   if tg_op = 'UPDATE' and not (old.state in ('queued', 'deferred') and new.state in ('queued', 'deferred')) then
     new.changed_at := v_now;
   end if;
@@ -184,9 +184,9 @@ end $$;
 create trigger operation_times before insert or update of state on operation
   for each row execute function note_operation_times();
 
--- Hands an operation to the lanes, under its intent's lock. o is its row as it is, or a new one; null when there is
--- none, because the intent is over or its plan has no such step. A mint is stored whatever has become of its intent.
--- With the rights of who calls it.
+-- Orders an operation under the lock of its intent. Returns the existing row or the new one. Returns null when the
+-- intent has ended or its plan has no such step. A mint is ordered in any state of its intent.
+-- Runs with the permissions of the caller.
 create function order_operation(p_id text, p_intent text, p_sequence int, p_kind text, p_account text,
   p_wallet text, p_chain bigint, p_key text, p_input json, out is_new boolean, out o operation)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -201,7 +201,7 @@ begin
   select * into o from operation x where x.id = p_id;
   is_new := not found;
   if not is_new then return; end if;
-  -- The plan in the row counts: what a workflow takes for it may have been given to it by hand.
+  -- The stored plan decides: the input of a workflow may have been edited by hand.
   if p_kind not in ('mint', 'fund') and (v_status in ('completed', 'failed') or not exists (
     select from json_array_elements(v_plan -> 'steps') as s (step)
     where (s.step ->> 'sequence')::int = p_sequence and s.step ->> 'type' = p_kind))

@@ -1,7 +1,6 @@
--- What operations bring about: amounts that count towards a limit, burns, signals to workflows, sums and events.
+-- Results of operations: signed amounts, burns, signals to workflows, lent sums and step events.
 
--- Dollars that began to move when an operation was signed, in base units. Only the signer writes it, once. Kept for
--- two days.
+-- USD value that an operation moves, in base units of USDC, written once by the signer. Kept for two days.
 create table signed_amount (
   operation_id text primary key references operation,
   wallet_id text not null references wallet,
@@ -16,7 +15,7 @@ grant select (operation_id, signed_at), delete on signed_amount to steward_worke
 create trigger signed_amount_whole before truncate on signed_amount
   for each statement execute function refuse_change();
 
--- Refuses every change of a signed amount, and its deletion for 48 hours: twice as long as it counts towards a limit.
+-- Rejects changes to a signed amount, and its deletion within 48 hours: twice the window of the daily limit.
 create function refuse_change_of_late() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' and old.signed_at < clock_timestamp() - interval '48 hours' then return old; end if;
@@ -25,22 +24,22 @@ end $$;
 create trigger signed_amount_kept before delete or update on signed_amount
   for each row execute function refuse_change_of_late();
 
--- Money that left a chain over CCTP, and the message that brings it out on the other.
+-- Money that left a chain over CCTP, and the message that mints it on the destination.
 create table burn (
   operation_id text primary key references operation,
   source_domain int not null,
-  -- Lowest block of the destination that a reorg could have replaced at the time of the burn: no mint is before it.
+  -- The lowest destination block that a reorg could have replaced at the time of the burn. The mint is not below it.
   destination_block bigint not null,
-  -- The message as the burn emitted it, without what the attester fills in.
+  -- The message as the burn emitted it, before attestation.
   sent text,
   burned_at timestamptz,
   event_nonce text,
-  -- The message as it is attested: what the mint needs.
+  -- The attested message, which the mint submits.
   message text,
   attestation text,
-  -- What was burned has come out for good: nothing is left to do.
+  -- True when the mint is final and no work is left.
   minted boolean not null default false,
-  -- When its message was attested first. Null: it is not.
+  -- When the message was first attested. Null: not yet.
   attested_at timestamptz,
   constraint burn_check
     check (((event_nonce is null) = (message is null)) and ((message is null) = (attestation is null))),
@@ -56,14 +55,14 @@ grant insert (operation_id, source_domain, destination_block) on burn to steward
 grant select (operation_id, burned_at, attested_at) on burn to steward_api;
 grant update (sent, burned_at, event_nonce, message, attestation, attested_at, minted) on burn to steward_lanes;
 
--- Operations whose workflows wait for a signal that they are settled: a step that takes longer than a minute.
+-- Operations whose workflows wait for a signal, because the step takes longer than a minute.
 create table awaited (
   operation_id text primary key references operation on delete cascade,
   workflow_id text not null,
-  -- Of the operation its outcome, or of the burn that it is its attestation.
+  -- The outcome of the operation, or the attestation of its burn.
   what text not null check (what in ('outcome', 'attestation')),
   since timestamptz not null default clock_timestamp(),
-  -- From when on a settled one may be signalled, or signalled again.
+  -- The earliest time of the next signal.
   notify_at timestamptz not null default clock_timestamp(),
   attempts int not null default 0
 );
@@ -71,12 +70,12 @@ alter table awaited enable row level security;
 create policy all_accounts on awaited to steward_worker using (true) with check (true);
 grant select, update, delete on awaited to steward_worker;
 
--- Sums of the final deposits and withdrawals of an account, by what they contended for.
+-- Sums of the final deposits and withdrawals of an account, per resource.
 create table account_lent (
   account_id text references account,
   chain_id bigint,
   resource text,
-  -- Base units of what the market takes.
+  -- Base units of the market's underlying token.
   units numeric(78, 0) not null,
   primary key (account_id, chain_id, resource)
 );
@@ -85,7 +84,7 @@ create policy own_account on account_lent for select to steward_api
   using (account_id = current_account((select true)));
 grant select on account_lent to steward_api;
 
--- Announces a new operation to the signer, and writes that its step has started. A bridge starts with its burn.
+-- Notifies the signer of a new operation and emits step_started. A bridge starts with its burn.
 create function follow_order() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -102,14 +101,14 @@ end $$;
 create trigger operation_ordered after insert on operation
   for each row execute function follow_order();
 
--- Announces operations whose state, transaction or block has changed, once for each state and chain of a statement;
--- writes the events of steps that ended, progressed or were reverted, in the order of the chain; and keeps account_lent.
--- A bridge step burns, then mints: it is completed by its mint. What was reported of a confirmed operation is reverted
--- when its block vanishes. An operation that was cancelled with its intent has not failed.
+-- Notifies listeners of operations whose state, transaction or block changed, once per state and chain. Emits the
+-- events of steps that completed, failed, progressed or were reverted, in chain order. Updates account_lent.
+-- A bridge step burns, then mints, and completes with its mint. A reorg that removes the block of a confirmed
+-- operation reverts its step. An operation that was cancelled with its intent has not failed.
 create function follow_operations() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  -- A payload holds 8,000 bytes: 90 ids.
+  -- A notification holds 8,000 bytes: 90 ids.
   perform pg_notify('operation',
     json_build_object('ids', json_agg(c.id), 'state', c.state, 'chainId', c.chain_id)::text)
   from (
@@ -133,7 +132,7 @@ begin
     or o.state = 'confirmed' and n.state <> 'final')
   order by n.block_number, n.log_index, n.intent_id, n.sequence;
 
-  -- In one order, so that two statements do not wait for each other.
+  -- A fixed order prevents deadlocks between two statements.
   insert into account_lent as l (account_id, chain_id, resource, units)
   select n.account_id, n.chain_id, n.resource, sum(
     case when n.state = 'final' and n.success then coalesce(n.units, 0) else 0 end
@@ -148,8 +147,8 @@ end $$;
 create trigger operation_followed after update on operation
   referencing old table as former new table as changed for each statement execute function follow_operations();
 
--- Marks an operation as awaited by its workflow. False, and nothing is marked, when what is awaited is there. Its row
--- is locked: a commit that settles it comes before this one, or finds the mark.
+-- Marks an operation as awaited by its workflow. Returns false without a mark when the awaited result exists. The row
+-- lock orders it against the commit that settles the operation: that commit comes first, or finds the mark.
 create function mark_awaited(p_operation text, p_what text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

@@ -1,13 +1,13 @@
 -- Users, memberships, invitations, and the audit log of members.
 
--- Somebody who signs in to the dashboard. An end user of an account is not one: he has a wallet.
+-- A user of the dashboard. End users of an account are wallets, not users.
 create table app_user (
   id text primary key,
   email text not null check (email = lower(email) and email <> ''),
   name text not null check (name <> ''),
   -- Argon2id with its parameters and salt, in PHC string format.
   password_hash text not null,
-  -- Runs this deployment, besides being a member of accounts.
+  -- An operator of this deployment. Operators can also be members of accounts.
   is_operator boolean not null default false,
   created_at timestamptz not null default clock_timestamp(),
   -- The clock minute (Unix time / 60) that win_used counts.
@@ -40,10 +40,10 @@ create table invitation (
   -- SHA-256 of the token. The token itself is never stored.
   token_hash bytea not null check (octet_length(token_hash) = 32) unique,
   account_id text not null references account,
-  -- Null: whoever has the link says his own.
+  -- Null: the person with the link chooses their e-mail address.
   email text check (email = lower(email) and email <> ''),
   role text not null check (role in ('owner', 'developer', 'viewer')),
-  -- Only the owner of the database invites operators.
+  -- Only the database owner can invite operators.
   is_operator boolean not null default false,
   invited_by text references app_user,
   created_at timestamptz not null default clock_timestamp(),
@@ -63,7 +63,7 @@ grant select (id, account_id, email, role, invited_by, created_at, expires_at, e
 grant insert (id, token_hash, account_id, email, role, invited_by, expires_at) on invitation to steward_api;
 grant update (ended_at) on invitation to steward_api;
 
--- What members have done to keys and members of their account. Append-only.
+-- Audit log of changes by members to keys and members of their account. Append-only.
 create table member_act (
   id bigint generated always as identity primary key,
   account_id text not null references account,
@@ -82,8 +82,8 @@ grant select on member_act to steward_api;
 create trigger member_act_kept before delete or update or truncate on member_act
   for each statement execute function refuse_change();
 
--- An account that has an owner keeps one, whoever changes its members. Definer: it locks the account, which
--- decides between two owners who demote each other.
+-- Keeps at least one owner per account. Definer: it locks the account, so that two owners cannot demote each other
+-- concurrently.
 create function keep_owner() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -102,7 +102,7 @@ end $$;
 create trigger membership_owner before delete or update of role on membership
   for each row execute function keep_owner();
 
--- Definer: a member's acts can be written, and neither read back nor changed.
+-- Appends to the audit log of members. Definer: the API can neither read nor change the entries.
 create function note_act(p_action text, p_subject text, p_detail text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -110,8 +110,8 @@ begin
   values (current_account(true), current_member(), p_action, p_subject, p_detail);
 end $$;
 
--- Arguments: the act, the column of what it is done to, the column of its detail. Whatever the API changes is
--- changed by a member: without one it is refused.
+-- Arguments: the action, the column of its subject, the column of its detail. Every change by the API is made by a
+-- member. Without a member it is rejected.
 create function note_member_act() returns trigger language plpgsql as $$
 declare v_row jsonb;
 begin
@@ -135,7 +135,7 @@ create trigger membership_changed after update of role on membership
 create trigger membership_ended after delete on membership
   for each row execute function note_member_act('member remove', 'user_id', 'role');
 
--- What an open invitation is for; no row when it was used, replaced or has expired.
+-- Finds an open invitation. No row when it is used, replaced or expired.
 create function find_invitation(p_token_hash bytea)
 returns table (account_id text, account_name text, email text, role text, expires_at timestamptz, is_known boolean)
 language sql stable security definer set search_path = public, pg_temp as $$
@@ -146,8 +146,8 @@ language sql stable security definer set search_path = public, pg_temp as $$
     and i.expires_at > clock_timestamp()
 $$;
 
--- Uses an invitation, once: its row is locked. A user who is new comes with a password. Null: it was used,
--- replaced, has expired, or is for another e-mail.
+-- Accepts an invitation once, under its row lock. A new user provides a password. Null: the invitation is used,
+-- replaced, expired, or for another e-mail address.
 create function accept_invitation(p_token_hash bytea, p_user text, p_email text, p_name text, p_password_hash text)
 returns text language plpgsql security definer set search_path = public, pg_temp as $$
 declare i invitation;
@@ -168,7 +168,7 @@ begin
   return i.account_id;
 end $$;
 
--- The accounts that a user is a member of. Definer: row policies let the API see one account at a time.
+-- The accounts of a user. Definer: row policies show the API one account at a time.
 create function list_memberships(p_user text)
 returns table (account_id text, account_name text, role text)
 language sql stable security definer set search_path = public, pg_temp as $$

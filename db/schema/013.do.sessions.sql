@@ -7,7 +7,7 @@ create table user_session (
   user_id text not null references app_user,
   account_id text not null references account,
   created_at timestamptz not null default clock_timestamp(),
-  -- To the minute. A session that is not used for seven days is over.
+  -- Precise to the minute. A session expires after seven days without use.
   last_seen_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null default clock_timestamp() + interval '30 days',
   ended_at timestamptz,
@@ -23,7 +23,7 @@ grant select (id, user_id, account_id, created_at, last_seen_at, expires_at, end
 grant update (ended_at) on user_session to steward_api;
 
 create table sign_in_window (
-  -- SHA-256 of what is counted: an address, an e-mail, or both together.
+  -- SHA-256 of the limited subject: an address, an e-mail address, or the pair of both.
   subject bytea primary key,
   ends_at timestamptz not null,
   attempts int not null
@@ -31,7 +31,7 @@ create table sign_in_window (
 create index sign_in_window_end on sign_in_window (ends_at);
 alter table sign_in_window enable row level security;
 
--- Counts an attempt. Returns the seconds until the window ends when it has had more than its limit, else null.
+-- Counts an attempt. Returns the seconds until the window ends when the limit is exceeded, else null.
 create function count_attempt(p_subject text, p_limit int) returns int language plpgsql as $$
 declare w sign_in_window;
 begin
@@ -45,9 +45,9 @@ begin
   return greatest(1, ceil(extract(epoch from w.ends_at - clock_timestamp())));
 end $$;
 
--- Counts an attempt to sign in before its password is looked at, so that attempts at once are counted too, and
--- finds whose password it would have to be. Many wrong passwords for an e-mail from everywhere do not keep out
--- whoever comes from an address at which this e-mail has signed in.
+-- Counts a sign-in attempt before the password is checked, so that parallel attempts count too. Returns the password
+-- hash to check. The limit per e-mail address does not apply to network addresses from which the user has signed in:
+-- an attacker elsewhere cannot lock them out.
 create function begin_sign_in(p_email text, p_address text)
 returns table (user_id text, password_hash text, retry_after int)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -73,7 +73,7 @@ begin
   return next;
 end $$;
 
--- Takes back what a sign-in counted that went well.
+-- Removes the counts of a successful sign-in.
 create function end_sign_in(p_email text, p_address text) returns void
 language sql security definer set search_path = public, pg_temp as $$
   delete from sign_in_window where subject = sha256(convert_to('pair ' || p_email || ' ' || p_address, 'UTF8'));
@@ -83,8 +83,8 @@ language sql security definer set search_path = public, pg_temp as $$
   where subject = sha256(convert_to('email ' || p_email, 'UTF8'));
 $$;
 
--- Opens a session in the account that is named, else in the one that the user was in last. False: the user is a
--- member of no such account.
+-- Opens a session in the named account, else in the most recently used one. False: the user is not a member of the
+-- named account, or of any.
 create function open_session(p_id text, p_user text, p_account text, p_token_hash bytea, p_agent text,
   p_address text)
 returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
@@ -101,8 +101,8 @@ begin
   return found;
 end $$;
 
--- Who has this session, in which account and as what; and may he ask now? No row: 401. Definer: the account is
--- not known before, so that no row policy can name it. Locks in the order user, account, session.
+-- Authenticates a session and counts the call against the rate limit. No row: 401. Definer: no row policy can name
+-- the account before it is known. Locks in the order user, account, session.
 create function admit_session(p_token_hash bytea, p_request text, p_limit int)
 returns table (session_id text, user_id text, email text, name text, is_operator boolean, account_id text,
   account_name text, plan text, role text, balance bigint, win_used int, reset_at bigint, retry_after int, code int)
@@ -165,7 +165,7 @@ language sql security definer set search_path = public, pg_temp as $$
   update user_session set ended_at = clock_timestamp() where token_hash = p_token_hash and ended_at is null;
 $$;
 
--- Sets a password and ends all sessions of the user but the one that asks.
+-- Sets a password and ends all other sessions of the user.
 create function change_password(p_user text, p_session text, p_password_hash text) returns void
 language sql security definer set search_path = public, pg_temp as $$
   update app_user set password_hash = p_password_hash where id = p_user;
@@ -173,7 +173,7 @@ language sql security definer set search_path = public, pg_temp as $$
   where user_id = p_user and id <> p_session and ended_at is null;
 $$;
 
--- Of the given sessions those whose users would be let in still.
+-- Returns the given sessions that are still valid.
 create function live_sessions(p_sessions text[]) returns setof text
 language sql stable security definer set search_path = public, pg_temp as $$
   select s.id from user_session s
@@ -183,8 +183,8 @@ language sql stable security definer set search_path = public, pg_temp as $$
     and s.last_seen_at > clock_timestamp() - interval '7 days' and a.suspended_at is null
 $$;
 
--- Ends a session and opens another one of its user in its place, in another of his accounts. It lasts no longer than
--- the first one would have. False: that one is over, or the user is no member there.
+-- Replaces a session by a new one in another account of the user, with the same expiry. False: the session has ended,
+-- or the user is not a member of that account.
 create function switch_session(p_token_hash bytea, p_account text, p_id text, p_new_hash bytea)
 returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
 declare s user_session;
