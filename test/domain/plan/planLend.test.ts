@@ -154,7 +154,7 @@ describe('planIntent, lend: over a bridge', () => {
     expect(planIntent(lend('10'), market(onBase)).reasoning).toBe(
       'aave-v3 on arbitrum pays 3.51 % on USDC, the best rate of 3 that can be reached. ' +
         'The money comes from base for a bridge fee of 0.001 USDC and 0.24 USD of gas. ' +
-        'Compared with aave-v3 on base, which needs no bridge, the move has paid for itself ' +
+        'Compared with aave-v3 on base, which needs no bridge, the move pays for itself ' +
         'after about 7 years. Next comes aave-v3 on base: it pays less, 3.15 %.',
     )
   })

@@ -272,7 +272,7 @@ describe('planIntent, withdraw: what was taken out before and is not swapped', (
       { sequence: 1, type: 'swap', asset: 'DAI', toAsset: 'USDC', amount: '5', arrives: '4.995' },
       { sequence: 2, type: 'withdraw', asset: 'USDC', amount: '5.005' },
     ])
-    expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. Out of aave-v3/)
+    expect(plan.reasoning).toMatch(/^DAI in the wallet is swapped to USDC\. From aave-v3/)
   })
 
   test('is all there is to do when it is enough but for dust, though nothing is lent', () => {

@@ -115,7 +115,7 @@ describe('POST /v1/intents while the booking lags', () => {
     expect((await rowOf(answer.body.id))?.seen_blocks).toEqual([seen])
 
     const plan = () => asWorker((tools) => planPending(tools, answer.body.id))
-    const waits = { code: 'RPC_ERROR', message: expect.stringContaining('not booked yet') }
+    const waits = { code: 'RPC_ERROR', message: expect.stringContaining('not indexed yet') }
     await expect(plan()).rejects.toMatchObject(waits)
     await book()
     expect(await plan()).toMatchObject({ targetChain: chain, steps: [{ amount: '1' }] })
