@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote, urlencode
 
-from .models import Model, Page
+from ..models import Model, Page
 
 Body = TypeVar("Body", bound=Model)
 Item = TypeVar("Item", bound=Model)

@@ -1,6 +1,6 @@
 import type { FormEvent, ReactNode } from 'react'
 import { Button } from './Button.js'
-import { Failure } from './Failure.js'
+import { Failure } from '../feedback/Failure.js'
 
 /** What is sent, as a mutation of the query cache has it. */
 export type Sending = { mutate: () => void; isPending: boolean; error: Error | null }

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react'
-import { ApiFailure } from '../api/call.js'
-import { Button } from './Button.js'
-import { Copy } from './Copy.js'
+import { ApiFailure } from '../../api/call.js'
+import { Button } from '../forms/Button.js'
+import { Copy } from '../values/Copy.js'
 
 type Props = { error: unknown; retry?: () => void }
 

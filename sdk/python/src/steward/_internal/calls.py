@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from . import models
-from ._amounts import Amount, amount_text
-from ._call import Call, ListCall, given, segment, write
+from .. import models
+from .._amounts import Amount, amount_text
+from .call import Call, ListCall, given, segment, write
 
 Moment = datetime | str
 Metadata = Mapping[str, Any]

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar, cast
 import anyio
 import httpx2
 
-from ._rules import Answer, Request
-from .errors import ConnectionError, InvalidAnswerError, TimeoutError
+from ..errors import ConnectionError, InvalidAnswerError, TimeoutError
+from .rules import Answer, Request
 
 Result = TypeVar("Result")
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Button } from './Button.js'
+import { Button } from '../forms/Button.js'
 import { Dialog } from './Dialog.js'
 
 type Props = { title: string; done: string; onClose: () => void; children: ReactNode }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowUpRight } from 'lucide-react'
-import { sessionQuery } from '../api/queries.js'
+import { sessionQuery } from '../../api/queries.js'
 
 /** Leads an operator to the workflow of an intent in Temporal's own pages; nobody else sees it. */
 export function WorkflowLink({ intentId }: { intentId: string }) {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
-import { exactText } from '../text/time.js'
+import { exactText } from '../../text/time.js'
 
 type Line = { name: string; values: (number | null)[] }
 type Props = {

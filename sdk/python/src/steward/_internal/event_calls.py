@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from . import models
-from ._call import Call, ListCall, StreamCall, given, segment, write
+from .. import models
+from .call import Call, ListCall, StreamCall, given, segment, write
 
 
 def list_events(

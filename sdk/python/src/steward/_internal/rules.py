@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from ._version import VERSION
-from .errors import (
+from .._version import VERSION
+from ..errors import (
     ConnectionError,
     IntentFailedError,
     InvalidAnswerError,
@@ -22,7 +22,7 @@ from .errors import (
     TimeoutError,
     error_classes,
 )
-from .models import AnyModel, Intent
+from ..models import AnyModel, Intent
 
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 8.0

@@ -1,5 +1,5 @@
 import { useId, type KeyboardEvent } from 'react'
-import { dayText } from '../text/time.js'
+import { dayText } from '../../text/time.js'
 
 export type Day = { day: string; requests: number; errors: number; credits: number }
 

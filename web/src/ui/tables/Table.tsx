@@ -1,5 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
-import { Time } from './Time.js'
+import { Time } from '../values/Time.js'
 
 export type Column<Row> = {
   name: string

@@ -1,11 +1,11 @@
 import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query'
 import { ArrowUp } from 'lucide-react'
 import { useRef, type MouseEvent, type ReactNode } from 'react'
-import type { Page } from '../api/types.js'
-import { Button } from './Button.js'
-import { Failure } from './Failure.js'
+import type { Page } from '../../api/types.js'
+import { Button } from '../forms/Button.js'
+import { Failure } from '../feedback/Failure.js'
 import { useHeld } from './held.js'
-import { Skeleton } from './Skeleton.js'
+import { Skeleton } from '../feedback/Skeleton.js'
 import { Table, type Column } from './Table.js'
 
 type Shape<Row> = {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Copy } from './Copy.js'
+import { Copy } from '../values/Copy.js'
 
 type Props = { title: string; children: ReactNode; call?: string; action?: ReactNode }
 

@@ -1,10 +1,10 @@
-import { CommandError, exitCodes, misused } from './exit.js'
-import { findProfile, saveProfile } from './profiles.js'
+import { CommandError, exitCodes, misused } from '../exit.js'
+import { findProfile, saveProfile } from '../profiles.js'
 import { tailEvents } from './tail.js'
-import { formatClock, plain } from './terminal/text.js'
+import { formatClock, plain } from '../terminal/text.js'
 import { isSecret, newSecret, sendWebhook, type Receipt } from './webhookSender.js'
 import type { Event } from '@steward/sdk'
-import type { Session } from './session.js'
+import type { Session } from '../session.js'
 
 export type ListenOptions = {
   forwardTo: string

@@ -1,6 +1,6 @@
 import { Steward } from '@steward/sdk'
 import type { Event } from '@steward/sdk'
-import type { Session } from './session.js'
+import type { Session } from '../session.js'
 
 export type EventFilter = { type?: string[]; walletId?: string; intentId?: string; after?: string }
 

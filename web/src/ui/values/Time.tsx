@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { agoText, durationText, exactText } from '../text/time.js'
+import { agoText, durationText, exactText } from '../../text/time.js'
 
 const TICK_MS = 1_000
 

@@ -1,4 +1,4 @@
-import { amountText } from '../text/amount.js'
+import { amountText } from '../../text/amount.js'
 
 type Props = { amount: string | number; asset?: string; className?: string }
 

@@ -1,7 +1,7 @@
 """Makes calls: again where that may help, page by page, and as events come.
 
 Written once for both clients. A blocking client runs these coroutines with a port that blocks, so that they
-never wait (`_ports.run`).
+never wait (`ports.run`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 
-from ._call import Body, Call, Item, ListCall, StreamCall, target_of
-from ._ports import Port, Stream
-from ._rules import (
+from ..errors import InvalidAnswerError, StewardError
+from ..models import Event, Page
+from .call import Body, Call, Item, ListCall, StreamCall, target_of
+from .ports import Port, Stream
+from .rules import (
     Answer,
     Request,
     Settings,
@@ -27,9 +29,7 @@ from ._rules import (
     may_pass,
     read_model,
 )
-from ._sse import Message, SseParser
-from .errors import InvalidAnswerError, StewardError
-from .models import Event, Page
+from .sse import Message, SseParser
 
 log = logging.getLogger("steward")
 

@@ -1,13 +1,13 @@
 import { IntentFailedError, TimeoutError } from '@steward/sdk'
-import { CommandError, exitCodes } from './exit.js'
+import { CommandError, exitCodes } from '../exit.js'
 import { beginStory, describeFunds, describeIntent, tellEvent } from './story.js'
-import { createLive, spinner } from './terminal/live.js'
-import { signs } from './terminal/io.js'
-import { formatClock, formatDuration, formatUsd, plain, shorten } from './terminal/text.js'
+import { createLive, spinner } from '../terminal/live.js'
+import { signs } from '../terminal/io.js'
+import { formatClock, formatDuration, formatUsd, plain, shorten } from '../terminal/text.js'
 import type { Event, Intent } from '@steward/sdk'
-import type { Session } from './session.js'
+import type { Session } from '../session.js'
 import type { StepView, Story } from './story.js'
-import type { Output } from './terminal/io.js'
+import type { Output } from '../terminal/io.js'
 
 export type Following = {
   timeoutMs?: number | undefined

@@ -1,5 +1,5 @@
 import { ArrowUpRight } from 'lucide-react'
-import { shorten } from '../text/shorten.js'
+import { shorten } from '../../text/shorten.js'
 import { Copy } from './Copy.js'
 
 type Props = { id: string; label?: string; href?: string | undefined; isWhole?: boolean }

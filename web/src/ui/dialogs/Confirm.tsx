@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { Button } from './Button.js'
+import { Button } from '../forms/Button.js'
 import { Dialog } from './Dialog.js'
-import { Failure } from './Failure.js'
-import type { Sending } from './Form.js'
+import { Failure } from '../feedback/Failure.js'
+import type { Sending } from '../forms/Form.js'
 
 type Props = {
   title: string
