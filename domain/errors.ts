@@ -72,7 +72,7 @@ export const errorCatalog = {
   NOT_FOUND: {
     status: 404,
     meaning: 'This path has no endpoint. In the dashboard, also: this id does not exist.',
-    hint: 'See the list of endpoints at `/docs`.',
+    hint: 'See the list of endpoints at `/docs/api`.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

@@ -15,7 +15,8 @@ import { prices } from '../../domain/prices.js'
 import type { StepOperation } from '../../domain/stepOperation.js'
 import { assetText } from '../../domain/money.js'
 import { completedFunding, fundRequest, fundingAnswer } from '../schemas/examples.js'
-import { fundingIdInput, walletIdInput } from '../schemas/parameters.js'
+import { fundingIdInput, secondsToWait, walletIdInput } from '../schemas/parameters.js'
+import { readUntil, versionOf, type State, type Waiting } from './waiting.js'
 import { apiKey } from '../http/apiKey.js'
 import { noParams, noQuery } from '../http/input.js'
 import { readRoute, writeRoute } from '../http/route.js'
@@ -63,12 +64,20 @@ const fundWallet = writeRoute(
   },
 )
 
+/** A failed funding writes no event. */
+const RECHECK_MS = 2_000
+
 const readFunding = readRoute(
   {
     path: '/demo/fund/:fundingId',
     caller: apiKey({ credits: prices.readFunding }),
     params: z.object({ fundingId: fundingIdInput }),
-    query: noQuery,
+    query: z.strictObject({
+      wait: secondsToWait(
+        'Answer when the funding is completed or failed, or after that many seconds.',
+      ),
+    }),
+    waits: ({ wait }) => wait,
     docs: {
       operationId: 'getFunding',
       tag: 'Demo',
@@ -83,9 +92,23 @@ const readFunding = readRoute(
       errors: ['FUNDING_NOT_FOUND'],
     },
   },
-  async ({ db, registry }, { caller, params }) => {
-    const { funding, operation } = await getFunding(db, caller.accountId, params.fundingId)
-    return { status: 200, body: fundingBody(registry, funding, operation) }
+  async (services, { caller: { accountId }, params, query: { wait: seconds }, whenGone }) => {
+    const { db, registry } = services
+    async function read(): Promise<State & { walletId: string }> {
+      const { funding, operation } = await getFunding(db, accountId, params.fundingId)
+      const body = fundingBody(registry, funding, operation)
+      const isOver = body.status !== 'pending'
+      return { body, version: versionOf(body), isOver, walletId: funding.walletId }
+    }
+    const state = await read()
+    if (seconds === 0 || state.isOver) return { status: 200, body: state.body }
+    const { walletId } = state
+    const waiting: Waiting = {
+      ...{ accountId, seconds, recheckMs: RECHECK_MS, gone: whenGone() },
+      filter: { walletId, types: ['wallet.funded'] },
+      isEnough: ({ isOver }) => isOver,
+    }
+    return { status: 200, body: (await readUntil(services, waiting, read)).body }
   },
 )
 

@@ -14,13 +14,14 @@ import {
   waitingIntent,
 } from '../schemas/intentExamples.js'
 import { intentBody } from './intentBody.js'
-import { readChanged, versionOf, type State } from './waiting.js'
+import { readUntil, versionOf, type State } from './waiting.js'
 import { previewIntent, submitIntent, toSubmission } from './submitIntent.js'
 import { intentRequestBody } from '../schemas/intentRequest.js'
 import {
   intentFilterQuery,
   intentIdInput,
   readTokenInput,
+  secondsToWait,
   toIntentFilter,
 } from '../schemas/parameters.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
@@ -79,26 +80,15 @@ const createIntent = writeRoute(
   },
 )
 
-const MAX_WAIT_S = 60
-
 const readIntent = readRoute(
   {
     path: '/intents/:intentId',
     caller: keyOrReadToken({ credits: prices.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: z.strictObject({
-      wait: z
-        .string()
-        .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
-        .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
-        .transform(Number)
-        .default(0)
-        .meta({
-          description:
-            'Answer at the next change, or after that many seconds; at once when the intent has ended.',
-          examples: [30],
-          override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
-        }),
+      wait: secondsToWait(
+        'Answer at the next change, or after that many seconds; at once when the intent has ended.',
+      ),
       version: safeText(64).optional().meta({
         description:
           'With `wait`: the `X-Intent-Version` of your last answer. Whatever has changed since then is answered at once. Without it, what changes after the call began counts.',
@@ -131,9 +121,10 @@ const readIntent = readRoute(
     const read = () => readState(services, accountId, intentId)
     let state = await read()
     const { wait: seconds, version = state.version } = query
-    if (seconds > 0 && state.version === version && !state.isOver) {
-      const waiting = { accountId, intentId, seconds, version, gone: whenGone() }
-      state = await readChanged(services, waiting, read)
+    const isEnough = (next: State) => next.version !== version || next.isOver
+    if (seconds > 0 && !isEnough(state)) {
+      const waiting = { accountId, filter: { intentId }, seconds, gone: whenGone(), isEnough }
+      state = await readUntil(services, waiting, read)
     }
     return { status: 200, body: state.body, headers: { 'X-Intent-Version': state.version } }
   },

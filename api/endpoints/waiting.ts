@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { createBell } from '../../bell.js'
 import { readHorizon } from '../../db/intents/events.js'
+import type { EventFilter } from '../../db/intents/events.js'
 import type { Services } from '../http/services.js'
 
 /** What a resource is now. `isOver`: it is not expected to change any more. */
@@ -12,20 +13,22 @@ export const versionOf = (body: unknown): string =>
 
 export type Waiting = {
   accountId: string
-  intentId: string
+  /** Events after which the resource may have changed. */
+  filter: EventFilter
   seconds: number
-  /** What the client knows already. */
-  version: string
+  /** How often the resource is read without an event, for changes that no event reports. */
+  recheckMs?: number
   gone: AbortSignal
+  isEnough(state: State): boolean
 }
 
 /**
- * Reads an intent until it is another than the client knows, but no longer than the client wants to wait, or this
- * process runs. It is read again whenever something has happened to it, from before the first reading on.
+ * Reads a resource until its state is enough, the client's time has passed, or this process stops. The resource is
+ * read again after each event that passes the filter, also of the time before the first reading.
  */
-export async function readChanged(
+export async function readUntil(
   { db, streams }: Pick<Services, 'db' | 'streams'>,
-  { accountId, intentId, seconds, version, gone }: Waiting,
+  { accountId, filter, seconds, recheckMs = Infinity, gone, isEnough }: Waiting,
   read: () => Promise<State>,
 ): Promise<State> {
   const leaveSeat = streams.takeSeat(accountId)
@@ -37,8 +40,8 @@ export async function readChanged(
   try {
     leave = await hear()
     let state = await read()
-    while (state.version === version && !state.isOver && !isOver()) {
-      await bell.wait(until - Date.now(), gone)
+    while (!isEnough(state) && !isOver()) {
+      await bell.wait(Math.min(until - Date.now(), recheckMs), gone)
       state = await read()
     }
     return state
@@ -50,7 +53,7 @@ export async function readChanged(
 
   async function hear(): Promise<() => void> {
     for (;;) {
-      const subscriber = { filter: { intentId }, onEvents: bell.ring }
+      const subscriber = { filter, onEvents: bell.ring }
       const left = streams.feed.join(accountId, await readHorizon(db), subscriber)
       if (left) return left
     }
