@@ -3,7 +3,7 @@ import { isSameAddress } from '../chains/address.js'
 import { readBalance } from '../chains/read.js'
 import { assetText } from '../domain/money.js'
 import { ServiceError } from '../domain/errors.js'
-import { pageReserved, type Spoken } from '../db/audit/rows.js'
+import { pageReserved, type ReservedUnits } from '../db/audit/rows.js'
 import { pagesOf } from './pages.js'
 import type { Difference } from './difference.js'
 import type { AuditTools } from './tools.js'
@@ -32,7 +32,7 @@ export async function* auditMoney(
 }
 
 /** Undefined where the node does not tell: that block is too old for it, or was taken back. */
-async function readHeld(client: ChainClient, { wallet, token, block }: Spoken) {
+async function readHeld(client: ChainClient, { wallet, token, block }: ReservedUnits) {
   try {
     return await readBalance(client, { token, owner: wallet, block: { blockHash: block } })
   } catch (error) {

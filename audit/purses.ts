@@ -1,6 +1,11 @@
 import { readBalance, readReceipt } from '../chains/read.js'
 import { assetText, fromUnits } from '../domain/money.js'
-import { pageSpent, readSenders, type AuditedSender, type Spent } from '../db/audit/purses.js'
+import {
+  pageSpent,
+  readSenders,
+  type AuditedSender,
+  type MinedTransaction,
+} from '../db/audit/purses.js'
 import { pagesOf } from './pages.js'
 import type { ChainClient } from '../chains/connect.js'
 import type { AuditTools } from './tools.js'
@@ -31,7 +36,11 @@ export async function readFigures(
 
 const nothing = (): Sum => ({ count: 0, gasWei: 0n, l1Wei: 0n, movedWei: 0n })
 
-async function add(client: ChainClient, { hashes, valueWei }: Spent, sum?: Sum): Promise<void> {
+async function add(
+  client: ChainClient,
+  { hashes, valueWei }: MinedTransaction,
+  sum?: Sum,
+): Promise<void> {
   const found = await Promise.all(hashes.map((hash) => readReceipt(client, hash)))
   const receipt = found.find((one) => one !== undefined)
   // Told by the audit as a transaction that is in no block.

@@ -1,15 +1,15 @@
 import type { Db } from './connection/connect.js'
 
-/** Why an operator acts, and who it is. */
+/** The operator and their reason. */
 export type Order = { by: string; why: string }
 
-/** An act of an operator, as it is kept. */
+/** An entry of the audit log. */
 export type AuditEvent = { at: Date; actor: string; action: string; subject: string; why: string }
 
 /**
- * Keeps an act of an operator, in the transaction that does it.
+ * Appends to the audit log, in the transaction of the action.
  *
- * @returns The number of its row.
+ * @returns The id of the entry.
  */
 export async function recordAct(
   trx: Db,
@@ -19,11 +19,11 @@ export async function recordAct(
   const [event] = await trx('audit_event')
     .insert({ actor: by, action, subject, why })
     .returning<{ id: bigint }[]>('id')
-  if (!event) throw new Error('The act was not recorded.')
+  if (!event) throw new Error('The audit log entry was not stored.')
   return event.id.toString()
 }
 
-/** The latest acts, the newest first. */
+/** The latest entries of the audit log, the newest first. */
 export async function readAuditEvents(db: Db, limit: number): Promise<AuditEvent[]> {
   return db('audit_event')
     .orderBy('id', 'desc')

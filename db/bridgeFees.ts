@@ -1,15 +1,15 @@
 import type { Db } from './connection/connect.js'
 
-/** From one chain to another over a bridge; chains by their canonical names. */
+/** A bridge route. Chains by their canonical names. */
 export type BridgePair = { protocol: string; from: string; to: string }
 
-/** In millionths of the amount; null: not offered. */
+/** Fees in millionths of the amount. Null: not offered. */
 export type PairFees = BridgePair & {
   fastMillionths: bigint | null
   standardMillionths: bigint | null
 }
 
-/** What the services of bridges said last, however long ago. They belong to no account. */
+/** The latest fees that bridge services reported, at any age. No account owns them. */
 export async function readPairFees(db: Db): Promise<PairFees[]> {
   return db('bridge_fee').select<PairFees[]>(
     'protocol',
@@ -20,7 +20,7 @@ export async function readPairFees(db: Db): Promise<PairFees[]> {
   )
 }
 
-/** Stores what was said now of one pair of chains. */
+/** Stores the reported fees of a pair of chains. */
 export async function setPairFees(db: Db, fees: PairFees): Promise<void> {
   await db('bridge_fee')
     .insert({

@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/errors.js'
 import type { Db } from './connection/connect.js'
 
-/** The KEK that new secrets are sealed to; undefined until the signer has booted once. */
+/** The KEK that new secrets are sealed to. Undefined before the first start of the signer. */
 export async function findActiveKek(
   db: Db,
 ): Promise<{ id: string; publicKey: Buffer } | undefined> {
@@ -10,7 +10,7 @@ export async function findActiveKek(
     .first<{ id: string; publicKey: Buffer } | undefined>('id', 'public_key as publicKey')
 }
 
-/** Publishes a KEK as the one that new secrets are sealed to. Another one is refused. */
+/** Publishes the KEK that new secrets are sealed to. Rejects a second one. */
 export async function publishKek(db: Db, kek: { id: string; publicKey: Uint8Array }) {
   await db('kek')
     .insert({ id: kek.id, public_key: Buffer.from(kek.publicKey), active: true })
@@ -20,7 +20,7 @@ export async function publishKek(db: Db, kek: { id: string; publicKey: Uint8Arra
   if (active.id !== kek.id) {
     throw new ServiceError(
       'MISCONFIGURED',
-      `KEK_FILE holds ${kek.id}, but this database is sealed to ${active.id}.`,
+      `KEK_FILE contains ${kek.id}, but the secrets of this database are sealed to ${active.id}. Restore that file.`,
     )
   }
 }
@@ -35,7 +35,7 @@ export async function findTreasury(db: Db): Promise<Treasury | undefined> {
   return db('treasury').first<Treasury | undefined>('address', 'kek_id as kekId', 'sealed')
 }
 
-/** What everybody may know of the treasury; undefined until the signer has booted once. */
+/** The public address of the treasury. Undefined before the first start of the signer. */
 export async function findTreasuryAddress(db: Db): Promise<string | undefined> {
   const row = await db('treasury').first<{ address: string } | undefined>('address')
   return row?.address
@@ -49,7 +49,7 @@ export async function insertTreasury(db: Db, treasury: Treasury): Promise<void> 
   })
 }
 
-/** A sealed wallet key and what it is bound to. */
+/** A sealed wallet key and the context that it is bound to. */
 export type WalletSecret = {
   walletId: string
   accountId: string

@@ -2,8 +2,8 @@ import { sliced, type Slice } from './connection/slice.js'
 import type { Db } from './connection/connect.js'
 import type { Rate } from '../domain/yields.js'
 
-/** A rate as it was at a moment. `apyPercent` is decimal text of at most four decimals. */
-export type YieldSnapshot = {
+/** A rate at a time. `apyPercent` is decimal text with at most four decimals. */
+export type StoredRate = {
   id: string
   chain: string
   protocol: string
@@ -12,7 +12,7 @@ export type YieldSnapshot = {
   takenAt: Date
 }
 
-/** Stores rates of one moment. Those that are stored already for it stay as they are. */
+/** Stores the rates of a time. Existing rows of the same time are kept. */
 export async function insertYields(db: Db, rates: Rate[], takenAt: Date): Promise<void> {
   if (rates.length === 0) return
   const rows = rates.map(({ chain, protocol, asset, market, apyPercent }) => ({
@@ -30,25 +30,25 @@ export type YieldFilter = {
   chain: string | undefined
   protocol: string | undefined
   asset: string | undefined
-  /** Included. */
+  /** Inclusive. */
   from: Date | undefined
-  /** Not included any more. */
+  /** Exclusive. */
   to: Date | undefined
 }
 
-/** Stored rates, newest first: those of the slice and one more. They belong to no account. */
+/** Stored rates, newest first: the slice plus one. No account owns them. */
 export async function listYields(
   db: Db,
   { chain, protocol, asset, from, to }: YieldFilter,
   slice: Slice,
-): Promise<YieldSnapshot[]> {
+): Promise<StoredRate[]> {
   const query = sliced(db('yield_snapshot'), 'id', slice)
   for (const [column, value] of Object.entries({ chain, protocol, asset })) {
     if (value !== undefined) void query.where(column, value)
   }
   if (from) void query.where('taken_at', '>=', from)
   if (to) void query.where('taken_at', '<', to)
-  const rows = await query.select<(Omit<YieldSnapshot, 'id'> & { id: bigint })[]>(
+  const rows = await query.select<(Omit<StoredRate, 'id'> & { id: bigint })[]>(
     'id',
     'chain',
     'protocol',
@@ -59,14 +59,14 @@ export async function listYields(
   return rows.map((row) => ({ ...row, id: row.id.toString() }))
 }
 
-/** What a market paid on average from `at` on, until the next point. */
-export type YieldPoint = Pick<YieldSnapshot, 'chain' | 'protocol' | 'asset' | 'apyPercent'> & {
+/** The average rate of a market from `at` until the next point. */
+export type YieldPoint = Pick<StoredRate, 'chain' | 'protocol' | 'asset' | 'apyPercent'> & {
   at: Date
 }
 
 /**
- * What each market paid since a moment, oldest first: hour by hour, and every five minutes while all that is known
- * is younger than a day. Where nothing was read, there is no point.
+ * Rates of each market since a time, oldest first: hourly, or every five minutes while all data is younger than a day.
+ * Gaps in the data have no points.
  */
 export async function readYieldPoints(db: Db, from: Date): Promise<YieldPoint[]> {
   const { rows } = await db.raw<{ rows: YieldPoint[] }>(

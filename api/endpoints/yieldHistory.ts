@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listYields, type YieldSnapshot } from '../../db/yields.js'
+import { listYields, type StoredRate } from '../../db/yields.js'
 import { prices } from '../../domain/prices.js'
 import { yieldHistoryAnswer } from '../schemas/examples.js'
 import { pageBody, pageQuery, toSlice } from '../http/pages.js'
@@ -61,7 +61,7 @@ const readYieldHistory = readRoute(
 
 export const yieldHistoryRoutes = [readYieldHistory]
 
-const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: YieldSnapshot) => ({
+const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: StoredRate) => ({
   chain,
   protocol,
   asset,

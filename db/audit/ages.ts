@@ -1,21 +1,21 @@
 import type { Db } from '../connection/connect.js'
 import type { Page } from './rows.js'
 
-/** How old something may be before it is named, ms. */
+/** Age in ms from which an open row is reported. */
 export type Bounds = {
-  /** An operation that is signed and not mined. */
+  /** Operations that are signed and not mined. */
   signedMs: number
-  /** The treasury's transfer to a lane. */
+  /** Refills from the treasury. */
   refillMs: number
-  /** An intent that is not over. */
+  /** Open intents. */
   intentMs: number
-  /** Money that an intent holds which is over. That of open ones is told with them. */
+  /** Reservations of ended intents. Those of open intents are reported with the intent. */
   reservationMs: number
 }
 
-/** What is open for longer than its bound. `state` and `waits` are clauses; `chainId` is null of an intent. */
+/** A row that is open for longer than its bound. `state` and `waits` are clauses. `chainId` is null for intents. */
 export type Aged = {
-  /** Kind and id: pages go on by it. */
+  /** Kind and id, the page cursor. */
   key: string
   kind: 'intent' | 'operation' | 'refill' | 'reservation'
   id: string
@@ -25,14 +25,14 @@ export type Aged = {
   waits: string
 }
 
-/** A page of what is open for too long, by its key. */
+/** A page of overdue rows, by key. */
 export async function pageAged(db: Db, bounds: Bounds, { after, limit }: Page): Promise<Aged[]> {
   const page = `${AGED} where aged.key > :after order by aged.key limit :limit`
   const { rows } = await db.raw<{ rows: Aged[] }>(page, { ...bounds, after, limit })
   return rows
 }
 
-/** Those of the keys that are open for too long still. */
+/** The rows among the given keys that are still overdue. */
 export async function readAged(db: Db, bounds: Bounds, keys: string[]): Promise<Aged[]> {
   const some = `${AGED} where aged.key = any (:keys)`
   const { rows } = await db.raw<{ rows: Aged[] }>(some, { ...bounds, keys })
@@ -64,8 +64,8 @@ select * from (select x.kind || ' ' || x.id as key, x.* from (
   union all
   select 'operation', o.id, o.chain_id, format('%s %s of %s is signed', o.kind, o.sequence, o.intent_id),
     s.created_at,
-    case when t.id is null then 'a lane that carries it'
-      else format('nonce %s of lane %s', t.nonce, t.sender) end || coalesce(': ' || o.message, '')
+    case when t.id is null then 'a sender that includes it'
+      else format('nonce %s of sender %s', t.nonce, t.sender) end || coalesce(': ' || o.message, '')
   from operation o join signature s on s.operation_id = o.id left join chain_tx t on t.id = o.tx_id
   where o.state = 'signed' and ${isOlder('s.created_at', 'signedMs')}
   union all
@@ -76,7 +76,7 @@ select * from (select x.kind || ' ' || x.id as key, x.* from (
   union all
   select 'reservation', format('%s of %s', r.sequence, i.id), r.chain_id, 'held', i.created_at,
     case when i.error ->> 'code' = 'BRIDGE_TIMEOUT' then 'money that is in the bridge'
-      else format('what became of a step of an intent that is %s to be final', i.status) end
+      else format('the outcome of a step of the %s intent to be final', i.status) end
   from reservation r join intent i on i.id = r.intent_id
   where r.spent_block is null and r.released_at is null and i.status in ('completed', 'failed')
     and ${isOlder('i.created_at', 'reservationMs')}

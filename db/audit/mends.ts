@@ -6,9 +6,9 @@ import type { Db } from '../connection/connect.js'
 import type { AuditedOperation } from './operations.js'
 
 /**
- * Books an outcome whose block was booked without it, and what follows from it for its intent.
+ * Indexes an outcome that was missed when its block was indexed, and applies it to the intent.
  *
- * @returns False when that block was taken back meanwhile, or is not booked.
+ * @returns False when the block was reorganised or is not indexed.
  */
 export async function bookOutcome(
   db: Db,
@@ -16,7 +16,7 @@ export async function bookOutcome(
   mined: MinedOperation,
 ): Promise<boolean> {
   return db.transaction(async (trx) => {
-    const told = await holdIntents(trx, [mined.id])
+    const lockedIntents = await holdIntents(trx, [mined.id])
     const state = await findChainState(trx, chain.chainId)
     const { number, hash } = mined.block
     const headers = await readHeaders(trx, chain.chainId)
@@ -25,15 +25,15 @@ export async function bookOutcome(
     await setMined(trx, [mined])
     const depth = BigInt(chain.confirmations) - 1n
     await confirmUpTo(trx, chain.chainId, { block: state.booked.number - depth })
-    await reconsiderIntents(trx, told)
+    await reconsiderIntents(trx, lockedIntents)
     return true
   })
 }
 
-/** Takes back an outcome that the chain does not have: signed, or queued, as before it was booked. */
+/** Reverts an outcome that the chain does not have. The operation is signed or queued again. */
 export async function takeBack(db: Db, { id, blockHash }: AuditedOperation): Promise<boolean> {
   return db.transaction(async (trx) => {
-    const told = await holdIntents(trx, [id])
+    const lockedIntents = await holdIntents(trx, [id])
     const row = await trx('operation')
       .where({ id, block_hash: blockHash })
       .forUpdate()
@@ -50,18 +50,18 @@ export async function takeBack(db: Db, { id, blockHash }: AuditedOperation): Pro
         .where({ id: row.tx_id.toString(), block_hash: blockHash })
         .update(withoutBlock(trx))
     }
-    await reconsiderIntents(trx, told)
+    await reconsiderIntents(trx, lockedIntents)
     return true
   })
 }
 
-type Move = { chainId: number; sender: string; from: bigint; to: bigint }
+type NonceMove = { chainId: number; sender: string; from: bigint; to: bigint }
 
 /**
- * Lets a lane go on behind nonces that it has used and that no row knows. They are kept as lost: used by
- * transactions whose bytes are not here.
+ * Advances a sender past nonces that it has used and that have no row. They are stored as lost: used by transactions
+ * whose bytes are unknown here.
  */
-export async function moveLane(db: Db, { chainId, sender, from, to }: Move): Promise<boolean> {
+export async function moveLane(db: Db, { chainId, sender, from, to }: NonceMove): Promise<boolean> {
   return db.transaction(async (trx) => {
     const lane = { chain_id: chainId, sender }
     const moved = await trx('lane')
@@ -78,12 +78,12 @@ export async function moveLane(db: Db, { chainId, sender, from, to }: Move): Pro
   })
 }
 
-/** Reopens an intent whose end its rows do not bear. */
+/** Reopens an intent whose reported end is invalid. */
 export async function reconsider(db: Db, intentId: string): Promise<boolean> {
   return db.transaction(async (trx) => (await reconsiderIntents(trx, [intentId])).length > 0)
 }
 
-/** Marks an open intent, so that the sweeper starts its workflow again. */
+/** Marks an open intent, so that the sweeper restarts its workflow. */
 export async function restart(db: Db, intentId: string): Promise<boolean> {
   const marked = await db('intent')
     .where({ id: intentId, recover_at: null })

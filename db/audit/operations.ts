@@ -6,7 +6,7 @@ import type { Db } from '../connection/connect.js'
 import type { ExecutionPlan } from '../../domain/intent.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
-/** An operation's row as far as chains can confirm it. */
+/** The columns of an operation that chains can confirm. */
 export type AuditedOperation = {
   id: string
   intentId: string
@@ -64,7 +64,7 @@ export async function readAudited(db: Db, ids: string[]): Promise<AuditedOperati
   return audited(db).whereIn('o.id', ids)
 }
 
-/** An effect that a row orders and that has no operation. `nonce` is that of its message, if it is a mint. */
+/** A plan or funding whose effects may be missing as operations. `nonce` is that of a mint's message. */
 export type Orderer = {
   id: string
   accountId: string
@@ -73,15 +73,15 @@ export type Orderer = {
   treasury: string | null
   status: string
   plan: ExecutionPlan | null
-  /** Of a funding: where it pays, and base units. */
+  /** Set for a funding: its chain, and base units. */
   funding: { chainId: string; units: string } | null
-  /** Kinds and sequences of the operations that it has. */
+  /** Kind and sequence of its operations. */
   ordered: { sequence: number; kind: OperationKind }[]
   /** Attested messages of its burns. */
   nonces: { sequence: number; nonce: string }[]
 }
 
-/** A page of intents with a plan and of fundings, by id: those of which some step is not completed. */
+/** A page of intents with a plan and of fundings, by id, that have an uncompleted step. */
 export async function pageOrderers(
   db: Db,
   { after, limit }: { after: string; limit: number },
@@ -110,7 +110,7 @@ from (
 ) y join wallet w on w.id = y."walletId"
 order by y.id limit :limit`
 
-/** What its operation's row has to say. */
+/** The row of an operation that was executed but is missing. */
 export type MissingOperation = {
   id: string
   intentId: string
@@ -121,11 +121,11 @@ export type MissingOperation = {
   chainId: number
   chainKey: string
   units: string
-  /** Of a burn: the bridge's number of its source, and where it leads. */
+  /** Set for a burn: the bridge's id of the source domain, and the destination. */
   burn?: { sourceDomain: number; destinationChainId: number }
 }
 
-/** Orders what was executed already, so that the lanes find its row when they meet its log. False: it is there. */
+/** Inserts the operation of an executed effect, so that the relayer finds it by its log. False when it exists. */
 export async function insertExecuted(db: Db, missing: MissingOperation): Promise<boolean> {
   return db.transaction(async (trx) => {
     const { id, intentId, kind, units, burn } = missing
@@ -133,7 +133,7 @@ export async function insertExecuted(db: Db, missing: MissingOperation): Promise
     if (await trx('operation').where({ id }).first('id')) return false
     if (intent?.status === 'planning') await setExecuting(trx, intentId)
     await insertOperation(trx, { ...missing, input: { units } })
-    // What was executed while this row was not there has to be found below the booked block, too.
+    // The log may be below the indexed block, because it was executed while this row was missing.
     await trx('operation').where({ id }).update({ min_block: 0 })
     if (burn) await insertBurn(trx, { operationId: id, ...burn })
     return true

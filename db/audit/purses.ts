@@ -1,7 +1,7 @@
 import type { Db } from '../connection/connect.js'
 import type { Page } from './rows.js'
 
-/** A lane, or the treasury. `fundedUnits`: base units of USDC that its confirmed fundings have paid. */
+/** A sender, or the treasury. `fundedUnits`: base units of USDC paid by its confirmed fundings. */
 export type AuditedSender = { sender: string; purpose: string; fundedUnits: string }
 
 export async function readSenders(db: Db, chainId: number): Promise<AuditedSender[]> {
@@ -16,12 +16,16 @@ export async function readSenders(db: Db, chainId: number): Promise<AuditedSende
   return rows
 }
 
-/** A transaction of a sender that is in a block, as the rows have it. Of its hashes one has a receipt. */
-export type Spent = { id: bigint; sender: string; valueWei: string; hashes: string[] }
+/** A mined transaction of a sender. One of its hashes has a receipt. */
+export type MinedTransaction = { id: bigint; sender: string; valueWei: string; hashes: string[] }
 
 /** A page of a chain's mined transactions, by id. */
-export async function pageSpent(db: Db, chainId: number, { after, limit }: Page): Promise<Spent[]> {
-  const { rows } = await db.raw<{ rows: Spent[] }>(
+export async function pageSpent(
+  db: Db,
+  chainId: number,
+  { after, limit }: Page,
+): Promise<MinedTransaction[]> {
+  const { rows } = await db.raw<{ rows: MinedTransaction[] }>(
     `select t.id, t.sender, t.value_wei::text as "valueWei",
        array(select s.hash from chain_tx_send s where s.tx_id = t.id) as hashes
      from chain_tx t

@@ -3,7 +3,7 @@ import type { ExecutionPlan, IntentError } from '../../domain/intent.js'
 import type { Effect } from '../../domain/results.js'
 import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
 
-/** A page by id: the rows after it, at most so many. */
+/** A page by id: at most `limit` rows after `after`. */
 export type Page = { after: string; limit: number }
 
 const rowsOf = async <Row>(db: Db, sql: string, bindings: object = {}): Promise<Row[]> =>
@@ -11,7 +11,7 @@ const rowsOf = async <Row>(db: Db, sql: string, bindings: object = {}): Promise<
 
 export type OddAccount = { id: string; balance: string; told: string }
 
-/** Accounts whose credits are not what their ledger adds up to. */
+/** Accounts whose credits differ from the sum of their ledger. */
 export const findOddAccounts = (db: Db) =>
   rowsOf<OddAccount>(
     db,
@@ -23,19 +23,19 @@ export const findOddAccounts = (db: Db) =>
 export type OddEvent = { intentId: string; type: string; before: string | null; status: string }
 
 /**
- * Events of a page of intents that lead along no edge; `before` is where the one before had led. Of an intent from a
- * time of which events are kept no longer, nobody knows what comes before the first one.
+ * Events of the given intents that match no allowed transition. `before` is the status after the previous event. When
+ * earlier events of an intent were deleted, the state before its first event is unknown and not checked.
  */
 export const findOddEvents = (db: Db, ids: string[]) =>
   rowsOf<OddEvent>(
     db,
-    `with told as (
+    `with status_event as (
        select e.intent_id, e.id, e.type, e.data ->> 'status' as status,
          lag(e.data ->> 'status') over (partition by e.intent_id order by e.id) as before
        from intent_event e
        where e.intent_id = any (:ids) and e.type in
          ('created', 'planned', 'executing', 'completed', 'failed', 'cancelled', 'reopened'))
-     select t.intent_id as "intentId", t.type, t.before, t.status from told t
+     select t.intent_id as "intentId", t.type, t.before, t.status from status_event t
      where t.type <> 'created' and not (t.type = 'planned' and t.before = 'planning')
        and not exists (select from intent_edge g
          where g.event = t.type and g.from_status = t.before and g.to_status = t.status)
@@ -48,7 +48,7 @@ export const findOddEvents = (db: Db, ids: string[]) =>
 export type AuditedIntent = {
   id: string
   status: string
-  /** The status that was told last, its own when that is kept no longer; null when nothing was ever told. */
+  /** The last reported status. The current one when its event was deleted. Null when none was reported. */
   told: string | null
   holds: boolean
   retried: boolean
@@ -57,7 +57,7 @@ export type AuditedIntent = {
   effects: EffectRow[] | null
 }
 
-/** A page of intents with what their rows say of their end. */
+/** A page of intents with the state that their rows support. */
 export async function pageIntents(db: Db, { after, limit }: Page) {
   const rows = await rowsOf<AuditedIntent>(
     db,
@@ -78,7 +78,7 @@ export async function pageIntents(db: Db, { after, limit }: Page) {
 
 export type OddMint = { intentId: string; sequence: number; burned: string; minted: string }
 
-/** Money that came out of the bridge and is more than what went in. */
+/** Mints of more money than was burned. */
 export const findOddMints = (db: Db) =>
   rowsOf<OddMint>(
     db,
@@ -88,7 +88,8 @@ export const findOddMints = (db: Db) =>
      where m.kind = 'mint' and m.success and b.success and m.units > b.units order by 1`,
   )
 
-export type Spoken = {
+/** Reserved units of a wallet's token at the indexed block. */
+export type ReservedUnits = {
   walletId: string
   wallet: string
   token: string
@@ -96,9 +97,9 @@ export type Spoken = {
   block: string
 }
 
-/** What is reserved of each wallet's tokens on a chain, as it counts at the booked block. */
+/** Reservations of each wallet's tokens on a chain, as they count at the indexed block. */
 export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
-  rowsOf<Spoken>(
+  rowsOf<ReservedUnits>(
     db,
     `select w.id as "walletId", w.address as wallet, r.token, sum(r.units)::text as units,
        min(c.booked_hash) as block
@@ -110,7 +111,7 @@ export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
     { chainId, after, limit },
   )
 
-/** Open intents and fundings whose workflow should have been there for so long, by id. */
+/** Intents and fundings that have been open for longer than a workflow needs to start, by id. */
 export const pageOpen = (db: Db, olderThanMs: number, { after, limit }: Page) =>
   rowsOf<{ id: string; status: string }>(
     db,
@@ -128,7 +129,7 @@ export const pageOpen = (db: Db, olderThanMs: number, { after, limit }: Page) =>
     { olderThanMs, after, limit },
   )
 
-/** Of some workflows' ids: those that rows know, and those of them of which something is left to do. */
+/** The given workflow ids that have rows, and whether these have work left. */
 export const readKnown = (db: Db, ids: string[]) =>
   rowsOf<{ id: string; open: boolean }>(
     db,
@@ -145,7 +146,7 @@ export type AuditedChain = {
   isSilent: boolean
 }
 
-/** What is booked of a chain; silent when nothing was for so long. */
+/** The indexed state of a chain. `isSilent`: no block was indexed for `silentMs`. */
 export async function readAuditedChain(
   db: Db,
   chainId: number,
@@ -171,7 +172,7 @@ export type AuditedTx = {
   hashes: string[]
 }
 
-/** A page of a chain's transactions with the hashes of all their sends, by id. */
+/** A page of a chain's transactions with all their hashes, by id. */
 export const pageTransactions = (db: Db, chainId: number, { after, limit }: Page) =>
   rowsOf<AuditedTx>(
     db,
@@ -184,7 +185,7 @@ export const pageTransactions = (db: Db, chainId: number, { after, limit }: Page
 
 export type AuditedLane = { sender: string; nextNonce: bigint; gaps: string[] }
 
-/** Lanes of a chain with the first nonces below their next one that no row has. */
+/** Senders of a chain, with the first nonces below their next nonce that have no row. */
 export const readAuditedLanes = (db: Db, chainId: number) =>
   rowsOf<AuditedLane>(
     db,

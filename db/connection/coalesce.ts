@@ -1,22 +1,22 @@
-/** Half of 64 busy connections: the database answers one half while this process works on the other half's answers. */
+/** Half of 64 busy connections: the database executes one half while this process handles the other half's results. */
 const MOST_CALLS = 32
 
-type Waiting<Call, Answer> = {
+type PendingCall<Call, Answer> = {
   call: Call
   resolve(answer: Answer): void
   reject(error: unknown): void
 }
 
 /**
- * Sends a call at once, and all calls that come while it is under way together in the next statement, so that load
- * makes statements larger instead of more. For admission only.
+ * Sends a call immediately, and batches the calls that arrive meanwhile into the next statement. Under load, statements
+ * get larger instead of more numerous. Used for authentication only.
  *
- * @param send - Answers calls in their order.
+ * @param send - Returns the results in the order of the calls.
  */
 export function coalesce<Call, Answer>(
   send: (calls: Call[]) => Promise<Answer[]>,
 ): (call: Call) => Promise<Answer> {
-  const waiting: Waiting<Call, Answer>[] = []
+  const waiting: PendingCall<Call, Answer>[] = []
   let isSending = false
 
   async function sendWaiting(): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * Columns for a statement of our own.
+ * Column list for a raw SQL statement.
  *
- * @param row - What they are columns of, such as the name of a table.
- * @param columns - As knex takes them, such as `min_block as minBlock`.
- * @returns SQL, with the names quoted, or Postgres would fold them to lower case.
+ * @param row - Name of the table, or its alias.
+ * @param columns - In knex syntax, such as `min_block as minBlock`.
+ * @returns SQL with quoted names, because Postgres folds unquoted ones to lower case.
  */
 export const namedColumns = (row: string, columns: string[]): string =>
   columns

@@ -5,38 +5,40 @@ import { ServiceError } from '../../domain/errors.js'
 
 export type Db = Knex
 
-/** bigint columns as JavaScript bigint: block numbers and ids never pass through a float. */
+/** Parses bigint columns to bigint, so that block numbers and ids never become floats. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text))
 
 /**
- * Bounds on every session. A process that is killed leaves its row locks behind until the server
- * notices, so that no wait may be endless.
+ * Limits of every session. A killed process leaves its row locks behind until the server notices, so every wait must be
+ * bounded.
  */
 const ABANDONED_LIMIT = 'idle_in_transaction_session_timeout=15s'
 const sessionLimits = ['lock_timeout=10s', 'statement_timeout=15s', ABANDONED_LIMIT]
 
 /**
- * The same from this side: a server whose network froze keeps none of its limits. Above them, so that a server
- * that lives speaks first.
+ * Client-side limit for a server that is unreachable and enforces no limits. It is above the server-side limits, so that
+ * a reachable server reports first.
  */
 const SILENT_MS = 20_000
-/** A session that nobody uses is given back before its silence looks like one of those. */
+/** Idle sessions are closed before their silence looks like a failure. */
 const UNUSED_MS = 15_000
 
 /**
- * A socket that ends when nothing was sent or received on it for so long, and fails what waits on it.
+ * A socket that fails pending queries when nothing was sent or received for `silentMs`.
  *
  * @see https://github.com/brianc/node-postgres/pull/2898
  */
 function createSocket(silentMs: number): Socket {
   const socket = new Socket()
   return socket.setTimeout(silentMs, () => {
-    socket.destroy(Object.assign(new Error('The database keeps silent.'), { code: 'ETIMEDOUT' }))
+    socket.destroy(
+      Object.assign(new Error('The database does not respond.'), { code: 'ETIMEDOUT' }),
+    )
   })
 }
 
-/** Whoever asks gets the error. knex would print it as well, past the log. */
+/** The caller receives errors. knex would also print them outside the log. */
 const quiet = { warn: () => undefined }
 
 type Connection = { url: string; limits: string[]; stream?: () => Socket; pool: Knex.PoolConfig }
@@ -58,15 +60,15 @@ function open({ url, limits, stream, pool }: Connection): Db {
 }
 
 /**
- * A leader asks something every second or more often. A session that does not, because its process or
- * its network froze, ends and lets another lead.
+ * A leader queries at least every second. Its session ends when its process or network freezes, and another process
+ * leads.
  */
 const LEADER_LIMIT = 'idle_session_timeout=15s'
 
 /**
- * A pool of at most `max` connections. bigint columns come back as bigint, numeric ones as text.
+ * A pool of at most `max` connections. bigint columns are returned as bigint, numeric columns as text.
  *
- * @param silentMs - A session on which nothing was heard for so long has ended.
+ * @param silentMs - A session without traffic for this long is closed.
  */
 export const connect = (url: string, max = 10, silentMs = SILENT_MS): Db =>
   open({
@@ -77,9 +79,8 @@ export const connect = (url: string, max = 10, silentMs = SILENT_MS): Db =>
   })
 
 /**
- * A pool of one session that holds the advisory lock of a name. While another process holds it, or after the session
- * was lost and another process took over, every query fails: what is written through this pool is written by the
- * leader. Each query of a process that does not lead tries again, on a new session.
+ * A pool of one session that holds the advisory lock `name`. While another process holds the lock, every query fails, so
+ * that only the leader writes through this pool. A process that does not lead retries with each query, on a new session.
  */
 export const connectAsLeader = (url: string, name: string, silentMs = SILENT_MS): Db =>
   open({
@@ -96,7 +97,7 @@ export const connectAsLeader = (url: string, name: string, silentMs = SILENT_MS)
             done(null, session)
           },
           (error: Error) => {
-            // The pool forgets a session whose creation failed.
+            // The pool drops a session whose creation failed.
             void session.end().catch(() => undefined)
             done(error, session)
           },
@@ -110,32 +111,32 @@ async function takeLead(session: pg.Client, name: string): Promise<void> {
     'select pg_try_advisory_lock(hashtextextended($1, 0)) as held',
     [`leader/${name}`],
   )
-  if (!rows[0]?.held) throw new LedElsewhere('Another process leads.')
+  if (!rows[0]?.held) throw new LedElsewhere('Another process is the leader.')
 }
 
 class LedElsewhere extends Error {}
 
-/** True for the error of a query that needs the lead while another process has it. */
+/** True for the error of a query that needs the lead while another process leads. */
 export const isLedElsewhere = (error: unknown): boolean => error instanceof LedElsewhere
 
-/** A session of the owner: a migration, or the wait for another migrator, may be silent for long. */
+/** A session for migrations, which may wait or run for long without traffic. */
 export const connectToMigrate = (url: string): Db =>
   open({ url, limits: [ABANDONED_LIMIT], pool: { min: 0, max: 1 } })
 
-/** Binds the database to a network at its first use; throws when it belongs to another one. */
+/** Binds the database to a network on first use. Throws when it belongs to another one. */
 export async function claimNetwork(db: Db, network: string): Promise<void> {
   await db('deployment').insert({ network }).onConflict().ignore()
   await assertNetwork(db, network)
 }
 
-/** Throws when the database belongs to another network, or to none yet. */
+/** Throws when the database belongs to another network, or to none. */
 export async function assertNetwork(db: Db, network: string): Promise<void> {
   const row = await db<{ network: string }>('deployment').first('network')
   if (row?.network === network) return
   throw new ServiceError(
     'MISCONFIGURED',
     row
-      ? `This database belongs to ${row.network}, the process is set to ${network}.`
-      : 'This database belongs to no network yet. Run the migrations with NETWORK set.',
+      ? `This database belongs to ${row.network}, but the process is configured for ${network}. Correct NETWORK or DATABASE_URL.`
+      : 'This database has no network. Run the migrations with NETWORK set.',
   )
 }

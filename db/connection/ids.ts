@@ -3,8 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
- * A new id: the prefix and 26 base32 characters of a UUIDv7 (RFC 9562), so that ids sort by the time
- * of their making.
+ * A new id: the prefix and 26 base32 characters of a UUIDv7 (RFC 9562). Ids sort by creation time.
  */
 export function newId(prefix: string): string {
   const bytes = takeRandom()
@@ -14,19 +13,19 @@ export function newId(prefix: string): string {
   return prefix + toBase32(bytes)
 }
 
-/** What every id that is made before a time (Unix, ms) is less than, and no later one is. */
+/** Lower bound of all ids created at or after a time (Unix, ms). */
 export function firstIdAt(prefix: string, timeMs: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(Math.min(Math.max(0, Math.floor(timeMs)), LAST_MS), 0, 6)
   return prefix + toBase32(bytes)
 }
 
-/** The last time that an id can tell. */
+/** The largest time that an id can represent. */
 const LAST_MS = 2 ** 48 - 1
 
 function toBase32(bytes: Buffer): string {
   let text = ''
-  // 128 bits after two that are zero: 26 characters of five.
+  // Two leading zero bits and 128 bits: 26 characters of five.
   let rest = 0
   let bits = 2
   for (const byte of bytes) {
@@ -36,10 +35,10 @@ function toBase32(bytes: Buffer): string {
   return text
 }
 
-/** Characters of an id that tell its time: two zero bits and the 48 of the milliseconds. */
+/** Characters of an id that encode its time: two zero bits and 48 bits of milliseconds. */
 const TIME_LENGTH = 10
 
-/** No id that was made since then comes before this text. */
+/** Lower bound of all ids created since a date. */
 export function idFloor(prefix: string, since: Date): string {
   let text = ''
   for (let rest = since.getTime(); text.length < TIME_LENGTH; rest = Math.floor(rest / 32)) {
@@ -49,9 +48,9 @@ export function idFloor(prefix: string, since: Date): string {
 }
 
 /**
- * When ids that begin so were made, Unix ms: not before the first, not after the second.
+ * Earliest and latest creation time (Unix ms) of ids with a known beginning.
  *
- * @param beginning - The prefix, and as many of the characters that follow as are known.
+ * @param beginning - The prefix, and the known characters after it.
  */
 export function timesOf(prefix: string, beginning: string): [number, number] {
   const known = beginning.slice(prefix.length, prefix.length + TIME_LENGTH)
@@ -61,10 +60,10 @@ export function timesOf(prefix: string, beginning: string): [number, number] {
 const timeOf = (text: string) =>
   [...text].reduce((ms, letter) => ms * ALPHABET.length + valueOf(letter), 0)
 
-/** A letter that no id has counts as the one before it. */
+/** A character that ids do not use counts as the one before it. */
 const valueOf = (letter: string) => [...ALPHABET].filter((one) => one <= letter).length - 1
 
-/** Every request has an id: asking the system for the bytes of one at a time costs more than all the rest. */
+/** Every request has an id. Random bytes are drawn in batches, because a system call per id costs more than the rest. */
 const random = Buffer.alloc(16 * 128)
 let used = random.length
 

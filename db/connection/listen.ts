@@ -1,21 +1,21 @@
 import { keepSession } from './session.js'
 
 /**
- * A change of an operation's row, as the database announces it; `attested`: its burn has got a message, of which no
- * chain is told.
+ * A change of an operation, as announced by the database. State `attested`: its burn has an attested message. That change
+ * has no chain.
  */
 export type OperationChange = { id: string; state: string; chainId?: number | undefined }
 
-/** Called for each change; with undefined when some may have been missed: look at the rows then. */
+/** Called for each change. Called with undefined when changes may have been missed: read the rows then. */
 export type OnChange = (change: OperationChange | undefined) => void
 
-/** One connection that hears of operations for the whole process. */
+/** One connection that receives the changes of operations for the whole process. */
 export type Listener = {
   /** @returns A function that ends the subscription. */
   subscribe(onChange: OnChange): () => void
 }
 
-/** Listens on one connection, made anew when it is lost, until the signal aborts. */
+/** Listens on one connection, which is reopened when lost, until the signal aborts. */
 export function listenToOperations(url: string, stopping: AbortSignal): Listener {
   const subscribers = new Set<OnChange>()
   const publish: OnChange = (change) => {
@@ -36,9 +36,9 @@ export function listenToOperations(url: string, stopping: AbortSignal): Listener
 }
 
 /**
- * Hears on one connection of accounts to whose intents something has happened, until the signal aborts.
+ * Listens for accounts with new events on one connection, until the signal aborts.
  *
- * @param onAccount - Called with the account; with undefined when some may have been missed.
+ * @param onAccount - Called with the account. Called with undefined when events may have been missed.
  */
 export function listenToEvents(
   url: string,
@@ -48,22 +48,22 @@ export function listenToEvents(
   void keepListening(url, stopping, { channel: 'intent_event', onPayload: onAccount })
 }
 
-/** Hears on one connection of intents and fundings that are stored, until the signal aborts. */
+/** Listens for new intents and fundings on one connection, until the signal aborts. */
 export function listenToStarts(url: string, stopping: AbortSignal, onStored: () => void): void {
   void keepListening(url, stopping, { channel: 'start', onPayload: onStored })
 }
 
-/** `onPayload` gets undefined when something may have been missed. */
-type Hearing = {
+/** `onPayload` receives undefined when notifications may have been missed. */
+type Subscription = {
   channel: 'operation' | 'intent_event' | 'start'
   onPayload(payload: string | undefined): void
 }
 
-/** While the server is away, the rows hold everything; only the announcement is missing. */
+/** While the server is unreachable only notifications are lost. The rows are complete. */
 function keepListening(
   url: string,
   stopping: AbortSignal,
-  { channel, onPayload }: Hearing,
+  { channel, onPayload }: Subscription,
 ): Promise<void> {
   return keepSession(url, stopping, async (session) => {
     session.on('notification', ({ payload }) => {
@@ -74,10 +74,10 @@ function keepListening(
   })
 }
 
-/** What many rows come to together is announced together. */
+/** Rows with the same state are announced together. */
 type Announced = { state: string; chainId?: number } & ({ id: string } | { ids: string[] })
 
-/** Any session may announce anything on the channel: what cannot be read means to look at the rows. */
+/** Any session can send any payload. An unreadable one counts as missed changes. */
 function readChanges(payload?: string): (OperationChange | undefined)[] {
   try {
     const { state, chainId, ...announced } = JSON.parse(payload ?? '') as Announced

@@ -4,13 +4,13 @@ import Postgrator from 'postgrator'
 import { connectToMigrate, type Db } from './connect.js'
 import { lockName } from './locks.js'
 
-/** Each service has a role of its own. */
+/** Each service has its own database role. */
 const services = ['api', 'worker', 'lanes', 'signer'] as const
 
 /** Login passwords of the services' roles. */
 export type Passwords = Record<(typeof services)[number], string>
 
-/** The schema comes first, then what has changed since: the number at the start of a file's name is its version. */
+/** Schema files come first, then migrations. The number at the start of a file name is its version. */
 const files = fileURLToPath(new URL('../{schema,migrations}/*.sql', import.meta.url))
 
 /** Applied files are recorded in `schema_version` with their checksums. */
@@ -25,11 +25,11 @@ const createMigrator = (db: Db) =>
   })
 
 /**
- * Brings the schema up to date: all of it or nothing. Several processes may do so at once.
+ * Brings the schema up to date, in one transaction. Concurrent calls are safe.
  *
  * @param url - A role that may create roles and tables: the owner of the database.
- * @param passwords - When given, the services' roles get them.
- * @throws {Error} when a file that was applied has changed since.
+ * @param passwords - Passwords to set for the services' roles.
+ * @throws {Error} when an applied file has changed.
  */
 export async function migrate(url: string, passwords?: Passwords): Promise<void> {
   const db = connectToMigrate(url)
@@ -56,7 +56,7 @@ async function setPasswords(trx: Knex.Transaction, passwords: Passwords): Promis
 
 let latestVersion: Promise<number> | undefined
 
-/** True when every file that this code knows has been applied. */
+/** True when all files of this version of the code are applied. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const migrator = createMigrator(db)
   latestVersion ??= migrator.getMaxVersion()

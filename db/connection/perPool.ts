@@ -1,6 +1,6 @@
 import type { Db } from './connect.js'
 
-/** What `make` makes for a pool, once for each. */
+/** Caches the result of `make` per pool. */
 export function perPool<Made>(make: (db: Db) => Made): (db: Db) => Made {
   const made = new WeakMap<Db, { value: Made }>()
   return (db) => {

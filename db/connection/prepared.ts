@@ -1,10 +1,10 @@
 import type { Db } from './connect.js'
 
-/** A statement of our own, with `$1` for its first value. A session parses it once, and keeps it under its name. */
+/** A raw SQL statement with `$1` for its first value. Each session parses it once and caches it by name. */
 export type Statement = { name: string; text: string }
 
 /**
- * Runs a statement under its name, in a transaction as part of it.
+ * Runs a prepared statement. In a transaction it runs as part of it.
  *
  * @see https://knexjs.org/guide/query-builder.html#options
  * @see https://node-postgres.com/features/queries#prepared-statements
@@ -18,12 +18,12 @@ export async function runPrepared<Row extends object>(
   return rows
 }
 
-/** Has a session plan its statements once, whatever their values are, until the transaction ends. */
+/** Makes the session use generic plans until the transaction ends. */
 export const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan'
 
 /**
- * As `runPrepared`, of a statement that costs more to plan than to run, and whose plan is the same whatever the
- * values are. Postgres would plan it again each time that it expects a little less work from that.
+ * As `runPrepared`, for a statement that costs more to plan than to run and has the same plan for all values. Postgres
+ * would replan it whenever it expects a slightly cheaper plan.
  *
  * @see https://www.postgresql.org/docs/current/runtime-config-query.html#GUC-PLAN-CACHE-MODE
  */

@@ -6,11 +6,11 @@ import { runPrepared } from './prepared.js'
 import type { Db } from './connect.js'
 
 /**
- * Runs one query with the sight of one account, in one statement: row policies let it see the rows of this
- * account only, even if its own conditions forget to say so. Without a scope the API's role sees nothing.
+ * Runs one query in the scope of one account, in one statement. Row policies limit it to rows of this account, even if
+ * its own conditions do not. Without a scope the API's role sees no rows.
  *
- * The query stands in a lateral subquery that needs the setting's own value, and `offset 0` keeps it there,
- * so that no plan can read a row before the setting is made.
+ * The query is in a lateral subquery that depends on the setting's value. `offset 0` keeps it there, so that no plan
+ * reads a row before the setting is made.
  */
 export async function selectScoped<Row>(
   db: Db,
@@ -21,39 +21,39 @@ export async function selectScoped<Row>(
   return rows
 }
 
-/** SQL of a query that one account's sight is made for. @param account - Parameter with its id. */
+/** SQL of a query in the scope of one account. @param account - Parameter with its id. */
 const scoped = (query: string, account: string) => `
   with scope as materialized (select set_config('app.account', ${account}, true) as account)
   select q.* from scope cross join lateral
     (select x.* from (${query}) x where scope.account = ${account} offset 0) q`
 
-/** Finds one row of an account by one text, with the same sight as `selectScoped`. `select`, `notFound`: as it was made. */
+/** Finds one row of an account by one key, in the scope of `selectScoped`. */
 export type Lookup<Row> = {
   name: string
   select: string
   notFound(key: string): ServiceError
-  /** SQL that joins to `call`, by its account and key, the row and `found`: all null where there is none. */
+  /** SQL that joins the row and `found` to `call`, by its account and key. All columns are null without a match. */
   join: string
   find(db: Db, accountId: string, key: string): Promise<Row | undefined>
-  /** @throws {ServiceError} Not found: the same for unknown and foreign rows. */
+  /** @throws {ServiceError} Not found. The error is the same for unknown and foreign rows. */
   get(db: Db, accountId: string, key: string): Promise<Row>
-  /** What is found otherwise, such as by an admission. */
+  /** Returns the row, or throws as `get` does. */
   orThrow(row: Row | undefined, key: string): Row
 }
 
 /**
- * Makes a look-up.
+ * Creates a lookup.
  *
  * @param select - SQL that finds at most one row, by `scope.account` and `call.key`.
- * @param notFound - Knows the key only: the error is the same for unknown and foreign rows.
+ * @param notFound - Receives the key only: the error is the same for unknown and foreign rows.
  */
 export function createLookup<Row extends object>(
   name: string,
   select: string,
   notFound: (key: string) => ServiceError,
 ): Lookup<Row> {
-  // Of several calls each sees its own account only: the setting is made before each, in the subquery that the row's
-  // own one depends on.
+  // With several calls, each sees its own account only: the setting is made for each, in the subquery that the row's
+  // subquery depends on.
   const join = `
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
     left join lateral (select true as found, x.* from (${select}) x offset 0) as row on true`
@@ -71,36 +71,37 @@ export function createLookup<Row extends object>(
   return { name, select, notFound, join, find, get, orThrow }
 }
 
-/** The columns that a look-up joins. */
+/** The columns that a lookup joins. */
 export type Joined = { found?: true | null }
 
-/** The row that a look-up joined. */
+/** The row that a lookup joined. */
 function rowOf<Row>({ found, ...row }: Joined): Row | undefined {
   return found ? (row as Row) : undefined
 }
 
 /**
- * Sessions of a pool that the transactions of one account take at most. A wallet that one of them holds, or a flood of
- * writes, would else take all sessions from other accounts. They wait less long than an answer may take.
+ * The most sessions of a pool that the transactions of one account use. Without the limit, a locked wallet or a flood of
+ * writes of one account would block all others. The waiting time is below the time limit of a request.
  */
 const ACCOUNT_SESSIONS = { atOnce: 8, patienceMs: 10_000 }
 
 const limiterOf = perPool(() =>
   createLimiter(
     ACCOUNT_SESSIONS,
-    () => new ServiceError('UNAVAILABLE', 'Too much is asked for at once. Try again.'),
+    () =>
+      new ServiceError('UNAVAILABLE', 'Too many concurrent requests of this account. Try again.'),
   ),
 )
 
-/** Does work of an account that takes a session of a pool, when there is one for it. */
+/** Runs work of an account that needs a session of a pool, within the account's limit. */
 export const takeTurn = <T>(db: Db, accountId: string, work: () => Promise<T>): Promise<T> =>
   limiterOf(db)(accountId, work)
 
 /**
- * Does work in a transaction that sees the rows of one account only.
+ * Runs work in a transaction that sees the rows of one account only.
  *
  * @param db - A pool.
- * @throws {ServiceError} UNAVAILABLE when too much of the account's work comes before it.
+ * @throws {ServiceError} UNAVAILABLE when too much work of the account is waiting.
  */
 export const transactScoped = <T>(
   db: Db,
@@ -114,12 +115,12 @@ export const transactScoped = <T>(
     }),
   )
 
-/** Gives a whole transaction the sight of one account. */
+/** Sets the account scope of a transaction. */
 export async function scopeTransaction(trx: Db, accountId: string): Promise<void> {
   await trx.raw(`select set_config('app.account', ?, true)`, [accountId])
 }
 
-/** Gives a whole transaction the sight of one member's own rows, and has his acts noted as his. */
+/** Sets the member scope of a transaction: it sees the member's own rows, and the audit log names the member. */
 export async function scopeMember(trx: Db, userId: string): Promise<void> {
   await trx.raw(`select set_config('app.member', ?, true)`, [userId])
 }

@@ -5,10 +5,10 @@ import { RETRY_MS } from '../../durations.js'
 const PROBE_AFTER_MS = 10_000
 
 /**
- * Keeps a session of its own, made anew when it is lost, until the signal aborts.
+ * Keeps a dedicated session open, and reopens it when lost, until the signal aborts.
  *
- * @param url - The database without a pooler in between.
- * @param begin - What each new session does first. Where that fails, the session counts as lost.
+ * @param url - URL of the database without a pooler in between.
+ * @param begin - Runs first in each new session. When it fails, the session counts as lost.
  * @returns Resolves when the last session has ended.
  */
 export async function keepSession(
@@ -20,7 +20,7 @@ export async function keepSession(
     const session = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: 3_000,
-      // Hardly anything is sent on it, so that it would not notice that the server is gone without a word.
+      // The session is mostly idle. Without keep-alive it would not detect an unreachable server.
       keepAlive: true,
       keepAliveInitialDelayMillis: PROBE_AFTER_MS,
     })
@@ -30,7 +30,7 @@ export async function keepSession(
       await begin(session)
       await lost
     } catch {
-      // The server is away.
+      // The server is unreachable.
     } finally {
       await session.end().catch(() => undefined)
     }

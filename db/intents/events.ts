@@ -5,41 +5,40 @@ import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 
 /**
- * A place in the order in which events are told, after those up to it. It need not be that of an event: `id` 0
- * stands before all events of its transaction.
+ * A position in the event log, after all events up to it. It need not be that of an event: `id` 0 is before all events
+ * of its transaction.
  */
 export type Position = { xact: bigint; id: bigint }
 
-/** Before the first event of all. */
+/** The position before the first event. */
 export const BEGINNING: Position = { xact: 0n, id: 0n }
 
 export const isBefore = (a: Position, b: Position): boolean =>
   a.xact < b.xact || (a.xact === b.xact && a.id < b.id)
 
-/** An event at its place. */
+/** An event with its position. */
 export type PlacedEvent = IntentEvent & Position
 
-/** What is read of the story. What is absent does not restrict. */
+/** Selects events. Absent fields do not restrict. */
 export type EventFilter = { intentId?: string; walletId?: string; types?: readonly EventType[] }
 
-/** A part of the story: the `limit` events, `MOST_ROWS` and one at most, that follow the one whose id is `after`. */
+/** A part of the event log: at most `limit` events (`MOST_ROWS` plus one) after the event with the id `after`. */
 export type EventSlice = EventFilter & { after?: bigint; limit: number }
 
-/** Text where the driver knows no number: `xact` is an xid8. */
-type Row = IntentEvent & { xact: string }
+/** `xact` is an xid8, which the driver returns as text. */
+type EventRow = IntentEvent & { xact: string }
 
 const columns = [
   ...['e.id', 'e.intent_id as intentId', 'e.wallet_id as walletId', 'e.type', 'e.data', 'e.at'],
   'e.xact',
 ]
-/** No transaction runs that could still put an event before these. Asked once for all rows. */
+/** True for events before the event horizon. The horizon is read once per statement. */
 export const IS_TOLD = 'e.xact < (select told_before())'
 
 /**
- * Events of the account, oldest first. Whoever goes on after the last one he has read misses none and reads
- * none twice: an event is told once no transaction runs that could still put another one before it. So a
- * transaction that takes long holds the news back, for the seconds that one may last. After an id that the
- * account does not have nothing follows.
+ * Events of the account, oldest first. A reader that resumes after its last event misses none and reads none twice: an
+ * event appears once no running transaction can still write an earlier one. A long transaction delays events for as
+ * long as it runs. After an unknown id the result is empty.
  */
 export async function readEvents(
   db: Db,
@@ -51,14 +50,14 @@ export async function readEvents(
     const cursor = db('intent_event').where({ account_id: accountId, id: after.toString() })
     void part.whereRaw('(e.xact, e.id) > (?)', [cursor.select('xact', 'id')])
   }
-  const query = storyOf(db, accountId, { ...filter, limit, follow })
-  return (await selectScoped<Row>(db, accountId, query)).map(toPlaced)
+  const query = selectEvents(db, accountId, { ...filter, limit, follow })
+  return (await selectScoped<EventRow>(db, accountId, query)).map(toPlaced)
 }
 
-/** `horizon`: all that comes before it has been read, the last event of a full page included. */
+/** `horizon`: all events before it have been read, including the last event of a full page. */
 export type EventPage = { events: PlacedEvent[]; horizon: Position; isFull: boolean }
 
-/** Events as `readEvents` tells them, after a place, and how far the story has been read with them. */
+/** Events as in `readEvents`, after a position, and the position up to which the log has been read. */
 export async function readPage(
   db: Db,
   accountId: string,
@@ -68,7 +67,7 @@ export async function readPage(
   const follow = (part: Knex.QueryBuilder) => {
     void part.whereRaw('(e.xact, e.id) > (?::xid8, ?)', place)
   }
-  const query = storyOf(db, accountId, { ...slice, follow })
+  const query = selectEvents(db, accountId, { ...slice, follow })
   const { rows } = await db.raw<{ rows: PageRow[] }>(
     `with scope as materialized (select set_config('app.account', ?, true) as account, ${HORIZON})
      select scope.horizon, q.* from scope left join lateral
@@ -81,42 +80,44 @@ export async function readPage(
 export const HORIZON = '(select told_before()) as horizon'
 type Horizon = { horizon: string }
 /** An event, or none; and the horizon. */
-export type PageRow = Horizon & { [K in keyof Row]: Row[K] | null }
+export type PageRow = Horizon & { [K in keyof EventRow]: EventRow[K] | null }
 
 /**
- * Rows of which one without an event tells the horizon only. What was read stays read: a later look may tell an
- * earlier horizon than the one before, of a transaction of which it cannot be told any more whose it was.
+ * Converts rows to a page. A row without an event contains the horizon only. The horizon never goes back: a later query
+ * may report an earlier one when the database of an ended transaction is unknown.
  */
 export function toPage(
   rows: PageRow[],
   { after, limit }: { after: Position; limit: number },
 ): EventPage {
-  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as Row)]))
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toPlaced(row as EventRow)]))
   const isFull = events.length >= limit
   const last = events.at(-1)
-  const told = { xact: BigInt(rows[0]?.horizon ?? '0'), id: 0n }
-  const horizon = isBefore(told, after) ? after : told
+  const reported = { xact: BigInt(rows[0]?.horizon ?? '0'), id: 0n }
+  const horizon = isBefore(reported, after) ? after : reported
   return { events, isFull, horizon: isFull && last ? last : horizon }
 }
 
-const toPlaced = ({ xact, ...row }: Row): PlacedEvent => ({ ...row, xact: BigInt(xact) })
+const toPlaced = ({ xact, ...row }: EventRow): PlacedEvent => ({ ...row, xact: BigInt(xact) })
+
+/** `limit` is part of the SQL text, so that the generic plan of the statement knows how few rows are read. */
+type EventSelection = EventFilter & { limit: number }
 
 /**
- * `limit` is part of the text, the same for all who read in one way: a plan for any values knows by it how few there
- * are, and need not be made anew.
- */
-type Part = EventFilter & { limit: number }
-
-/**
- * The events that pass a filter, in their order. Several types are read one by one, each from its index: among all
- * events of an account those of rare types would have to be looked for.
+ * Events that match a filter, in log order. Several types are read separately, each from its index: rare types would
+ * otherwise be searched among all events of the account.
  *
- * `follow` restricts what is read to what comes after a place.
+ * `follow` restricts the query to events after a position.
  */
-function storyOf(
+function selectEvents(
   db: Db,
   accountId: string,
-  { limit, types, follow, ...filter }: Part & { follow: (part: Knex.QueryBuilder) => void },
+  {
+    limit,
+    types,
+    follow,
+    ...filter
+  }: EventSelection & { follow: (part: Knex.QueryBuilder) => void },
 ): Knex.QueryBuilder {
   const parts = [...new Set(types)].map((type) => {
     const part = partOf(db, accountId, { ...filter, limit }).where('e.type', type)
@@ -131,7 +132,11 @@ function storyOf(
   return one
 }
 
-function partOf(db: Db, accountId: string, { limit, intentId, walletId }: Part): Knex.QueryBuilder {
+function partOf(
+  db: Db,
+  accountId: string,
+  { limit, intentId, walletId }: EventSelection,
+): Knex.QueryBuilder {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
     .whereRaw(IS_TOLD)
@@ -143,18 +148,18 @@ function partOf(db: Db, accountId: string, { limit, intentId, walletId }: Part):
   return query
 }
 
-/** Where an event of the account stands, undefined when the account has none of this id. */
+/** The position of an event of the account. Undefined when the account has no event with this id. */
 export async function findPosition(
   db: Db,
   accountId: string,
   id: bigint,
 ): Promise<Position | undefined> {
   const query = db('intent_event as e').where({ account_id: accountId, id: id.toString() })
-  const [row] = await selectScoped<Row>(db, accountId, query.select('xact', 'id'))
+  const [row] = await selectScoped<EventRow>(db, accountId, query.select('xact', 'id'))
   return row && toPlaced(row)
 }
 
-/** Where the last event stands that the account was told, the beginning when it was told none. */
+/** The position of the account's last event, or the beginning. */
 export async function readLastPosition(db: Db, accountId: string): Promise<Position> {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
@@ -165,11 +170,11 @@ export async function readLastPosition(db: Db, accountId: string): Promise<Posit
     ])
     .limit(1)
     .select('e.xact', 'e.id')
-  const [row] = await selectScoped<Row>(db, accountId, query)
+  const [row] = await selectScoped<EventRow>(db, accountId, query)
   return row ? toPlaced(row) : BEGINNING
 }
 
-/** True when nothing more was to be expected of the intent once it had been told up to this place. */
+/** True when the intent had no more events to come at this position. */
 export async function wasSettled(
   db: Db,
   accountId: string,
@@ -185,29 +190,29 @@ export async function wasSettled(
     ])
     .limit(1)
     .select(columns)
-  const [row] = await selectScoped<Row>(db, accountId, query)
+  const [row] = await selectScoped<EventRow>(db, accountId, query)
   return row !== undefined && settles(row) === true
 }
 
-/** Events up to the number `id`, and those told before `before`, may be kept no longer. */
+/** Events up to the number `id`, and events before the time `before`, may be deleted. */
 export type EventFloor = { id: bigint; before: Date | null }
 
 export async function readEventFloor(db: Db): Promise<EventFloor> {
   return db('event_floor').first<EventFloor>('id', 'before')
 }
 
-/** Months whose partitions are there before they begin. */
+/** Number of monthly partitions created in advance. */
 const MONTHS_AHEAD = 2
 
 /**
- * Keeps the partitions of events.
+ * Creates and drops partitions of events.
  *
- * @param keptDays - Below 31 it counts as 31: deliveries of webhooks are sent again for a month.
+ * @param keptDays - At least 31: webhook deliveries can be repeated for a month.
  */
 export const keepEvents = (db: Db, keptDays: number) =>
   keepPartitions(db, { table: 'intent_event', unit: 'month', ahead: MONTHS_AHEAD, keptDays })
 
-/** The place up to which everything is told now. */
+/** The current event horizon. */
 export async function readHorizon(db: Db): Promise<Position> {
   const { rows } = await db.raw<{ rows: [Horizon] }>(`select ${HORIZON}`)
   return { xact: BigInt(rows[0].horizon), id: 0n }

@@ -8,7 +8,7 @@ import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../connection/connect.js'
 import type { StepOperation } from '../../domain/stepOperation.js'
 
-/** Test money on its way to a wallet. */
+/** A transfer of test money to a wallet. */
 export type Funding = {
   id: string
   accountId: string
@@ -46,15 +46,15 @@ export async function insertFunding(
   return row
 }
 
-/** Lets those who count the fundings of an account go one by one until the transaction ends. */
+/** Serializes transactions that count the fundings of an account. */
 export const lockFundings = (trx: Db, accountId: string): Promise<void> =>
   lockName(trx, `fundings/${accountId}`)
 
 /**
- * Seconds until one more funding of an account or a wallet is within its limit, 0 when it is now. Those that have
- * failed do not count. Exact in a transaction that has locked the account's fundings.
+ * Seconds until one more funding of an account or a wallet is within its limit, 0 when it is now. Failed fundings do not
+ * count. Exact in a transaction that has locked the account's fundings.
  *
- * @param perDay - The most within 24 hours; 0: any number.
+ * @param perDay - The most fundings within 24 hours. 0: unlimited.
  */
 export async function secondsUntilFunding(
   trx: Db,
@@ -71,7 +71,7 @@ export async function secondsUntilFunding(
         .whereRaw(`(o.state in ('rejected', 'cancelled') or o.state = 'final' and not o.success)`),
     )
     .orderBy('f.created_at', 'desc')
-    // The one that has to be a day old for another one to be within the limit.
+    // The funding that must be a day old before another one is allowed.
     .offset(perDay - 1)
     .first<{ seconds: number } | undefined>(
       trx.raw(
@@ -92,9 +92,9 @@ export async function findFunding(db: Db, id: string): Promise<Funding | undefin
 }
 
 /**
- * A funding of the account, with the operation that pays it, undefined before it is ordered. In one statement.
+ * A funding of the account, with the operation that pays it, or undefined before it is ordered.
  *
- * @throws {ServiceError} FUNDING_NOT_FOUND, the same for unknown and foreign ones.
+ * @throws {ServiceError} FUNDING_NOT_FOUND, the same for unknown and foreign fundings.
  */
 export async function getFunding(
   db: Db,
@@ -116,10 +116,10 @@ export async function getFunding(
   return { funding, operation: operation && toStepOperation(operation) }
 }
 
-/** More are not read. */
+/** The most fundings that are read. */
 const MOST_OPEN = 10
 
-/** Fundings of a wallet whose money is not there yet and has not failed to come, the oldest first. */
+/** Fundings of a wallet that have neither arrived nor failed, the oldest first. */
 export async function readOpenFundings(trx: Db, walletId: string): Promise<Funding[]> {
   return trx('funding as f')
     .where({ wallet_id: walletId })

@@ -26,10 +26,10 @@ export type Intent = StoredRequest & {
   plan: ExecutionPlan | null
   error: IntentError | null
   requestId: string
-  /** Where money was seen that was not booked when it was stored; its plan waits for that. */
+  /** Chain heads with the money, which were not indexed when the intent was stored. Its plan waits for them. */
   seenBlocks: SeenBlock[] | null
   createdAt: Date
-  /** When its status, plan, error or delay changed last; null: never. Its steps have times of their own. */
+  /** When status, plan, error or delay last changed. Null: never. Steps have their own times. */
   updatedAt: Date | null
   completedAt: Date | null
   cancelledAt: Date | null
@@ -63,32 +63,32 @@ export const intentColumns = [
   'ended_at as endedAt',
 ]
 
-/** Whose an intent is, and what the caller said of it beside the request. */
+/** The owner of an intent, and the caller's data beside the request. */
 export type Owner = {
   accountId: string
   walletId: string
   requestId: string
   metadata?: Record<string, unknown>
-  /** The failed intent whose goal this one reaches. */
+  /** The failed intent that this intent retries. */
   retryOf?: string
 }
 
-/** What is asked for, and what is to be done about it. */
+/** A request and its plan. */
 export type NewIntent = {
   request: IntentRequest
-  /** Base units that the intent moves, as its plan says or as the caller asked. */
+  /** Base units that the intent moves, from its plan or its request. */
   units: bigint
   plan: ExecutionPlan | undefined
-  /** Where money was seen that is not booked yet. */
+  /** Chain heads with the money that are not indexed yet. */
   seen?: SeenBlock[]
-  /** What the steps of its plan spend. */
+  /** Reservations of its steps. */
   reserved?: Claim[]
 }
 
-/** The head of a chain at the time of a look. */
+/** The head of a chain when it was read. */
 export type SeenBlock = { chainId: number; number: string }
 
-/** Stores a new intent with what its steps reserve, by one statement: `planning` when it has a plan, else `pending`. */
+/** Stores a new intent with its reservations: `planning` when it has a plan, else `pending`. */
 export async function insertIntent(
   trx: Db,
   owner: Owner,
@@ -120,8 +120,7 @@ const insertStatement: Statement = {
 }
 
 /**
- * The intent of the account with its story, in one statement. INTENT_NOT_FOUND, the same for
- * unknown and foreign ones.
+ * The intent of the account with its timeline. Throws INTENT_NOT_FOUND, the same for unknown and foreign intents.
  */
 export async function getIntent(
   db: Db,
@@ -135,7 +134,7 @@ export async function getIntent(
   return { intent, story: toStory(story) }
 }
 
-/** How many intents of the account have not ended, `most` at most. */
+/** The number of open intents of the account, at most `most`. */
 export async function countOpenIntents(db: Db, accountId: string, most: number): Promise<number> {
   const open = db('intent')
     .where({ account_id: accountId })
@@ -152,7 +151,7 @@ export async function countOpenIntents(db: Db, accountId: string, most: number):
 
 const openStatuses: IntentStatus[] = ['pending', 'planning', 'executing']
 
-/** The intent that retries another one, undefined when none does. */
+/** The retry of an intent, or undefined. */
 export async function findRetry(
   db: Db,
   accountId: string,
@@ -163,7 +162,7 @@ export async function findRetry(
   return retry
 }
 
-/** Keeps a failed intent from being reopened until the transaction ends. False when it has not failed any more. */
+/** Prevents a failed intent from being reopened until the transaction ends. False when it is no longer failed. */
 export async function holdFailed(trx: Db, accountId: string, id: string): Promise<boolean> {
   const failed = await trx('intent')
     .where({ account_id: accountId, id, status: 'failed' })
@@ -172,7 +171,7 @@ export async function holdFailed(trx: Db, accountId: string, id: string): Promis
   return failed !== undefined
 }
 
-/** Intents of the account with their stories: a query of the table as `i`. */
+/** Intents of the account with their timelines: a query of the table as `i`. */
 export const withStory = (db: Db, accountId: string) =>
   db('intent as i')
     .where('i.account_id', accountId)
@@ -185,10 +184,10 @@ const intentNotFound = () =>
 export type CancelVerdict = 'cancelled' | 'already_signed' | 'already_over'
 
 /**
- * Cancels an intent in the caller's transaction, if nothing of it was ever signed: with its operations, its
- * reservations and its charge. An intent that is cancelled stays as it is.
+ * Cancels an intent for which nothing was signed, with its operations, reservations and charge, in the caller's
+ * transaction. Idempotent.
  *
- * @throws {ServiceError} INTENT_NOT_FOUND, the same for unknown and foreign ones.
+ * @throws {ServiceError} INTENT_NOT_FOUND, the same for unknown and foreign intents.
  */
 export async function cancelIntent(trx: Db, accountId: string, id: string): Promise<CancelVerdict> {
   const { rows } = await trx.raw<{ rows: { verdict: CancelVerdict | 'unknown' }[] }>(
@@ -200,7 +199,7 @@ export async function cancelIntent(trx: Db, accountId: string, id: string): Prom
   return verdict
 }
 
-/** The intent, locked until the transaction ends: one writer decides about it at a time. */
+/** The intent, locked until the transaction ends. */
 export async function lockIntent(trx: Db, id: string): Promise<Intent> {
   const intent = await trx('intent')
     .where({ id })
@@ -210,7 +209,7 @@ export async function lockIntent(trx: Db, id: string): Promise<Intent> {
   return intent
 }
 
-/** When an intent was created, undefined when there is none. */
+/** When an intent was created, or undefined. */
 export async function findIntentCreation(
   db: Db,
   id: string,
@@ -220,7 +219,7 @@ export async function findIntentCreation(
     .first<{ createdAt: Date } | undefined>('created_at as createdAt')
 }
 
-/** Where the money of an intent was seen when it was stored; none when that did not matter. */
+/** Chain heads with the money when the intent was stored. Empty when the indexed blocks sufficed. */
 export async function readSeenBlocks(db: Db, id: string): Promise<SeenBlock[]> {
   const row = await db('intent')
     .where({ id })

@@ -8,7 +8,7 @@ import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 import type { Action, IntentStatus } from '../../domain/intent.js'
 
-/** Which intents a list has; what is undefined does not matter. `createdAfter` excludes that moment, as does the other. */
+/** Filter of intents. Undefined fields do not restrict. Both times are exclusive. */
 export type IntentFilter = {
   walletId: string | undefined
   statuses: IntentStatus[] | undefined
@@ -17,7 +17,7 @@ export type IntentFilter = {
   createdBefore: Date | undefined
 }
 
-/** Intents of the account with their stories, newest first: those of the slice and one more. */
+/** Intents of the account with their timelines, newest first: the slice plus one. */
 export async function listIntents(
   db: Db,
   accountId: string,
@@ -29,7 +29,7 @@ export async function listIntents(
   return rows.map(({ story, ...row }) => ({ ...row, story: toStory(story) }))
 }
 
-/** Leaves a query of intents, named `i`, those that pass a filter. */
+/** Restricts a query of intents, named `i`, to those that match a filter. */
 export function restrictIntents(
   query: Knex.QueryBuilder,
   { walletId, statuses, action, ...span }: IntentFilter,
@@ -41,8 +41,7 @@ export function restrictIntents(
 }
 
 /**
- * By the time itself, and by ids, which are in the order of the list and made by other clocks: a span of long ago is
- * found at once.
+ * Filters by time, and by ids for the index. Ids come from other clocks, so they get a tolerance.
  */
 function within(
   query: Knex.QueryBuilder,

@@ -2,18 +2,18 @@ import { runPrepared, type Statement } from '../connection/prepared.js'
 import { HORIZON, IS_TOLD, toPage, type EventPage, type PageRow, type Position } from './events.js'
 import type { Db } from '../connection/connect.js'
 
-/** Which account's news are wanted, and after which place. */
-export type Wanted = { accountId: string; after: Position }
+/** An account, and the position after which to read its events. */
+export type EventQuery = { accountId: string; after: Position }
 
-/** `isHeld`: there are more that are committed, and a transaction still runs that could put one before them. */
+/** `isHeld`: more events are committed, but a running transaction could still write an earlier one. */
 export type News = EventPage & { isHeld: boolean }
 
 /**
- * What follows in the stories of several accounts, by one statement: it sees of each its own events only.
+ * The next events of several accounts, in one statement. Row policies limit each to its own events.
  *
- * @returns In the order of `wanted`; at most `limit` events of each.
+ * @returns In the order of `wanted`, at most `limit` events of each account.
  */
-export async function readNews(db: Db, wanted: Wanted[], limit: number): Promise<News[]> {
+export async function readNews(db: Db, wanted: EventQuery[], limit: number): Promise<News[]> {
   const rows = await runPrepared<NewsRow>(db, newsStatement, [
     wanted.map(({ accountId }) => accountId),
     wanted.map(({ after }) => after.xact.toString()),
@@ -24,10 +24,10 @@ export async function readNews(db: Db, wanted: Wanted[], limit: number): Promise
   for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
   return wanted.map(({ after }, at) => {
     const part = parts[at] ?? []
-    const told = part.filter(({ isTold }) => isTold !== false)
-    const isHeld = told.length < part.length
-    // Where one is held back, all that may be told before it has been read.
-    const shown = told.length > 0 ? told : part.map(withoutEvent)
+    const visible = part.filter(({ isTold }) => isTold !== false)
+    const isHeld = visible.length < part.length
+    // When an event is held back, all visible events before it have been read.
+    const shown = visible.length > 0 ? visible : part.map(withoutEvent)
     const page = toPage(shown, { after, limit: isHeld ? Infinity : limit })
     return { ...page, isHeld }
   })

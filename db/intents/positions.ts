@@ -1,24 +1,24 @@
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 
-/** What our operations have put into markets and taken out, up to the block that was booked when it was read. */
+/** Deposits into and withdrawals from markets by our operations, up to the indexed block. */
 export type Deposits = {
   chainId: bigint
   bookedHash: string
-  /** Base units of what each market takes, by its contract. */
-  moved: Moved[]
+  /** Base units of each market's underlying token, by the market's contract. */
+  moved: MarketFlow[]
 }
-type Moved = { market: string; deposited: bigint; withdrawn: bigint }
+type MarketFlow = { market: string; deposited: bigint; withdrawn: bigint }
 
-type Row = {
+type DepositsRow = {
   chainId: bigint
   bookedHash: string
   moved: { market: string; deposited: string; withdrawn: string }[] | null
 }
 
 /**
- * What a wallet has put into markets on each booked chain, and the block to which this holds: a balance read at
- * another one would count a deposit that this sum does not have, or not yet hold one that it has.
+ * A wallet's deposits and withdrawals on each indexed chain, and the block to which they apply. A balance from another
+ * block would include a deposit that the sum does not, or the reverse.
  */
 export async function readDeposits(
   db: Db,
@@ -30,7 +30,7 @@ export async function readDeposits(
     'c.booked_hash as bookedHash',
     db.raw(`(${MOVED}) as moved`, [accountId, walletId]),
   )
-  const rows = await selectScoped<Row>(db, accountId, query)
+  const rows = await selectScoped<DepositsRow>(db, accountId, query)
   return rows.map(({ moved, ...row }) => ({
     ...row,
     moved: (moved ?? []).map(({ market, deposited, withdrawn }) => ({

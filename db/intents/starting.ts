@@ -5,27 +5,29 @@ import { intentColumns, type Intent } from './intents.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
-/** A claimed row is left alone for so long: longer than its start may take (`CALL_MS` of Temporal, 2 s). */
+/** Duration of a claim: longer than a workflow start may take (`CALL_MS` of Temporal, 2 s). */
 const LEASE_MS = 5_000
 
-/** Of an intent that is not over. Few are, however many there are: found by index, in whose words this is. */
+/** Condition of open intents. It matches the predicate of the index, because few intents are open. */
 export const LIVE = `status not in ('completed', 'failed')`
 
-/** What has a workflow that is started once it is stored. */
-export type Kind = 'intent' | 'funding'
+/** A kind of row whose workflow is started after the row is stored. */
+export type StartKind = 'intent' | 'funding'
 
-/** An intent or a funding, and what else its start needs: the tier of its account, and the user of its wallet. */
+/** An intent or a funding, with the tier of its account and the user of its wallet. */
 export type Startable =
   { intent: Intent; tier: Tier; userId: string } | { funding: Funding; tier: Tier }
 
 const columnsOf = { intent: intentColumns, funding: fundingColumns }
 
-// An intent that is over without a workflow, such as a cancelled one, is not started.
-const isFreeOf = (kind: Kind) => `dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
+// An intent that ended without a workflow, such as a cancelled one, is not started.
+const isFreeOf = (
+  kind: StartKind,
+) => `dispatched_at is null and ${kind === 'intent' ? LIVE : 'true'}
       and (swept_at is null or swept_at < clock_timestamp() - $2 * interval '1 millisecond')`
 
-// Account by account, the first of each before the second of any: Temporal's fairness begins only where the start ends.
-const claimOf = (kind: Kind) => `
+// Accounts take turns here. Temporal's fairness applies only after the start.
+const claimOf = (kind: StartKind) => `
 with claimed as (
   update ${kind} set swept_at = clock_timestamp() where id = any (array(
     select free.id from (
@@ -46,18 +48,18 @@ const statements = {
   funding: { name: 'claim fundings to start', text: claimOf('funding') },
 }
 
-type Row = { tier: Tier; userId: string }
+type StartRow = { tier: Tier; userId: string }
 
 /**
- * Claims rows whose workflow is not started, account by account in turn. Of an account those that were never tried come
- * first, then those whose claim is oldest. The claim of a worker that has died expires. Other workers get other rows.
+ * Claims rows whose workflow is not started. Accounts take turns. Within an account, rows without an attempt come first,
+ * then the oldest claims. The claim of a dead worker expires. Concurrent workers get different rows.
  */
 export async function claimStarts(
   db: Db,
-  kind: Kind,
+  kind: StartKind,
   { limit, leaseMs = LEASE_MS }: { limit: number; leaseMs?: number },
 ): Promise<Startable[]> {
-  const rows = await runPrepared<Row>(db, statements[kind], [limit, leaseMs])
+  const rows = await runPrepared<StartRow>(db, statements[kind], [limit, leaseMs])
   return rows.map(({ tier, userId, ...row }) =>
     kind === 'intent' ? { intent: row as Intent, tier, userId } : { funding: row as Funding, tier },
   )

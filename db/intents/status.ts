@@ -6,19 +6,19 @@ export async function setPlan(trx: Db, id: string, plan: ExecutionPlan): Promise
   await move(trx, id, { event: 'planned', value: plan })
 }
 
-/** From the first operation on the intent reads `executing`. */
+/** The first operation changes the status to `executing`. */
 export async function setExecuting(trx: Db, id: string): Promise<void> {
   await move(trx, id, { event: 'executing' })
 }
 
 const completeStatement: Statement = {
   name: 'complete intent',
-  // Of one that is completed no lock is taken.
+  // Takes no lock on a completed intent.
   text: `select case when i.status = 'completed' then true else complete_intent(i.id) end as "isCompleted"
     from intent i where i.id = $1`,
 }
 
-/** Completes an intent whose steps are all done by their rows. True when it is completed, by this call or before. */
+/** Completes an intent whose steps have all succeeded. True when it is completed, now or before. */
 export async function completeWhenDone(db: Db, id: string): Promise<boolean> {
   const [row] = await runPrepared<{ isCompleted: boolean }>(db, completeStatement, [id])
   return row?.isCompleted === true
@@ -28,20 +28,20 @@ export async function setFailed(trx: Db, id: string, error: IntentError): Promis
   await move(trx, id, { event: 'failed', value: error })
 }
 
-type Move =
+type Transition =
   | { event: 'planned'; value: ExecutionPlan }
   | { event: 'failed'; value: IntentError }
   | { event: 'executing'; value?: never }
 
-/** Changes the status and tells it in one statement. Throws where `intent_edge` names no way from the present one. */
-async function move(trx: Db, id: string, { event, value }: Move): Promise<void> {
+/** Changes the status and emits the event. Throws when `intent_edge` does not allow the transition. */
+async function move(trx: Db, id: string, { event, value }: Transition): Promise<void> {
   const json = value === undefined ? null : JSON.stringify(value)
   await trx.raw('select move_intent(?, ?, ?)', [id, event, json])
 }
 
 /**
- * Notes that the workflow of an intent or a funding was started, unless its first order has just noted it. A crash may
- * lose the latest notes: those workflows are started once more, and found.
+ * Records that the workflow of an intent or funding was started, unless its first order just did. A crash may lose the
+ * latest records: those workflows are started again, which is a no-op.
  */
 export async function setDispatched(db: Db, id: string): Promise<void> {
   await runPrepared(db, dispatchedStatement, [id])
@@ -57,9 +57,9 @@ const dispatchedStatement: Statement = {
 }
 
 /**
- * Notes that the workflow of a reopened intent was started again.
+ * Records that the workflow of a reopened intent was restarted.
  *
- * @param recoverAt - As `findReopened` gave it: one that was reopened once more meanwhile keeps its mark.
+ * @param recoverAt - From `findReopened`. An intent that was reopened again meanwhile keeps its mark.
  */
 export async function setRecovered(db: Db, id: string, recoverAt: string): Promise<void> {
   await db('intent')
@@ -67,13 +67,13 @@ export async function setRecovered(db: Db, id: string, recoverAt: string): Promi
     .update({ recover_at: null, dispatched_at: db.raw('clock_timestamp()') })
 }
 
-/** Writes why a running intent is late, once: what was written first stays. Null: it is late no longer. */
+/** Records why a running intent is late, once: the first reason stays. Null: it is on time again. */
 export async function setDelay(db: Db, id: string, delay: Delay | null): Promise<void> {
   const values = delay ? ['delayed', JSON.stringify(delay)] : ['delay_over', null]
   await db.raw('select annotate_intent(?, ?, ?)', [id, ...values])
 }
 
-/** Writes that money came out of the bridge after its intent had been marked as failed. */
+/** Records that bridged money arrived after its intent had failed. */
 export async function setRecovery(
   db: Db,
   id: string,
@@ -81,7 +81,7 @@ export async function setRecovery(
 ): Promise<void> {
   const { chain, asset, amount, txHash } = recovery
   const recovered: Omit<IntentError, 'code' | 'step'> = {
-    message: `It took too long, but ${amount} ${asset} came out of the bridge on ${chain} in ${txHash}. They are in the wallet, and were not used any further.`,
+    message: `The bridge took too long, but ${amount} ${asset} arrived on ${chain} in ${txHash}. The money is in the wallet and was not used further.`,
     recovery: { ...recovery, at: new Date().toISOString() },
     funds: [{ chain, asset, amount }],
   }

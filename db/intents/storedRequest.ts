@@ -1,27 +1,27 @@
 import type { Action, IntentRequest } from '../../domain/intent.js'
 
-/** A request as the row of its intent has it. */
+/** A request as stored in the row of its intent. */
 export type StoredRequest = {
   action: Action
   asset: string
-  /** Base units asked for; of everything, what it was worth when it was planned. */
+  /** Requested base units. For a withdrawal of everything, the value at planning. */
   units: string
-  /** The chain named by the caller; of a bridge, where it leads to. */
+  /** The chain that the caller named. For a bridge, the destination. */
   chain: string | null
   fromChain: string | null
   everything: boolean
   netOverDays: number | null
 }
 
-type Wishes = {
+type RequestColumns = {
   chain: string | null
   fromChain: string | null
   everything: boolean
   days: number | null
 }
 
-/** What a request asks for beside its amount, as it is stored. */
-export function wishesOf(request: IntentRequest): Wishes {
+/** The stored columns of a request, beside its amount. */
+export function wishesOf(request: IntentRequest): RequestColumns {
   const none = { chain: null, fromChain: null, everything: false, days: null }
   switch (request.action) {
     case 'lend':
@@ -33,15 +33,15 @@ export function wishesOf(request: IntentRequest): Wishes {
   }
 }
 
-/** What a stored intent asks for. */
+/** The request of a stored intent. */
 export function requestOf(stored: StoredRequest): IntentRequest {
   const { action, asset, units, fromChain, everything, netOverDays } = stored
   const amountUnits = BigInt(units)
   const chain = stored.chain ?? undefined
   switch (action) {
     case 'lend': {
-      const wishes = { ...(chain && { chain }), ...(netOverDays && { netOverDays }) }
-      return { action, asset, amountUnits, ...wishes }
+      const options = { ...(chain && { chain }), ...(netOverDays && { netOverDays }) }
+      return { action, asset, amountUnits, ...options }
     }
     case 'withdraw':
       return { action, asset, amountUnits: everything ? 'max' : amountUnits, chain: chain ?? '' }

@@ -3,19 +3,19 @@ import { concerns } from '../lanes/stops.js'
 import type { Effect } from '../../domain/results.js'
 import type { StepOperation } from '../../domain/stepOperation.js'
 
-/** What the rows beside an intent's own tell of it. */
+/** The timeline of an intent: its operations and its retry. */
 export type Story = {
   operations: StepOperation[]
-  /** Those of them that are in a block. */
+  /** The effects of operations that are in a block. */
   effects: Effect[]
-  /** The intent that retries it. */
+  /** The intent that retries it, or null. */
   retriedBy: string | null
 }
 
-/** That of an intent that has just been created. */
+/** The timeline of a new intent. */
 export const untold: Story = { operations: [], effects: [], retriedBy: null }
 
-/** Operators' stops are looked for where they hold something up. */
+/** Pauses are read only for operations that they can delay. */
 const STOP = `case when op.state in ('queued', 'deferred') or op.state = 'signed' and op.tx_id is null then (
     select json_build_object('scope', s.scope, 'since', s.since) from stop s
     where s.until is null and ${concerns}
@@ -33,7 +33,7 @@ export const OPERATIONS = `select json_agg(json_build_object(
   from operation op join chain c on c.id = op.chain_id left join burn b on b.operation_id = op.id
   where op.intent_id = i.id`
 
-/** The story of the intent `i` as JSON, for a statement that reads it together with its intent. */
+/** The timeline of the intent `i` as JSON, for a statement that reads it with its intent. */
 export const STORY = `select json_build_object(
     'retriedBy', (select r.id from intent r where r.retry_of = i.id),
     'operations', (${OPERATIONS}))`
@@ -45,8 +45,8 @@ export type StoryRow = Pick<Story, 'retriedBy'> & {
 
 export function toStory({ operations, ...row }: StoryRow): Story {
   const rows = operations ?? []
-  const booked = rows.filter(({ state }) => ['mined', 'confirmed', 'final'].includes(state))
-  return { ...row, operations: rows.map(toStepOperation), effects: booked.map(toEffect) }
+  const included = rows.filter(({ state }) => ['mined', 'confirmed', 'final'].includes(state))
+  return { ...row, operations: rows.map(toStepOperation), effects: included.map(toEffect) }
 }
 
 const isoTime = (time: string | null) => time && new Date(time).toISOString()

@@ -5,15 +5,15 @@ import { LIVE, type Startable } from './starting.js'
 import type { Tier } from '../../domain/tiers.js'
 import type { Db } from '../connection/connect.js'
 
-type Rows = Knex.QueryBuilder
+type RowQuery = Knex.QueryBuilder
 const isOlder = (column: string) => `${column} < clock_timestamp() - ? * interval '1 millisecond'`
 
-/** An intent whose end does not hold any more; `recoverAt` is its mark, exact to the microsecond. */
+/** An intent whose reported end is invalid. `recoverAt` is its mark, exact to the microsecond. */
 export type Reopened = { intent: Intent; recoverAt: string; tier: Tier; userId: string }
 
 /**
- * Intents that were reopened, whatever has become of them since. Some of them, in no order: one whose run goes on keeps no
- * other one from its restart.
+ * Intents that were reopened, in any current status. The order is random, so that an intent whose run continues blocks
+ * no other restart.
  */
 export async function findReopened(db: Db, limit: number): Promise<Reopened[]> {
   const rows = await readIntents(db)
@@ -25,20 +25,19 @@ export async function findReopened(db: Db, limit: number): Promise<Reopened[]> {
 }
 
 /**
- * Ids of intents and fundings of which something is left to do though their workflow was started a while ago:
- * those that are not over, and whatever their status the intents whose burned money has not come out. A page of
- * them, by id.
+ * Ids of intents and fundings with work left whose workflow was started a while ago: open ones, and intents of any
+ * status with burned money that has not arrived. A page of them, by id.
  *
- * @param after - The last id of the page before.
+ * @param after - The last id of the previous page.
  */
 export async function findLingering(
   db: Db,
   olderThanMs: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const pageOf = (part: Rows) =>
+  const pageOf = (part: RowQuery) =>
     part.where('id', '>', after).orderBy('id').limit(limit).select('id')
-  // A page of each part: of all that is not over together, every page would read all.
+  // One page per part: a page of their union would read all rows.
   const parts = [
     dispatched(db, 'intent', olderThanMs).whereRaw(LIVE),
     dispatched(db, 'intent', olderThanMs).whereRaw(UNMINTED),
@@ -51,7 +50,7 @@ export async function findLingering(
     .pluck<string[]>('id')
 }
 
-/** Intents and fundings by their ids, with what their starts need. */
+/** Intents and fundings by their ids, with the data that their start needs. */
 export async function readStartables(db: Db, ids: string[]): Promise<Startable[]> {
   const intents = await readIntents(db)
     .whereIn('i.id', ids)
@@ -64,9 +63,8 @@ export async function readStartables(db: Db, ids: string[]): Promise<Startable[]
 }
 
 /**
- * Most of what is executed has an operation under way, which is found without a look at all that was ever done. What
- * was not begun has none to look for; the first condition is that of the index. `offset 0` has this asked first,
- * whatever the planner expects.
+ * Executing intents without an open operation. The first condition is that of the index. `offset 0` makes Postgres
+ * evaluate this query first.
  */
 const IDLE = `
 select id, plan from intent i
@@ -84,9 +82,9 @@ where last.state in ('confirmed', 'final') and last.success and last.kind <> 'br
 order by random() limit ?`
 
 /**
- * Ids of intents whose last step is confirmed since a while and that are not completed: the worker in which it waited
- * has died, or does not come to it. None of which an operation is under way, such as a step that a reorg has taken
- * back. Some of them, whichever: one whose earlier steps do not bear its end keeps no other one from it.
+ * Ids of intents that are not completed although their last step was confirmed a while ago, because their worker died or
+ * is overloaded. Intents with an open operation, such as a reverted step, are excluded. The order is random, so that an
+ * intent with an unconfirmed earlier step blocks no other.
  */
 export async function findDone(
   db: Db,
@@ -98,25 +96,25 @@ export async function findDone(
 
 type Table = 'intent' | 'funding'
 
-const dispatched = (db: Db, table: Table, olderThanMs: number): Rows =>
+const dispatched = (db: Db, table: Table, olderThanMs: number): RowQuery =>
   db(table).whereRaw(isOlder('dispatched_at'), [olderThanMs])
 
-const openFundings = (db: Db, olderThanMs: number): Rows =>
+const openFundings = (db: Db, olderThanMs: number): RowQuery =>
   dispatched(db, 'funding', olderThanMs)
     .whereNull('completed_at')
     .whereRaw(`not exists (${REFUSED})`)
 
-/** Of intents; few, found by index, in whose words this is. */
+/** Intents with burned money that has not arrived. The condition matches the predicate of an index. */
 const BURNED = `
   select o.intent_id from burn b join operation o on o.id = b.operation_id
   where not b.minted and o.success and not exists (
     select from operation m
     where m.intent_id = o.intent_id and m.sequence = o.sequence and m.kind = 'mint'
       and m.state in ('mined', 'confirmed', 'final'))`
-/** As an array: a plan for any values would rather read all intents, in the order of their ids, and join these. */
+/** An array: a generic plan for a join would read all intents in the order of their ids. */
 const UNMINTED = `id = any (array(${BURNED}))`
 
-/** A funding that failed has no end of its own: its operation says so. */
+/** A failed funding has no end of its own. Its operation records the failure. */
 const REFUSED = `
   select from operation o
   where o.intent_id = funding.id and o.kind = 'fund'

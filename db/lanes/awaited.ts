@@ -1,12 +1,12 @@
 import type { Db } from '../connection/connect.js'
 
-/** `outcome`: of the operation; `attestation`: of the burn that it is. */
+/** `outcome` of the operation, or `attestation` of its burn. */
 export type AwaitedWhat = 'outcome' | 'attestation'
 
 /**
  * Marks an operation as awaited by its workflow, which waits for a signal without an activity.
  *
- * @returns False, and nothing is marked, when what is awaited is there: the database decides that race.
+ * @returns False without a mark when the result exists. The database decides that race.
  */
 export async function markAwaited(db: Db, id: string, what: AwaitedWhat): Promise<boolean> {
   const sql = 'select mark_awaited(?, ?) as "isMarked"'
@@ -14,14 +14,14 @@ export async function markAwaited(db: Db, id: string, what: AwaitedWhat): Promis
   return rows[0]?.isMarked === true
 }
 
-/** A workflow to be signalled; `since` names the mark, exact to the microsecond. */
+/** A workflow to signal. `since` identifies the mark, exact to the microsecond. */
 export type SettledWait = { operationId: string; workflowId: string; since: string }
 
 /**
- * Claims some marks whose operations are settled: other callers leave them alone for five seconds, then twice as long
- * each time, up to about ten minutes. A pause is longer than a signal takes, so that one is in flight at a time.
+ * Claims some marks whose operations are settled. Other callers skip them for five seconds, then twice as long each
+ * time, up to about ten minutes. The pause exceeds the time of a signal, so that only one is in flight.
  *
- * @param ids - Of operations; null for any.
+ * @param ids - Ids of operations. Null for any.
  */
 export async function claimSettled(
   db: Db,
@@ -41,12 +41,12 @@ where a.operation_id = any (array(
     and (:ids::text[] is null or x.operation_id = any (:ids::text[]))
     and case x.what
       when 'outcome' then o.state not in ('queued', 'signed', 'mined')
-      -- A burn that a reorg has made fail is never attested.
+      A burn that a reorg reverted is never attested.
       else b.event_nonce is not null or o.state in ('confirmed', 'final') and not o.success end
   order by x.since limit :limit for update of x skip locked))
 returning a.operation_id as "operationId", a.workflow_id as "workflowId", a.since::text`
 
-/** Removes marks whose workflows were signalled. One that was made again since is kept. */
+/** Removes marks whose workflows were signalled. A mark that was renewed since is kept. */
 export async function deleteAwaited(db: Db, waits: SettledWait[]): Promise<void> {
   if (waits.length === 0) return
   const rows = waits.map(({ operationId, since }) => [operationId, since])

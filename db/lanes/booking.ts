@@ -5,11 +5,11 @@ import type { OperationKind } from '../../domain/operation.js'
 import type { OpenSend } from './watched.js'
 
 export type BlockId = { number: bigint; hash: string }
-/** A block that its header tells of. `baseFeeWei`: per unit of gas; absent: nobody has read that header. */
+/** A block with its header data. `baseFeeWei`: base fee per unit of gas. Absent: the header was not read. */
 export type BlockToBook = BlockId & { baseFeeWei?: bigint }
 export type ChainState = { booked: BlockId; finalizedBlock: bigint }
 
-/** What is booked of a chain, undefined before its first block is. */
+/** The indexed state of a chain. Undefined before its first block is indexed. */
 export async function findChainState(db: Db, chainId: number): Promise<ChainState | undefined> {
   const row = await db('chain')
     .where({ id: chainId })
@@ -23,7 +23,7 @@ export async function findChainState(db: Db, chainId: number): Promise<ChainStat
   return { booked: { number, hash }, finalizedBlock }
 }
 
-/** Starts to book a chain at a final block: nothing of ours can be in or before it. */
+/** Starts indexing a chain at a final block. No transaction of ours may be in or before it. */
 export async function insertChain(
   db: Db,
   chain: { id: number; name: string; at: BlockToBook },
@@ -48,10 +48,10 @@ export async function insertHeaders(trx: Db, chainId: number, blocks: BlockId[])
   )
 }
 
-/** How the booked block moves: on, or back to where a reorg leaves what was booked. */
+/** A move of the indexed block: forward, or back after a reorg. */
 export type BookedMove = { from: BlockId; to: BlockToBook }
 
-/** Moves the booked block. Fails when another leader has moved it meanwhile. */
+/** Moves the indexed block. Fails when another leader moved it. */
 export async function setBooked(trx: Db, chainId: number, { from, to }: BookedMove) {
   const changed = await trx('chain')
     .where({ id: chainId, booked_hash: from.hash })
@@ -61,10 +61,10 @@ export async function setBooked(trx: Db, chainId: number, { from, to }: BookedMo
       base_fee_wei: to.baseFeeWei?.toString() ?? null,
       booked_at: trx.raw('clock_timestamp()'),
     })
-  if (changed !== 1) throw new Error('The booked block has moved.')
+  if (changed !== 1) throw new Error('Another process moved the indexed block.')
 }
 
-/** The kept headers, newest first. */
+/** The stored headers, newest first. */
 export async function readHeaders(db: Db, chainId: number): Promise<BlockId[]> {
   return db('block_header')
     .where({ chain_id: chainId })
@@ -74,16 +74,15 @@ export async function readHeaders(db: Db, chainId: number): Promise<BlockId[]> {
 
 type StepRow = { intent_id: string; sequence: number; kind: OperationKind }
 
-/** One of our transactions, by the send that was mined, and the block that it is in. */
+/** A transaction of ours: the send that was mined, and its block. */
 type MinedSend = {
   send: Pick<OpenSend, 'txId' | 'n'>
   receipt: { blockNumber: bigint; blockHash: string }
 }
 
 /**
- * Writes that transactions of ours are in blocks, by whichever of their sends, after the outcomes of those blocks.
- * Operations of them that have none lose their carrier, and the signer carries them again: it was reverted as a
- * whole, or other bytes were mined than those that carried them.
+ * Records that transactions of ours are in blocks, after the outcomes of these blocks. Operations without an outcome are
+ * detached, and the signer resubmits them: their bundle reverted, or other bytes of the nonce were mined.
  */
 export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise<void> {
   if (mined.length === 0) return
@@ -105,7 +104,7 @@ export async function setTransactionsMined(trx: Db, mined: MinedSend[]): Promise
   )
 }
 
-/** Confirms what is mined up to a block. `except`: of these the chain says something else. */
+/** Confirms mined operations up to a block, except those in `except`, for which the chain reports something else. */
 export async function confirmUpTo(
   trx: Db,
   chainId: number,
@@ -119,8 +118,8 @@ export async function confirmUpTo(
 }
 
 /**
- * Ends the watch over everything up to a finalized block, if this very block is a kept header. Money of
- * failed calls can be planned again from here on: no reorg turns the failure round any more.
+ * Stops watching everything up to a finalized block, if this block is a stored header. The failures up to it are final,
+ * so their reserved money is released.
  */
 export async function finalizeUpTo(trx: Db, chainId: number, finalized: BlockId): Promise<void> {
   const upTo = finalized.number.toString()

@@ -2,11 +2,11 @@ import { namedColumns } from '../connection/columns.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
-/** A burn's message, as far as it is known. All bytes are hex text. */
+/** A burn and its message, as far as known. All bytes are hex text. */
 export type Burn = {
   operationId: string
   sourceDomain: number
-  /** Block of the destination that no reorg reached when the money was burned: no mint is before. */
+  /** The lowest destination block that a reorg could have replaced at the time of the burn. The mint is not below it. */
   destinationBlock: bigint
   sent: string | null
   burnedAt: Date | null
@@ -26,7 +26,7 @@ const columns = [
   'attestation',
 ]
 
-/** Opens the account of a burn, together with its operation. A second call changes nothing. */
+/** Stores a burn together with its operation. Idempotent. */
 export async function insertBurn(
   trx: Db,
   burn: { operationId: string; sourceDomain: number; destinationChainId: number },
@@ -48,7 +48,7 @@ export async function findBurn(db: Db, operationId: string): Promise<Burn | unde
   return db('burn').where({ operation_id: operationId }).first<Burn | undefined>(columns)
 }
 
-/** Of some messages, those that other burns have claimed: their nonces. */
+/** The nonces among the given ones that belong to other burns. */
 export async function findClaimedNonces(
   db: Db,
   { operationId, sourceDomain }: Burn,
@@ -61,7 +61,7 @@ export async function findClaimedNonces(
     .pluck<string[]>('event_nonce')
 }
 
-/** Stores the attested message of a burn and announces it; one that was attested again replaces it. */
+/** Stores the attested message of a burn and announces it. A later attestation replaces it. */
 export async function setAttested(
   db: Db,
   operationId: string,
@@ -78,13 +78,12 @@ export async function setAttested(
   if (rowCount !== 1) throw new Error(`There is no burn ${operationId}.`)
 }
 
-/** A burn that is in a block, and that of its operation. */
+/** A burn in a block, with its chain and transaction. */
 export type OpenBurn = Burn & { sent: string; chainId: bigint; txHash: string }
 
 /**
- * Confirmed burns whose money is not on its way out yet: without a message, or with one that nobody has signed a
- * mint of. Of the latter few need anything. It begins with the burns whatever the planner believes: of a table that
- * hardly ever holds a row it knows nothing, and would compare all operations with all.
+ * Confirmed burns whose mint is not signed: without a message, or with an unused one. The query starts from the burns:
+ * the planner has no statistics of this mostly empty table, and would otherwise compare all operations with each other.
  */
 export async function findOpenBurns(db: Db): Promise<OpenBurn[]> {
   return runPrepared<OpenBurn>(db, openStatement, [])
@@ -104,7 +103,7 @@ const openStatement: Statement = {
      order by burn.burned_at, b.created_at`,
 }
 
-/** What was burned in a step has come out for good. */
+/** Marks the burn of a step as minted for good. */
 export async function closeBurn(trx: Db, step: { intent_id: string; sequence: number }) {
   const burn = trx('operation')
     .where({ ...step, kind: 'bridge' })

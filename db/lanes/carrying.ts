@@ -2,10 +2,10 @@ import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Taken } from './signing.js'
 
-/** After so many failures in a row an operation is tried once an hour only, and an operator is told. */
+/** After this many consecutive failures an operation is retried hourly only, and an operator is notified. */
 export const FAILURES_BEFORE_QUARANTINE = 10
 
-/** What one more failure means for a row: 5 s until the next try, twice as long each time, then an hour. */
+/** The columns of a further failure: a retry after 5 s, then twice as long each time, then hourly. */
 const oneMoreFailure = {
   count: 'carry_failures + 1',
   nextTry: `clock_timestamp() + interval '1 second' * case
@@ -14,8 +14,8 @@ const oneMoreFailure = {
 }
 
 /**
- * Gives back an operation that cannot be carried now, to be tried less and less often. `spentSince`: its key
- * is used on the chain, and this is the lowest block that may hold its log.
+ * Returns an operation that cannot be included now, with an increasing delay. `spentSince`: its key is used on the
+ * chain, and this is the lowest block that may hold its log.
  */
 export async function returnUncarried(
   db: Db,
@@ -35,8 +35,8 @@ export async function returnUncarried(
 }
 
 /**
- * What was signed and travelled in these transactions has to travel in others. A mint binds nobody: it is built anew
- * from a message that may have been attested anew. Mostly there is nothing: one statement finds that out.
+ * Detaches the operations of these transactions, so that they are resubmitted in others. Mints are rebuilt from their
+ * current message, which may have a new attestation. Usually there are none, which one statement finds out.
  */
 export async function dropCarriers(trx: Db, txIds: string[]): Promise<void> {
   await runPrepared(trx, { name: 'drop carriers', text: DROP_CARRIERS }, [txIds])
@@ -54,12 +54,12 @@ update operation set tx_id = null, message = 'Its transaction was reverted. It i
 where ${isCarried} and kind <> 'mint'`
 
 /**
- * A stranger's log may stand above the reverted transaction that should have carried the operation. When
- * that log vanishes and the transaction does not, nothing carries the operation any more.
+ * Detaches operations of reverted transactions without an outcome. This happens when a foreign log of the operation,
+ * above the reverted bundle, disappears in a reorg that keeps the bundle.
  */
 export async function dropDeadCarriers(trx: Db, chainId: number): Promise<void> {
   const dead = await trx('operation as o')
-    // One by one by their index, however many transactions there are.
+    // One lookup per index entry, however many transactions exist.
     .joinRaw(
       `cross join lateral (
         select id from chain_tx where id = o.tx_id and state in ('mined', 'final') offset 0) as t`,
@@ -70,14 +70,14 @@ export async function dropDeadCarriers(trx: Db, chainId: number): Promise<void> 
   await dropCarriers(trx, dead.map(String))
 }
 
-/** What was refused or used on a fork may be otherwise on this one. */
+/** Resets failures: a rejection or a used key on a fork may be different on this one. */
 export async function forgetFailures(trx: Db, chainId: number): Promise<void> {
   await trx('operation')
     .where({ chain_id: chainId })
     .whereIn('state', ['queued', 'deferred', 'signed'])
     .where((known) => void known.where('carry_failures', '>', 0).orWhereNotNull('spent_since'))
     .update({ carry_failures: 0, spent_since: null })
-  // Nobody works on these: they only waited for their next try.
+  // No signer holds these: they only wait for their next attempt.
   await trx('operation')
     .where({ chain_id: chainId, state: 'signed', tx_id: null, taken_by: null })
     .update({ taken_until: null })

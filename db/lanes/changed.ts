@@ -5,7 +5,7 @@ import type { Db } from '../connection/connect.js'
 
 const changedStatement = {
   name: 'changed operations',
-  // Lists that the planner does not know, or it would plan anew for each call.
+  // Arrays in subqueries, so that the generic plan is reused.
   text: `
     select op.id, 'outcome' as what from operation op
     where op.id = any ((select $1)::text[]) and (op.state not in ('queued', 'signed', 'mined')
@@ -15,7 +15,7 @@ const changedStatement = {
     where b.operation_id = any ((select $2)::text[]) and b.event_nonce is not null`,
 }
 
-/** Of the given operations, those that are over, put off or stopped by an operator; of the burns, the attested ones. */
+/** The given operations that have ended, are deferred or paused, and the burns among them that are attested. */
 export async function findChanged(
   db: Db,
   { outcomes, attestations }: { outcomes: string[]; attestations: string[] },

@@ -2,31 +2,31 @@ import { runPrepared, type Statement } from '../connection/prepared.js'
 import { columnsOfRooms, normal, PROMISED, type BookedBlock, type Room } from './reservations.js'
 import type { Db } from '../connection/connect.js'
 
-/** A token of a wallet, and the block at which its balance is read. */
+/** A token of a wallet, and the block of its balance. */
 export type PurseAt = { token: string; at: BookedBlock }
 
 type MarketAt = { chainId: number; market: string }
 
-/** What a plan counts on. Balances that were read at a block which has gone since say nothing. */
+/** The data that a plan uses. Balances of reorganised blocks are invalid. */
 export type Counted = {
-  /** One of each chain. */
+  /** One block per chain. */
   blocks: BookedBlock[]
   purses: PurseAt[]
   rooms: Room[]
   markets: MarketAt[]
 }
 
-/** Steps of a wallet on a market that are not over: any of them, and one that takes out everything. */
+/** Open steps of a wallet on a market: any of them, and one that withdraws everything. */
 export type MarketUse = { open: boolean; everything: boolean }
 
 export type Claims = {
-  /** Ids of the chains whose block is still canonical as far as this database knows. */
+  /** Ids of the chains whose block is still canonical, as far as indexed. */
   stillBooked: bigint[]
-  /** Base units that are spoken for in each purse when balances are read at their blocks. */
+  /** Reserved base units of each token balance, at its block. */
   reserved: bigint[]
-  /** Base units that open intents of all accounts will pay into each of the rooms. */
+  /** Base units that open intents of all accounts will deposit into each market capacity. */
   promised: bigint[]
-  /** Of each market. */
+  /** The use of each market. */
   uses: MarketUse[]
 }
 
@@ -38,8 +38,8 @@ type ClaimRow = {
 }
 
 /**
- * What others hold of what a plan of the wallet counts on, all by one statement. Its arrays are hidden from the planner,
- * which would plan it anew for each call, as it hopes for few elements: that takes five times as long as to run it.
+ * Reads all reservations that affect a plan of the wallet, in one statement. Its arrays are hidden from the planner,
+ * which would otherwise replan for each call, at five times the cost of the query.
  */
 export async function readClaims(trx: Db, walletId: string, counted: Counted): Promise<Claims> {
   const values = [walletId, ...valuesOf(counted)]
@@ -70,11 +70,11 @@ const columnsOf = (purses: PurseAt[]) => [
   purses.map(({ at }) => at.number.toString()),
 ]
 
-/** What is reserved and not visible as spent at the block of each purse `q`. */
+/** What is reserved and not visible as spent at the block of each token balance `q`. */
 const RESERVED = `r.chain_id = q.chain and r.token = q.token and r.from_block <= q.block
   and case when r.spent_block is null then r.released_at is null else r.spent_block > q.block end`
 
-/** The same in two parts, each found by its index: a wallet may have spent, or been given back, thousands of times. */
+/** The same in two parts, each with an index: a wallet may have thousands of spent or released reservations. */
 const spokenFor = (spent: string) => `select x.units from reservation x
   where x.wallet_id = $1 and x.chain_id = q.chain and x.token = q.token and x.from_block <= q.block
     and x.spent_block ${spent}`
@@ -105,8 +105,8 @@ const CLAIMS = `select (
 const claimsStatement: Statement = { name: 'claims', text: CLAIMS }
 
 /**
- * What is spoken for in purses at blocks that are not booked: the least of it. What was signed may be spent by
- * then, and what brings money to a step may have brought it; nobody can tell before the block is booked.
+ * Reserved units at blocks that are not indexed, as a lower bound. A signed step may have spent its money by then, and
+ * its input may have arrived. This is unknown before the block is indexed.
  */
 export async function readReservedAhead(
   trx: Db,

@@ -1,24 +1,24 @@
 import type { Db } from '../connection/connect.js'
 
-/** An operation that contends with others, in flight or turned away before. Base units. */
+/** An operation that contends with others: in flight, or rejected earlier. Base units. */
 export type Contender = {
   id: string
   resource: string
   units: bigint
-  /** Asked for by its id: what may be admitted now. */
+  /** True for the operations to be decided now. */
   isOwn: boolean
   isInFlight: boolean
-  /** A lower number is served first; among equals whoever came first. */
+  /** Signing order: the lowest number is first, then the oldest. */
   priority: number
   createdAt: Date
 }
 
-/** Nobody waits for one that was not heard of for so long. */
+/** A rejected operation without an attempt for this long is ignored. */
 const WAITER_MINUTES = 5
 
 /**
- * Holds what operations of a chain contend for until the transaction ends, so that two signers decide one after
- * the other. Before any row is locked, and always in one order.
+ * Locks contended resources of a chain until the transaction ends, so that signers decide one after the other. Taken
+ * before row locks, and always in the same order.
  */
 export async function lockContended(trx: Db, chainId: number, keys: string[]): Promise<void> {
   await trx.raw(
@@ -30,9 +30,9 @@ export async function lockContended(trx: Db, chainId: number, keys: string[]): P
 }
 
 /**
- * Who contends for these resources. In flight is what is signed, and what is mined in a block that a simulation at
- * `head` has not seen. A swap or a burn that nothing carries holds up nobody: each is bounded by itself. The
- * others are those that were turned away for want of room, and whose intents still ask.
+ * Operations that contend for these resources. In flight are signed operations, and mined ones in blocks above the
+ * simulation's `head`. A swap or burn without a transaction delays no other, because each has its own limits. The
+ * remaining ones were rejected for capacity, and their intents are still open.
  */
 export async function readContenders(
   trx: Db,
@@ -50,16 +50,16 @@ export async function readContenders(
   return rows.map(({ units, ...row }) => ({ ...row, units: BigInt(units) }))
 }
 
-/** `ids`: the operations about which is decided. */
+/** `ids`: the operations to be decided. */
 type Contended = { chainId: number; resources: string[]; head: bigint; ids: string[] }
 
-/** What is known of a contender `op`, whatever it is. */
+/** The columns of a contender `op`. */
 const contender = (isOwn: boolean, isInFlight: boolean) => `
   select op.id, op.resource, op.input ->> 'units' as units, op.created_at as "createdAt", op.priority,
     ${isOwn} as "isOwn", ${isInFlight} as "isInFlight"
   from operation op`
 
-/** Each part by an index of its own: of all that waits for the same nothing is read. */
+/** Each part uses its own index, so that waiting operations are not scanned. */
 const CONTENDERS = `
 ${contender(true, false)} where op.id = any(:ids)
 union all

@@ -25,7 +25,7 @@ export async function readEffects(db: Db, intentId: string): Promise<Effect[]> {
   return rows.map(toEffect)
 }
 
-/** The same rows as JSON, for a statement that reads them together with their intent. */
+/** The same rows as JSON, for a statement that reads them with their intent. */
 export const EFFECTS = `select json_agg(json_build_object(
     'sequence', o.sequence, 'kind', o.kind, 'chain', c.name, 'state', o.state, 'success', o.success,
     'txHash', o.tx_hash, 'gasUsed', o.gas_used::text, 'gasCostUsd', o.gas_cost_usd::text,

@@ -4,16 +4,16 @@ import type { Lane } from './signing.js'
 
 type Sender = Pick<Lane, 'chainId' | 'sender'>
 
-/** The most gas that a transaction may have. @see https://eips.ethereum.org/EIPS/eip-7825 */
+/** The gas limit of a transaction. @see https://eips.ethereum.org/EIPS/eip-7825 */
 const MOST_GAS = 2n ** 24n
 
-/** The most that a transaction `t` may cost: at the highest fee of its sends, with L1 and what it moves. */
+/** Upper bound of the cost of a transaction `t`: gas at the highest fee of its sends, L1 data fee, and its value. */
 const costOf = `coalesce(t.gas_limit, ${MOST_GAS})
     * (select max(s.max_fee) from chain_tx_send s where s.tx_id = t.id) + t.l1_fee_wei + t.value_wei`
 
 /**
- * The most that the transactions of a sender from a nonce on may cost, wei: those that the chain had not executed
- * yet when it told how many it had.
+ * Upper bound in wei of the cost of a sender's transactions from a nonce on: those that the chain had not executed when
+ * its transaction count was read.
  */
 export async function sumCosts(
   trx: Db,
@@ -22,21 +22,21 @@ export async function sumCosts(
 ): Promise<bigint> {
   const values = [chainId.toString(), sender, fromNonce.toString()]
   const [row] = await runPrepared<{ wei: string }>(trx, costsStatement, values)
-  if (!row) throw new Error('A sum is always told.')
+  if (!row) throw new Error('The sum query returned no row.')
   return BigInt(row.wei)
 }
 
 const costsStatement: Statement = {
   name: 'costs of a sender',
-  // Of a sender and a nonce that the planner does not know, or it would plan anew for each call.
+  // Parameters in subqueries, so that the generic plan is reused.
   text: `select coalesce(sum(${costOf}), 0) as wei from chain_tx t
     where t.chain_id = (select $1::bigint) and t.sender = (select $2) and t.nonce >= (select $3::bigint)`,
 }
 
 /**
- * Notes that a lane cannot pay for so much gas.
+ * Records that a sender is out of gas: it cannot pay for this much.
  *
- * @returns Whether that was not known yet, and whether another lane of its chain can pay.
+ * @returns Whether this is new, and whether another sender of its chain can pay.
  */
 export async function setDry(
   db: Db,
@@ -49,7 +49,7 @@ export async function setDry(
     gas: gas.toString(),
   })
   const [row] = rows
-  if (!row) throw new Error('There is no such lane.')
+  if (!row) throw new Error('The sender does not exist.')
   return row
 }
 
@@ -62,21 +62,21 @@ returning before.dry_since is null as "isNews", exists (
   select from lane other where other.chain_id = l.chain_id and other.sender <> l.sender
     and other.purpose = 'operations' and other.dry_since is null) as "isReplaceable"`
 
-/** Notes that a lane can pay again. */
+/** Records that a sender can pay again. */
 export async function clearDry(db: Db, { chainId, sender }: Sender): Promise<void> {
   await db('lane')
     .where({ chain_id: chainId.toString(), sender })
     .update({ dry_since: null, dry_gas: null })
 }
 
-/** A lane with the last transfer that the treasury made to it, if there ever was one. Wei as text. */
+/** A sender with its last refill, if any. Wei as text. */
 export type RefilledLane = Lane & {
   dryGas: string | null
   refillTx: bigint | null
   refillNonce: bigint | null
 }
 
-/** Whoever sends on a chain, the treasury among them. */
+/** The senders of a chain, including the treasury. */
 export async function readRefilledLanes(db: Db, chainId: number): Promise<RefilledLane[]> {
   return db('lane as l')
     .leftJoin('chain_tx as t', 't.id', 'l.refill_tx')
@@ -95,9 +95,9 @@ export async function readRefilledLanes(db: Db, chainId: number): Promise<Refill
 }
 
 /**
- * Locks a lane that is to be refilled.
+ * Locks a sender that is to be refilled.
  *
- * @returns The last transfer to it.
+ * @returns Its last refill.
  */
 export async function lockRefill(
   trx: Db,
@@ -114,14 +114,14 @@ export async function setRefill(trx: Db, { chainId, sender }: Sender, txId: bigi
   const changed = await trx('lane')
     .where({ chain_id: chainId.toString(), sender })
     .update({ refill_tx: txId.toString() })
-  if (changed !== 1) throw new Error('There is no such lane.')
+  if (changed !== 1) throw new Error('The sender does not exist.')
 }
 
-/** Wei that a sender has moved within the last 24 hours. */
+/** Wei that a sender has transferred within the last 24 hours. */
 export async function sumMoved(trx: Db, { chainId, sender }: Sender): Promise<bigint> {
   const row = await trx('chain_tx')
     .where({ chain_id: chainId.toString(), sender })
-    // Of a lane that carries operations none does: they are not looked through.
+    // Bundles transfer no wei, so the index excludes them.
     .where('value_wei', '>', 0)
     .where('created_at', '>', trx.raw(`statement_timestamp() - interval '24 hours'`))
     .first<{ wei: string }>(trx.raw('coalesce(sum(value_wei), 0) as wei'))

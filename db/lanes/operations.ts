@@ -4,7 +4,7 @@ import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
-/** What the plan could not know, replaced at each submission while nothing is signed. */
+/** Values that the plan could not know. They are replaced at each submission while nothing is signed. */
 export type OperationInput = { units: string }
 
 export type Operation = {
@@ -18,7 +18,7 @@ export type Operation = {
   chainKey: string
   input: OperationInput
   minBlock: bigint
-  /** What it contends for with others: `deposit:` or `withdraw:` and a market, `swap:` and a pair, `burn:` and a wallet. */
+  /** Resource that it contends for: `deposit:` or `withdraw:` and a market, `swap:` and a pair, `burn:` and a wallet. */
   resource: string | null
   state: OperationState
   code: string | null
@@ -26,20 +26,20 @@ export type Operation = {
   retryAfter: Date | null
   refusedBlock: bigint | null
   lostLeases: number
-  /** Carriers that were reverted and tries that were refused since it was last in a block. */
+  /** Reverted bundles and rejected attempts since it was last in a block. */
   carryFailures: number
-  /** The lowest block that may hold the log of a key that was found used; null while it is not. */
+  /** The lowest block that may hold the log of a used key. Null while the key is not known to be used. */
   spentSince: bigint | null
   txId: bigint | null
   success: boolean | null
   txHash: string | null
   units: string | null
   createdAt: Date
-  /** What the signer was held up by when it tried last; null before that and once it is signed. */
+  /** The signer's wait reason at its last attempt. Null before that and once signed. */
   waitsFor: string | null
-  /** Since when it was held up by that, try after try. */
+  /** Since when every attempt had this wait reason. */
   waitsSince: Date | null
-  /** When its state changed last; null while it is queued or deferred. */
+  /** When its state last changed. Null while queued or deferred. */
   changedAt: Date | null
 }
 
@@ -82,12 +82,12 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
   return db('operation').where({ id }).first<Operation | undefined>(operationColumns)
 }
 
-/** `row`: undefined where nothing is to be executed. `isNew`: this call has stored it. */
+/** `row`: undefined when nothing is to be executed. `isNew`: this call inserted it. */
 type Ordered = { row: Operation | undefined; isNew: boolean }
 
 /**
- * Stores an operation that is not there yet, if its intent's plan has it and continues, to be executed at or after the
- * block booked now; the intent executes from then on.
+ * Inserts an operation if its open intent has it in its plan, for execution at or after the currently indexed block. The
+ * first operation changes the intent to `executing`. An existing operation is returned.
  */
 export async function orderOperation(db: Db, submission: Submission): Promise<Ordered> {
   const { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input } = submission
@@ -98,7 +98,7 @@ export async function orderOperation(db: Db, submission: Submission): Promise<Or
   ])
   if (!found) throw new Error('The operation was not ordered.')
   const { isNew, ...row } = found
-  // Of no row every column is null.
+  // All columns are null when there is no row.
   return { row: (row.id as string | null) === null ? undefined : row, isNew }
 }
 
@@ -108,7 +108,7 @@ const orderStatement: Statement = {
     from order_operation($1, $2, $3, $4, $5, $6, $7, $8, $9) as r`,
 }
 
-/** Stores a new operation, to be executed at or after the block booked now. */
+/** Inserts an operation for execution at or after the currently indexed block. */
 export async function insertOperation(trx: Db, submission: Submission): Promise<Operation> {
   const { chainId } = submission
   const [row] = await trx('operation')
@@ -130,8 +130,8 @@ export async function insertOperation(trx: Db, submission: Submission): Promise<
 }
 
 /**
- * Puts a deferred operation back in the queue once its time has come, with fresh input. The key of a mint is
- * fresh too: a burn that a reorg moved to another transaction has another message.
+ * Requeues a deferred operation once its delay has passed, with new input. A mint also gets a new key: a reorg that moves
+ * a burn to another transaction changes its message.
  */
 export async function requeueOperation(
   trx: Db,
@@ -147,9 +147,8 @@ export async function requeueOperation(
 }
 
 /**
- * Ends an operation of which nothing was signed, with the code of its last try, or NETWORK_ERROR when
- * it was never tried. Changes nothing when it is too late or already over, and never ends a mint, nor what the
- * chain has executed though its log is not found yet.
+ * Ends an unsigned operation with the code of its last attempt, or NETWORK_ERROR without an attempt. No-op when it is
+ * signed or ended. Never ends a mint, nor an operation that the chain has executed although its log is not found yet.
  */
 export async function expireOperation(db: Db, id: string): Promise<void> {
   await db('operation')
@@ -175,8 +174,7 @@ export async function readOperations(db: Db, intentId: string): Promise<Operatio
 }
 
 /**
- * True while something of an intent that was signed is not over for good: its log may still come, go, or
- * say something else.
+ * True while a signed operation of an intent is not final: its log may still appear, disappear or change.
  */
 export async function hasUnsettledOperations(
   db: Db,

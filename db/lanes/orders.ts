@@ -5,12 +5,12 @@ import type { ExecutionPlan } from '../../domain/intent.js'
 import type { Asked } from '../../domain/spending.js'
 import type { Operation } from './operations.js'
 
-/** The plan of an operation's intent, and what the caller of that has asked for. */
+/** The plan of an operation's intent, and the request of its caller. */
 export type Planned = { plan: ExecutionPlan; asked: Asked }
 
 /**
- * What an operation is built from besides its row: the key of its wallet, and what was planned. `planned`: undefined
- * where there is no such intent of the same wallet and account, or no plan.
+ * The input for building an operation, beside its row: the key of its wallet, and the plan. `planned` is undefined
+ * without an intent of the same wallet and account, or without a plan.
  */
 export type Order = { secret: WalletSecret | undefined; planned: Planned | undefined }
 
@@ -18,7 +18,7 @@ type OrderRow = { id: string } & {
   [Column in keyof WalletSecret]: WalletSecret[Column] | null
 } & { plan: ExecutionPlan | null; action: Asked['action']; units: string; everything: boolean }
 
-/** Reads what operations are built from, by their ids, in one statement. */
+/** Reads the input for building operations, by their ids, in one statement. */
 export async function readOrders(db: Db, operations: Operation[]): Promise<Map<string, Order>> {
   const rows = await runPrepared<OrderRow>(db, ordersStatement, [
     operations.map(({ id }) => id),
@@ -41,7 +41,7 @@ function toOrder(row: OrderRow): Order {
 
 const ordersStatement: Statement = {
   name: 'orders',
-  // Lists that the planner does not know, or it would plan anew for each call.
+  // Arrays in subqueries, so that the generic plan is reused.
   text: `select o.id, w.id as "walletId", w.account_id as "accountId", w.address, s.kek_id as "kekId", s.sealed,
   i.plan, i.action, i.units, i.everything
 from unnest((select $1)::text[], (select $2)::text[], (select $3)::text[], (select $4)::text[])

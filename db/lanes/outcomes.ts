@@ -1,28 +1,27 @@
 import type { Db } from '../connection/connect.js'
 import type { BlockId } from './booking.js'
 
-/** What the chain says of an operation. `units` is what its own logs show as moved. */
+/** The outcome of an operation on the chain. `units` is the amount in its own logs. */
 export type MinedOperation = {
   id: string
   success: boolean
   txHash: string
   block: BlockId
-  /** What its block says of the time; undefined while that is unknown. */
+  /** Timestamp of its block. Undefined while unknown. */
   minedAt?: Date | undefined
   logIndex: number
   gasUsed: bigint
   gasCostUsd: number
   units: bigint | undefined
-  /** The bridge's message that a burn emitted. */
+  /** The bridge message that a burn emitted. */
   messageSent: string | undefined
-  /** Why the call inside was reverted, as far as that is known. */
+  /** Why the inner call reverted, as far as known. */
   refusal: string | undefined
 }
 
 /**
- * Writes the logs of operations into their rows, from whatever state, and marks their money as spent and as arrived. Of
- * several logs of one operation the last one counts. `confirmed`: those up to this block are confirmed with it; absent:
- * none are.
+ * Writes the outcomes of operations, in any previous state, and marks their money as spent and as arrived. Of several
+ * logs of one operation the last one counts. Outcomes up to the block `confirmed` are confirmed with it. Absent: none.
  */
 export async function setMined(
   trx: Db,
@@ -60,18 +59,18 @@ update operation o set state = case when m.block <= cast(? as bigint) then 'conf
 from ${MINED}
 where o.id = m.id`
 
-/** Their operations one by one, by index, whatever the planner expects of the list. */
+/** One operation at a time, by index, whatever list length the planner expects. */
 const SUCCESSFUL = `${MINED}
   cross join lateral (
     select x.intent_id, x.sequence, x.kind from operation x where x.id = m.id and m.success offset 0) o`
 
-/** A mint spends nothing: what its step spent was burned on another chain. */
+/** A mint spends no reservation: the money of its step was burned on another chain. */
 const SET_SPENT = `
 update reservation r set spent_block = m.block
 from ${SUCCESSFUL}
 where o.kind <> 'mint' and r.intent_id = o.intent_id and r.sequence = o.sequence`
 
-/** What has arrived is what the next step spends. A burn has brought nothing yet. */
+/** Money that arrived is the input of the next step. A burn has no output yet. */
 const SET_ARRIVED = `
 update reservation r set from_block = m.block, units = m.units
 from ${SUCCESSFUL}

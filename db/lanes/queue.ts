@@ -2,21 +2,21 @@ import type { Listener, OperationChange } from '../connection/listen.js'
 import type { OperationState } from '../../domain/operation.js'
 
 /**
- * What gives the signer work: an order, and what is mined, for which another one may have waited. Where one block
- * confirms, what it brings is confirmed at once.
+ * States that create work for the signer: a new order, and a mined operation for which another one may have waited.
+ * Chains with one confirmation go directly to `confirmed`.
  */
 export const signerStates: OperationState[] = ['queued', 'mined', 'confirmed']
 
 /**
- * Resolves when there may be work, on that chain where one is named; at the latest after the given milliseconds. With
- * the state that an operation has reached, where one is known to have.
+ * Resolves when there may be work, on the given chain if any, or after the timeout in milliseconds. Returns the new state
+ * of the operation, where known.
  */
 export type NextWork = (timeoutMs: number, chainId?: number) => Promise<string | undefined>
 
 /**
- * Announces work: the returned function resolves when an operation reaches one of the states. Call it before looking
- * at the rows and await it afterwards, so that nothing announced in between is missed. Any number of loops may wait,
- * and what a chain brings wakes those who wait for it or for any.
+ * Waits for work: the returned function resolves when an operation reaches one of the states. Call it before reading the
+ * rows and await it afterwards, so that no notification in between is missed. Several loops may wait. A change on a
+ * chain wakes the loops of that chain and of all chains.
  */
 export function watchQueue(
   listener: Listener,

@@ -2,25 +2,25 @@ import { dropCarriers } from './carrying.js'
 import type { WaitingCode } from '../../domain/waiting.js'
 import type { Db } from '../connection/connect.js'
 
-/** So often in a row every endpoint must have refused bytes for good before they are given up: one may be in error. */
+/** Consecutive permanent rejections by all endpoints before bytes are given up, because an endpoint may be in error. */
 const REFUSALS = 3
 
-/** An open transaction that holds its lane up, and the newest of its sends. */
+/** An open transaction that blocks its sender, with its newest send. */
 export type StuckTransaction = {
   txId: bigint
   sender: string
   nonce: bigint
-  /** Place of its newest send, and the signed bytes of it. */
+  /** Index of its newest send, and its signed bytes. */
   n: number
   raw: string
   isRefused: boolean
-  /** Operations that it carries and that are not confirmed. Nobody needs it when there are none. */
+  /** Its unconfirmed operations. Without any, the transaction has no purpose. */
   operations: number
 }
 
 /**
- * Of each lane the lowest open nonce, where its newest send has been out for so long and so many booked blocks, or
- * was refused for good. A higher one cannot be mined before it.
+ * The lowest open nonce of each sender whose newest send has been out for this long and this many indexed blocks, or was
+ * permanently rejected. A higher nonce cannot be mined before it.
  */
 export async function findStuck(
   db: Db,
@@ -47,13 +47,14 @@ where l.chain_id = :chain and (s.refusals >= :refusals
   or s.sent_at <= clock_timestamp() - :seconds * interval '1 second'
     and c.booked_block >= s.sent_block + :blocks)`
 
-/** Further bytes for the nonce of a transaction; `n` is the place of those that they replace. */
+/** Replacement bytes for the nonce of a transaction. `n` is the index of the replaced send. */
 export type Replacement = { txId: bigint; n: number; hash: string; raw: string; maxFeeWei: bigint }
 
 /**
- * Stores further bytes of a transaction, whose lane is locked. The database takes none for one that is not open.
+ * Stores a replacement of a transaction, whose sender is locked. The database accepts none for a transaction that is not
+ * open.
  *
- * @returns False when nothing was stored: it is mined, being judged, or has been replaced meanwhile.
+ * @returns False when nothing was stored: it is mined, being indexed, or was replaced meanwhile.
  */
 export async function appendSend(trx: Db, replacement: Replacement): Promise<boolean> {
   const { txId, n, hash, raw, maxFeeWei } = replacement
@@ -66,7 +67,7 @@ export async function appendSend(trx: Db, replacement: Replacement): Promise<boo
   return rowCount === 1
 }
 
-/** Locks what a transaction carries and is not mined: operations come before lanes. */
+/** Locks the unmined operations of a transaction. Operations are locked before senders. */
 export async function lockCarried(trx: Db, txId: bigint): Promise<void> {
   await trx('operation')
     .where({ tx_id: txId.toString(), state: 'signed' })
@@ -75,7 +76,7 @@ export async function lockCarried(trx: Db, txId: bigint): Promise<void> {
     .select('id')
 }
 
-/** Says in the rows of what a transaction carries why it is not mined; null: nothing is known of that any more. */
+/** Records in the operations of a transaction why it is not mined. Null clears the reason. */
 export async function tellCarried(
   db: Db,
   txId: bigint,
@@ -98,14 +99,14 @@ export async function getRaw(db: Db, hash: string): Promise<string> {
   return row.raw
 }
 
-/** Far above the time in which anybody looks at what was sent. */
+/** Far longer than sent bytes are needed. */
 const BYTES_DAYS = 30
 
 /**
- * Forgets the bytes of transactions that have been final, or lost, for a month, at most of `limit` sends. Their
- * nonces, fees and hashes stay.
+ * Deletes the bytes of transactions that have been final or lost for a month, of at most `limit` sends. Nonces, fees and
+ * hashes are kept.
  *
- * @returns Of how many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function forgetBytes(db: Db, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ forgotten: number }] }>(
@@ -115,7 +116,7 @@ export async function forgetBytes(db: Db, limit: number): Promise<number> {
   return rows[0].forgotten
 }
 
-/** Writes that a node has answered to bytes. `isRefused`: every endpoint has refused them for good. */
+/** Records that a node responded to bytes. `isRefused`: all endpoints rejected them permanently. */
 export async function setAnswered(db: Db, hash: string, isRefused: boolean): Promise<void> {
   await db('chain_tx_send as s')
     .where({ hash })
@@ -128,9 +129,9 @@ export async function setAnswered(db: Db, hash: string, isRefused: boolean): Pro
 }
 
 /**
- * Ends transactions whose nonces the chain has used for something else. What they carry has to travel in others.
+ * Ends transactions whose nonces the chain has used for other transactions. Their operations are resubmitted.
  *
- * @returns Those that were still open.
+ * @returns The ids that were still open.
  */
 export async function setLost(db: Db, txIds: bigint[]): Promise<bigint[]> {
   return db.transaction(async (trx) => {

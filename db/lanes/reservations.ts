@@ -2,10 +2,10 @@ import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
-/** The last block of a chain whose outcomes are in the database. */
+/** The last indexed block of a chain. The outcomes of all blocks up to it are in the database. */
 export type BookedBlock = { chainId: bigint; number: bigint; hash: string }
 
-/** `baseFeeWei`: per unit of gas in it, where that is known. `isRecent`: it was booked within the last minute. */
+/** `baseFeeWei`: base fee per unit of gas, where known. `isRecent`: indexed within the last minute. */
 export type KnownBlock = BookedBlock & { baseFeeWei: bigint | undefined; isRecent: boolean }
 
 export async function readBookedBlocks(db: Db): Promise<KnownBlock[]> {
@@ -25,8 +25,8 @@ export async function readBookedBlocks(db: Db): Promise<KnownBlock[]> {
 }
 
 /**
- * Holds the wallet's row until the transaction ends, so that its intents are planned one by one. Rows
- * that only refer to the wallet can be written meanwhile.
+ * Locks the wallet's row until the transaction ends, so that its intents are planned one after the other. Rows that only
+ * reference the wallet can still be written.
  */
 export async function lockWallet(trx: Db, walletId: string): Promise<void> {
   await runPrepared(trx, lockStatement, [walletId])
@@ -37,13 +37,13 @@ const lockStatement: Statement = {
   text: 'select id from wallet where id = $1 for no key update',
 }
 
-/** One spelling of an address: another case must not hide what is reserved. */
+/** Canonical spelling of an address. Different cases must not hide reservations. */
 export const normal = (address: string) => address.toLowerCase()
 
 /** A token of a wallet. */
 type Purse = { walletId: string; token: string }
 
-/** What counts when balances are read at block `at`: what is reserved and not visible as spent there. */
+/** Reservations that count at block `at`: not released, and not visible as spent there. */
 function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
   const number = at.number.toString()
   return trx('reservation as r')
@@ -55,7 +55,7 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
     ])
 }
 
-/** Money that a step of an intent holds. `hasFailed`: its call failed, which a reorg could still turn round. */
+/** Money that a step reserves. `hasFailed`: its call failed, but a reorg could still reverse the failure. */
 export type Holding = {
   intentId: string
   step: number
@@ -65,7 +65,7 @@ export type Holding = {
   hasFailed: boolean
 }
 
-/** What holds a token of a wallet when balances are read at block `at`, the oldest first, some of it. */
+/** Steps that reserve a token of a wallet at block `at`, the oldest first, at most `MOST_HOLDINGS`. */
 export async function readHoldings(trx: Db, purse: Purse, at: BookedBlock): Promise<Holding[]> {
   const rows = await reservedAt(trx, purse, at)
     .join('intent as i', 'i.id', 'r.intent_id')
@@ -84,13 +84,13 @@ export async function readHoldings(trx: Db, purse: Purse, at: BookedBlock): Prom
   return rows.map(({ units, ...row }) => ({ ...row, units: BigInt(units) }))
 }
 
-/** Nobody reads more, and a wallet may have thousands. */
+/** The most steps that callers need. A wallet may have thousands. */
 const MOST_HOLDINGS = 10
 
-/** What deposits pay into markets that share their room, by one token. */
+/** Market capacity: markets that share a capacity for deposits, and their token. */
 export type Room = { chainId: number; markets: string[]; token: string }
 
-/** SQL that reads what open intents of all accounts will pay into each room, by parameters with its parts. */
+/** SQL that reads the deposits of open intents of all accounts into each capacity, from parameters with its parts. */
 export const PROMISED = (chains: string, markets: string, tokens: string) => `
   select q.at, market_reserved(q.chain, string_to_array(q.markets, ','), q.token)::text as units
   from unnest((select ${chains}::bigint[]), (select ${markets}::text[]), (select ${tokens}::text[]))
@@ -108,36 +108,36 @@ const promisedStatement: Statement = {
   text: `${PROMISED('$1', '$2', '$3')} order by q.at`,
 }
 
-/** Base units that open intents of all accounts will pay into each of the rooms. */
+/** Base units that open intents of all accounts will deposit into each capacity. */
 export async function readPromised(trx: Db, rooms: Room[]): Promise<bigint[]> {
   const values = columnsOfRooms(rooms)
   const rows = await runPrepared<{ units: string }>(trx, promisedStatement, values)
   return rows.map(({ units }) => BigInt(units))
 }
 
-/** Lets those who plan a deposit into a room go one by one until the transaction ends. */
+/** Serializes planning of deposits into a market capacity until the transaction ends. */
 export async function lockRoom(trx: Db, { chainId, markets, token }: Room): Promise<void> {
   const name = [chainId, ...markets.map(normal).sort(), normal(token)].join('/')
   await lockName(trx, `room/${name}`)
 }
 
-/** What a step of an intent will spend. */
+/** The reservation of a step. */
 export type Claim = {
   sequence: number
   chainId: number
   token: string
   units: bigint
-  /** Sequence of the step that brings the money; absent when it is there already. */
+  /** Sequence of the step that delivers the money. Absent when the money is available. */
   fedBy?: number
-  /** The market that the step pays into or out of. */
+  /** The market of the deposit or withdrawal. */
   market?: string
-  /** The step takes out whatever is there. */
+  /** True when the step withdraws the whole position. */
   everything?: boolean
 }
 
 export type Reservation = Claim & { intentId: string; walletId: string }
 
-/** SQL that reserves claims of an intent; `first` is the number of the first parameter with their parts. */
+/** SQL that inserts the reservations of an intent. `first` is the number of the first parameter with their parts. */
 export const INSERT_CLAIMS = (intentId: string, walletId: string, first: number) => {
   const types = ['int', 'bigint', 'text', 'numeric', 'int', 'text', 'boolean']
   const parts = types.map((type, i) => `$${first + i}::${type}[]`)
@@ -149,7 +149,7 @@ export const INSERT_CLAIMS = (intentId: string, walletId: string, first: number)
     from unnest(${parts.join(', ')}) as c (sequence, chain, token, units, fed_by, market, everything)`
 }
 
-/** The values of `INSERT_CLAIMS`, from its `first` on. */
+/** The values of `INSERT_CLAIMS`, starting at `first`. */
 export const columnsOfClaims = (claims: Claim[]) => [
   claims.map(({ sequence }) => sequence),
   claims.map(({ chainId }) => chainId),
@@ -162,7 +162,7 @@ export const columnsOfClaims = (claims: Claim[]) => [
 
 const reserveStatement: Statement = { name: 'reserve', text: INSERT_CLAIMS('$1', '$2', 3) }
 
-/** Reserves what a step of a stored intent will spend. */
+/** Inserts the reservation of a step of a stored intent. */
 export async function insertReservation(
   trx: Db,
   { intentId, walletId, ...claim }: Reservation,
@@ -171,8 +171,8 @@ export async function insertReservation(
 }
 
 /**
- * Gives back what the steps of an ended intent will never spend: those without an operation, and those
- * whose operation was never signed.
+ * Releases the reservations of an ended intent that no step will spend: steps without an operation, and steps whose
+ * operation was never signed.
  */
 export async function releaseUnsigned(trx: Db, intentId: string): Promise<void> {
   await trx('reservation as r')

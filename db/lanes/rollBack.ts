@@ -3,11 +3,11 @@ import { dropDeadCarriers, forgetFailures } from './carrying.js'
 import { holdIntents, reconsiderIntents } from './turned.js'
 import type { Db } from '../connection/connect.js'
 
-/** What was never signed waits for the signer again. */
+/** An operation without a signature returns to the queue. */
 const STATE_WITHOUT_BLOCK = `case when exists (
     select from signature s where s.operation_id = operation.id) then 'signed' else 'queued' end`
 
-/** Lets operations wait for their log again: what was signed is sent again, what was not is signed. */
+/** Detaches operations from their block. Signed ones are resent, unsigned ones are queued. */
 export async function dropOutcomes(trx: Db, operations: string[]): Promise<void> {
   await trx('operation')
     .whereIn('id', operations)
@@ -20,19 +20,18 @@ export async function dropOutcomes(trx: Db, operations: string[]): Promise<void>
     })
 }
 
-/** Of a transaction whose block has vanished. */
+/** Columns of a transaction whose block was removed. */
 export const withoutBlock = (trx: Db) => ({
   ...{ state: 'open', mined_send: null, block_number: null, block_hash: null },
   opened_at: trx.raw('clock_timestamp()'),
 })
 
-/** What a reorg took back: the operations whose block has vanished, and the intents that are open again. */
+/** The effect of a reorg: operations whose block was removed, and reopened intents. */
 export type Vanished = { operations: string[]; reopened: string[] }
 
 /**
- * Takes back what was booked above a block that is still canonical. Operations that were signed wait for
- * their log again, their transactions are sent again, their money counts as unspent again. An intent whose
- * end was told by one of them is reopened.
+ * Reverts everything indexed above a block that is still canonical. Signed operations wait for their log again, their
+ * transactions are resent, their money counts as unspent. Intents whose reported end depended on them are reopened.
  */
 export async function rollBack(
   trx: Db,
@@ -52,7 +51,7 @@ export async function rollBack(
     .where('block_number', '>', above)
     .update(withoutBlock(trx))
     .returning<{ id: bigint }[]>('id')
-  // They are sent again first: how long ago that was the last time says nothing of whether they are stuck.
+  // They are resent first: their previous send time does not indicate that they are stuck.
   await trx('chain_tx_send')
     .whereIn(
       'tx_id',

@@ -1,6 +1,6 @@
 import type { Db } from '../connection/connect.js'
 
-/** What was signed for an operation, as JSON; undefined when nothing was. Only the signer may ask. */
+/** The signed payload of an operation as JSON, or undefined. Only the signer may read it. */
 export async function findSignature(db: Db, operationId: string): Promise<unknown> {
   const row = await db('signature')
     .where({ operation_id: operationId })
@@ -8,7 +8,7 @@ export async function findSignature(db: Db, operationId: string): Promise<unknow
   return row?.payload
 }
 
-/** Keeps what was signed for operations, once for each. */
+/** Stores the signed payloads of operations, once per operation. */
 export async function insertSignatures(
   trx: Db,
   signed: { operationId: string; payload: object }[],

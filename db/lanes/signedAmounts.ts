@@ -2,13 +2,13 @@ import { DAILY_LIMIT } from '../../domain/operation.js'
 import { lockName } from '../connection/locks.js'
 import type { Db } from '../connection/connect.js'
 
-/** Whose amounts are counted: those of one wallet, or all. */
+/** The wallet whose amounts are counted. Absent: all. */
 export type Counted = { walletId?: string }
 
-/** What is counted from here on is exact until the transaction ends, however many signers there are. */
+/** Locks the signed amounts until the transaction ends, so that sums are exact with several signers. */
 export const lockSignedAmounts = (trx: Db): Promise<void> => lockName(trx, 'signed amounts')
 
-/** What begins to move by an operation that is signed in the same transaction; base units of dollars. */
+/** The amount of an operation that is signed in the same transaction, in base units of dollars. */
 export type SignedAmount = { id: string; walletId: string; units: bigint }
 
 export async function insertSignedAmounts(trx: Db, amounts: SignedAmount[]): Promise<void> {
@@ -20,13 +20,13 @@ export async function insertSignedAmounts(trx: Db, amounts: SignedAmount[]): Pro
   )
 }
 
-/** Base units of dollars that were signed in the last 24 hours, in all. */
+/** Total base units of dollars signed in the last 24 hours. */
 export async function readSignedToday(trx: Db): Promise<bigint> {
   const row = await signedToday(trx).sum<{ units: string | null }>('units as units').first()
   return BigInt(row?.units ?? 0)
 }
 
-/** The same for each of some wallets; nothing of one that has signed none. */
+/** Base units signed in the last 24 hours per wallet. Wallets without a signed amount are absent. */
 export async function readSignedTodayOf(
   trx: Db,
   walletIds: string[],
@@ -45,10 +45,9 @@ const signedToday = (trx: Db) =>
   trx('signed_amount').whereRaw(`signed_at > statement_timestamp() - interval '24 hours'`)
 
 /**
- * Deletes amounts that count towards no limit any more, because they were signed more than two days ago, at most
- * `limit` of them.
+ * Deletes at most `limit` amounts that were signed more than two days ago and count towards no limit.
  *
- * @returns How many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function pruneSignedAmounts(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
@@ -60,7 +59,7 @@ export async function pruneSignedAmounts(db: Db, limit: number): Promise<number>
   return rowCount
 }
 
-/** When so many base units of the last 24 hours will be older than that. */
+/** When this many base units of the last 24 hours will be older than that. */
 export async function findRoomAt(
   trx: Db,
   { walletId }: Counted,
@@ -77,7 +76,7 @@ export async function findRoomAt(
   return row?.at
 }
 
-/** True when other operations wait for room under the same limit already. */
+/** True when other operations already wait for the same limit. */
 export async function areOthersWaiting(
   trx: Db,
   id: string,
@@ -85,7 +84,7 @@ export async function areOthersWaiting(
 ): Promise<boolean> {
   const row = await trx('operation')
     .where(walletId === undefined ? {} : { wallet_id: walletId })
-    // In words, and not as values: a plan for any values finds them by their own index too.
+    // Literals instead of parameters, so that the generic plan uses their index.
     .whereRaw(`code = '${DAILY_LIMIT}' and state in ('queued', 'deferred')`)
     .whereNot({ id })
     .first<object | undefined>('id')

@@ -1,7 +1,7 @@
 import { reasonOf, type WaitingCode } from '../../domain/waiting.js'
 import type { Db } from '../connection/connect.js'
 
-/** An account that sends our transactions on one chain. The treasury is one too, and carries no operations. */
+/** A sender of transactions on one chain. The treasury is one too, but sends no bundles. */
 export type Lane = {
   chainId: bigint
   sender: string
@@ -10,12 +10,12 @@ export type Lane = {
   purpose: 'operations' | 'treasury'
 }
 
-/** The lanes of one chain, of all chains when none is named. */
+/** The senders of bundles of one chain, or of all chains. */
 export async function readLanes(db: Db, chainId?: number): Promise<Lane[]> {
   return selectSenders(db, chainId).where({ purpose: 'operations' })
 }
 
-/** Whoever sends transactions on a chain: its lanes, and the treasury. */
+/** The senders of a chain, including the treasury. */
 export async function readSenders(db: Db, chainId?: number): Promise<Lane[]> {
   return selectSenders(db, chainId)
 }
@@ -33,7 +33,7 @@ function selectSenders(db: Db, chainId?: number) {
     )
 }
 
-/** What everybody may know of those who send transactions, on all chains. */
+/** The public data of all senders. */
 export async function readSenderAddresses(
   db: Db,
 ): Promise<Pick<Lane, 'chainId' | 'sender' | 'purpose'>[]> {
@@ -42,7 +42,7 @@ export async function readSenderAddresses(
     .select('chain_id as chainId', 'sender', 'purpose')
 }
 
-/** All lanes with the nonces that are bound and not mined yet. */
+/** All senders with their open nonces. */
 export async function readLanesInUse(
   db: Db,
 ): Promise<{ chainId: bigint; sender: string; nextNonce: bigint; open: number }[]> {
@@ -56,7 +56,7 @@ export async function readLanesInUse(
     )
 }
 
-/** A sender that is there already stays as it is. */
+/** Inserts a sender. No-op when it exists. */
 export async function insertLane(db: Db, lane: Lane): Promise<void> {
   await db('lane')
     .insert({
@@ -70,25 +70,25 @@ export async function insertLane(db: Db, lane: Lane): Promise<void> {
     .ignore()
 }
 
-/** A verdict on an operation of which nothing was signed: try again later, or never. */
+/** A rejection of an unsigned operation: retry later, or never. */
 export type Refusal = {
   state: 'deferred' | 'rejected'
   code: string
   message: string
   retryAfterMs: number
   refusedBlock?: bigint
-  /** Where the count of lost leases goes on; unchanged when absent. */
+  /** The new count of lost leases. Absent: unchanged. */
   lostLeases?: number
-  /** The lowest block that may hold its log, when its key is used already. */
+  /** The lowest block that may hold its log, when its key is already used. */
   spentSince?: bigint
-  /** What it waits for; absent: what its code means. */
+  /** The wait reason. Absent: derived from the code. */
   waitsFor?: WaitingCode | undefined
 }
 
-/** An operation, and who has taken it. */
+/** A claimed operation, and its lease owner. */
 export type Taken = { id: string; taker: string }
 
-/** Writes a refusal, if the row is still ours and unsigned. */
+/** Stores a rejection, if the lease is still held and the operation unsigned. */
 export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Refusal) {
   const waitsFor = refusal.waitsFor ?? reasonOf(refusal.code)
   await db('operation')
@@ -112,7 +112,7 @@ export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Ref
     })
 }
 
-/** Gives a row back without a verdict, to be taken again after a while. */
+/** Releases an operation without a decision, to be claimed again after a delay. */
 export async function returnOperation(db: Db, { id, taker }: Taken, afterMs: number) {
   await db('operation')
     .where({ id, taken_by: taker })
@@ -122,7 +122,7 @@ export async function returnOperation(db: Db, { id, taker }: Taken, afterMs: num
     })
 }
 
-/** The lane's next nonce; the lane is locked until the transaction ends. */
+/** The sender's next nonce. The sender is locked until the transaction ends. */
 export async function lockNextNonce(trx: Db, lane: Lane): Promise<bigint> {
   const row = await trx('lane')
     .where({ chain_id: lane.chainId.toString(), sender: lane.sender })
@@ -144,7 +144,7 @@ export type SignedTransaction = {
 }
 
 /**
- * Stores signed bytes, binds the nonce and the operations to them. All of it or nothing.
+ * Stores a signed transaction and binds its nonce and operations to it, all or nothing.
  *
  * @returns The id of the transaction.
  */
@@ -164,8 +164,9 @@ export async function storeSigned(trx: Db, lane: Lane, tx: SignedTransaction): P
   )
   const [row] = rows
   if (!row) throw new Error('The transaction was not stored.')
-  if (row.moved !== 1) throw new Error('The nonce of the lane has moved.')
-  if (row.carried !== tx.carried.length) throw new Error('An operation is carried already.')
+  if (row.moved !== 1) throw new Error('Another process used the nonce of the sender.')
+  if (row.carried !== tx.carried.length)
+    throw new Error('An operation is already in another transaction.')
   return row.id
 }
 

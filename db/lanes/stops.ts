@@ -9,25 +9,25 @@ import type { StopScope } from '../../domain/waiting.js'
 
 export type { StopScope }
 
-/** What is stopped: `subject` is the id of an account or a wallet, or the number of a chain; empty for the deployment. */
+/** The target of a pause or freeze. `subject`: id of an account or wallet, number of a chain, or empty for the deployment. */
 export type StopTarget = { scope: StopScope; subject: string }
 
-/** Signers share it while they store, so that nothing is signed any more once a stop is there. */
+/** Signers share this lock while they store, so that nothing is signed once a pause is stored. */
 const STOPS = 'stops'
 
 /**
- * What makes a stop `s` one that concerns an operation `op`. Nothing that is about a wallet or its account keeps
- * burned money from coming out.
+ * SQL condition: the pause `s` applies to the operation `op`. A freeze of a wallet or account never blocks the mint of
+ * burned money.
  */
 export const concerns = `(s.scope = 'deployment'
       or s.scope = 'chain' and s.subject = op.chain_id::text
       or op.kind <> 'mint' and (s.scope = 'account' and s.subject = op.account_id
         or s.scope = 'wallet' and s.subject = op.wallet_id))`
 
-/** No operator has stopped the operation `op`. */
+/** SQL condition: no pause applies to the operation `op`. */
 export const isNotStopped = `not exists (select from stop s where s.until is null and ${concerns})`
 
-/** True while an operator has paused the chain or everything: nothing is signed there, whatever it is for. */
+/** True while an operator has paused the chain or the deployment. Nothing is signed there, for any purpose. */
 export async function isPaused(db: Db, chainId: number): Promise<boolean> {
   const pause = await db('stop')
     .whereNull('until')
@@ -36,15 +36,14 @@ export async function isPaused(db: Db, chainId: number): Promise<boolean> {
   return pause !== undefined
 }
 
-/** Waits for a stop that is just being made, and has the next one wait until the transaction ends. */
+/** Waits for a pause that is being stored, and blocks the next one until the transaction ends. */
 export const holdStops = (trx: Db): Promise<void> => shareName(trx, STOPS)
 
 /**
- * Stops what concerns the subject. When it returns nothing of that is signed any more; what was sent before goes on
- * being watched.
+ * Pauses a chain or the deployment, or freezes an account or wallet. When it returns, nothing in its scope is signed any
+ * more. Sent transactions are still watched.
  *
- * @throws {ServiceError} NOT_FOUND for an account or a wallet that is not there; INVALID_REQUEST for one that is
- *   stopped already.
+ * @throws {ServiceError} NOT_FOUND for an unknown account or wallet. INVALID_REQUEST when it is already paused or frozen.
  */
 export async function stopWork(db: Db, target: StopTarget, order: Order): Promise<void> {
   await assertThere(db, target)
@@ -52,7 +51,7 @@ export async function stopWork(db: Db, target: StopTarget, order: Order): Promis
     await lockName(trx, STOPS)
     const open = await trx('stop').where(target).whereNull('until').select<object[]>('id')
     if (open.length > 0) {
-      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is stopped already.`)
+      throw new ServiceError('INVALID_REQUEST', `${nameOf(target)} is already stopped.`)
     }
     const begun_by = await recordAct(trx, actOf(target, 0), order)
     await trx('stop').insert({ ...target, begun_by })
@@ -60,9 +59,9 @@ export async function stopWork(db: Db, target: StopTarget, order: Order): Promis
 }
 
 /**
- * Lets what concerns the subject go on, and tells the signers at once.
+ * Ends a pause or freeze, and notifies the signers.
  *
- * @throws {ServiceError} INVALID_REQUEST for one that is not stopped.
+ * @throws {ServiceError} INVALID_REQUEST when it is not paused or frozen.
  */
 export async function resumeWork(db: Db, target: StopTarget, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
@@ -76,7 +75,7 @@ export async function resumeWork(db: Db, target: StopTarget, order: Order): Prom
   })
 }
 
-/** What stopping and letting go are called. */
+/** Names of the two actions in the audit log, per scope. */
 const verbs: Record<StopScope, [stop: string, resume: string]> = {
   account: ['freeze', 'unfreeze'],
   wallet: ['freeze', 'unfreeze'],
@@ -97,10 +96,10 @@ async function assertThere(db: Db, { scope, subject }: StopTarget): Promise<void
   if (!row) throw new ServiceError('NOT_FOUND', `There is no ${scope} ${subject}.`)
 }
 
-/** A stop that is open. */
+/** An open pause or freeze. */
 export type Stop = StopTarget & { since: Date }
 
-/** What concerns everybody: stops of chains and of the deployment. */
+/** Open pauses of chains and of the deployment. */
 export async function readPauses(db: Db): Promise<Stop[]> {
   return db('stop')
     .whereNull('until')
@@ -109,11 +108,11 @@ export async function readPauses(db: Db): Promise<Stop[]> {
     .select<Stop[]>('scope', 'subject', 'since')
 }
 
-/** A stop of a chain or of the deployment, in a clause. Who did so and why is for operators. */
+/** A clause that describes a pause. Its operator and reason are for operators only. */
 export const describePause = ({ scope, since }: Stop) =>
   `the ${scope} is paused by an operator since ${since.toISOString()}`
 
-/** Why nothing is signed on a chain: the widest of the pauses that concern it, in a clause. */
+/** Why nothing is signed on a chain: the broadest pause, as a clause. Undefined without a pause. */
 export function whyPaused(pauses: Stop[], chainId: number): string | undefined {
   const whole = pauses.find(({ scope }) => scope === 'deployment')
   const own = pauses.find(({ scope, subject }) => scope === 'chain' && subject === String(chainId))
@@ -121,7 +120,7 @@ export function whyPaused(pauses: Stop[], chainId: number): string | undefined {
   return pause && describePause(pause)
 }
 
-/** All that is stopped, with who did so and why, the oldest first. */
+/** All open pauses and freezes with operator and reason, the oldest first. */
 export async function readStops(db: Db): Promise<(Stop & Order)[]> {
   return db('stop as s')
     .join('audit_event as e', 'e.id', 's.begun_by')
@@ -130,7 +129,7 @@ export async function readStops(db: Db): Promise<(Stop & Order)[]> {
     .select('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
 }
 
-/** Why an operation is not signed though it could be: the widest stop of several, undefined when there is none. */
+/** The broadest pause or freeze that blocks an operation, or undefined. */
 export async function findStop(db: Db, { id }: Operation): Promise<(Stop & Order) | undefined> {
   const widest = `array_position(array['deployment', 'chain', 'account', 'wallet'], s.scope)`
   return db('stop as s')
@@ -141,7 +140,7 @@ export async function findStop(db: Db, { id }: Operation): Promise<(Stop & Order
     .first('s.scope', 's.subject', 's.since', 'e.actor as by', 'e.why')
 }
 
-/** Milliseconds of an operation's life in which it was stopped, by whatever. */
+/** Milliseconds for which an operation was paused or frozen. */
 export async function readStoppedMs(db: Db, { id }: Operation): Promise<number> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(STOPPED_MS, { id })
   return rows[0]?.ms ?? 0
@@ -157,10 +156,10 @@ select coalesce(sum(extract(epoch from upper(one) - lower(one)) * 1000), 0)::dou
 from (select unnest(range_agg(span)) as one from spans) as merged`
 
 /**
- * The wallet of the account with this id, and no stop of either: what is asked of one that is stopped would only wait.
+ * The wallet of the account with this id, if it can be used.
  *
- * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign ones; FORBIDDEN while it or its account is
- *   frozen.
+ * @throws {ServiceError} WALLET_NOT_FOUND, the same for unknown and foreign wallets. FORBIDDEN while it or its account is
+ *   frozen, because its intents would only wait.
  */
 export async function getUsableWallet(db: Db, accountId: string, id: string): Promise<Wallet> {
   const { frozen, ...wallet } = await usable.get(db, accountId, id)

@@ -6,29 +6,29 @@ import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
 
 /**
- * A lane lets only this many of its transactions wait: few are then stuck behind a slow one, and a node that has more
- * of one account may drop them (geth) or refuses them (reth).
+ * The most open transactions of a sender. Few are then blocked by a slow one, and nodes drop (geth) or reject (reth) more
+ * of one account.
  *
  * @see https://github.com/ethereum/go-ethereum/blob/master/core/txpool/legacypool/legacypool.go
  */
 const OPEN_TRANSACTIONS = 16
-/** Operations claimed at once: the most that one bundle carries. */
+/** The most operations claimed at once, and the most in a bundle. */
 export const BUNDLE_SIZE = 20
-/** A signer that was killed delays its operations by this much. */
+/** Delay of the operations of a killed signer. */
 const LEASE_SECONDS = 10
-/** After this many leases that ended without a verdict a row is claimed alone, so that it harms no other. */
+/** After this many leases that expired without a decision, an operation is claimed alone, so that it blocks no other. */
 export const LEASES_IN_COMPANY = 2
 
-/** Nobody works on the operation `op`, and no transaction carries it. */
+/** SQL condition: the operation `op` has neither a lease nor a transaction. */
 const isTakable = `(op.state = 'queued' or op.state = 'signed' and op.tx_id is null)
       and (op.taken_until is null or op.taken_until < clock_timestamp())`
 
-/** The intent `i` of `op` continues. Nothing stops a mint: what was burned comes out, whatever its intent has become. */
+/** SQL condition: the intent `i` of `op` is open. A mint is claimed in any state of its intent. */
 const isLive = `(op.kind = 'mint' or i.id is null
       or i.status not in ('completed', 'failed') and i.cancelled_at is null)`
 
 const CLAIM = `
--- The lanes that serve now: of those that can pay and are prompt, else of the best there are, those with room.
+-- Usable senders with free slots: those that can pay and are prompt, else the best available.
 with serving as (
   select sender, row_number() over (order by sender) - 1 as n, count(*) over () as total
   from (
@@ -45,11 +45,11 @@ with serving as (
     coalesce(op.taken_by is not null and op.taken_until > clock_timestamp(), false) as leased
   from operation op where op.chain_id = $1 and op.state in ('queued', 'signed')
 ), turns as (
-  -- Account by account: what is under way comes before what waits, so that every account has its first before any
-  -- other has its second.
+  -- Accounts take turns: operations in progress count first, so that every account gets its first before any account
+  -- gets its second.
   select o.*, row_number() over (partition by account_id order by takable, created_at) as turn from open o
 ), ready as (
-  -- Row by row in their order, so that no more are looked at than fill a bundle.
+  -- Row by row in order, so that only as many rows are read as fill a bundle.
   select op.id, t.alone, t.priority, t.turn, t.created_at, op.exclusive
   from (
     select * from turns where takable and exists (select from serving where sender = $2)
@@ -58,18 +58,18 @@ with serving as (
     select op.id, case when op.kind in ('swap', 'bridge') then op.resource end as exclusive
     from operation op left join intent i on i.id = op.intent_id
     where op.id = t.id and ${isTakable} and (op.state = 'signed' or ${isLive}) and ${isNotStopped}
-      -- Its wallet is not being served: the first of a wallet is not overtaken.
+      -- No earlier operation of the wallet is being signed: operations of a wallet keep their order.
       and op.wallet_id not in (select wallet_id from open where leased)
       -- All earlier steps are confirmed.
       and (op.kind = 'mint' or not exists (
         select from operation earlier where earlier.intent_id = op.intent_id
           and earlier.sequence < op.sequence and earlier.state not in ('confirmed', 'final')))
-      -- No other swap of its pair or burn of its wallet is under way: it is simulated after that one.
+      -- No other swap of its pair or burn of its wallet is in flight: it is simulated after that one.
       and (op.state = 'signed' or op.kind not in ('swap', 'bridge') or not exists (
         select from operation other where other.chain_id = op.chain_id and other.resource = op.resource
           and other.state = 'signed' and other.tx_id is not null))
-      -- A wallet keeps the lane of its last unfinal operation while that serves, so that they stay in order through
-      -- every reorg.
+      -- A wallet keeps the sender of its last unfinal operation while that sender is usable, so that reorgs keep the
+      -- order.
       and $2 = coalesce(
         (select last.sender from (
            select t.sender from operation w join chain_tx t on t.id = w.tx_id
@@ -80,7 +80,7 @@ with serving as (
     limit 1 for update of op skip locked) op
   order by t.alone desc, t.priority, t.turn, t.created_at limit ${BUNDLE_SIZE}
 ), chosen as (
-  -- Of swaps of a pair and burns of a wallet the first; what is to be alone is alone.
+  -- Only the first swap of a pair and the first burn of a wallet. Operations to be claimed alone are alone.
   select distinct on (slot) id from (
     select r.*, case when bool_or(alone) over () then '' else coalesce(exclusive, id) end as slot from ready r) r
   order by slot, alone desc, priority, turn, created_at
@@ -92,22 +92,23 @@ with serving as (
 select ${namedColumns('op', operationColumns)} from claimed op join ready r on r.id = op.id
 order by r.alone desc, r.priority, r.turn, r.created_at`
 
-/** `lateSeconds`: how long a lowest open nonce of this chain may be open. */
+/** `lateSeconds`: age at which a lowest open nonce of this chain counts as late. */
 type Claiming = Lane & { lateSeconds: number }
 
 /**
- * Claims what a lane may sign next under a lease of 10 s, in one statement: by plan, then account by account in turn.
- * An operation that was signed and lost its carrier, or whose leases were lost, is claimed alone.
+ * Claims the next operations of a sender under a lease of 10 s, in one statement: by plan tier, then accounts in turn.
+ * Operations that lost their bundle or their leases are claimed alone.
  *
- * A wallet leaves the lane of its last unfinal operation when that is dry, full or late and another one is not. Order
- * means less then: earlier steps of one intent are confirmed before later ones are claimed, and keys make each effect
- * happen once. But of two intents in two lanes a reorg may leave the later one to be mined first. Where it spends what
- * the earlier one brings, its call fails on chain, nothing is moved, and it is reported as failed.
+ * A wallet leaves the sender of its last unfinal operation when that sender is out of gas, full or late and another one
+ * is not. The order is weaker then. Within an intent, steps are confirmed before later ones are claimed, and keys make
+ * each effect happen once. Of two intents on two senders, a reorg may put the later one first. If it spends output of
+ * the earlier one, its call fails on chain without moving money, and it is reported as failed.
  *
- * Of 10,000 that wait each is read once, by index; all else is asked of those only that fill the bundle.
+ * Each waiting operation is read once, by index. The other conditions are checked only for operations that fill the
+ * bundle.
  *
- * @param taker - Who has the lease.
- * @returns The operations in the order in which they shall be carried.
+ * @param taker - The lease owner.
+ * @returns The operations in the order in which they are included.
  */
 export async function takeOperations(
   db: Db,
@@ -119,9 +120,8 @@ export async function takeOperations(
 }
 
 /**
- * Locks the rows that are still in the state they were claimed in, under the taker's lease. What is not
- * returned was cancelled, stopped, executed by somebody else or claimed by another signer meanwhile and must not be
- * signed.
+ * Locks the rows that are still in their claimed state, under the owner's lease. Missing rows were cancelled, paused,
+ * executed by a foreign transaction or claimed by another signer. They must not be signed.
  */
 export async function lockTaken(trx: Db, operations: Operation[], taker: string) {
   await holdStops(trx)

@@ -2,13 +2,13 @@ import { lockName } from '../connection/locks.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
-/** Until the transaction ends nobody else signs a funding of the chain. */
+/** Serializes signing of fundings of a chain until the transaction ends. */
 export const lockTreasury = (trx: Db, chainId: number): Promise<void> =>
   lockName(trx, `treasury/${chainId}`)
 
 /**
- * Base units that fundings which are signed will still take from the treasury's balance as it is in a booked
- * block: those without a block, and those in a later one.
+ * Base units that signed fundings will still take from the treasury's balance at an indexed block: fundings without a
+ * block, or in a later one.
  */
 export async function readSignedFundings(
   db: Db,
@@ -18,7 +18,7 @@ export async function readSignedFundings(
   return BigInt(rows[0]?.units ?? 0)
 }
 
-/** In two parts, each a range of one index, and the fundings by their ids: of all there may be millions. */
+/** Two index ranges, and the fundings by id, because there may be millions of operations. */
 const signedFundings: Statement = {
   name: 'signed fundings',
   text: `select coalesce(sum(f.units), 0)::text as units

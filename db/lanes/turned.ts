@@ -2,10 +2,9 @@ import { statuses } from '../../domain/intent.js'
 import type { Db } from '../connection/connect.js'
 
 /**
- * Locks the intents of some operations before what was told of them changes: intents come before operations
- * wherever rows are locked.
+ * Locks the intents of operations before their reported state changes. Intents are always locked before operations.
  *
- * @returns Their ids; a funding has none.
+ * @returns The ids of the intents. Fundings have none.
  */
 export async function holdIntents(trx: Db, operations: string[]): Promise<string[]> {
   if (operations.length === 0) return []
@@ -13,8 +12,8 @@ export async function holdIntents(trx: Db, operations: string[]): Promise<string
 }
 
 /**
- * The same for intents that are completed or failed and of which a block says more: `mined` are the operations that it
- * brings, `confirmed` is the last block that it confirms.
+ * Locks ended intents that a block affects. `mined`: the operations in the block. `confirmed`: the last block that it
+ * confirms.
  */
 export async function holdEnded(
   trx: Db,
@@ -30,18 +29,18 @@ const HOLD_ENDED = `select hold_intents(?::text[] || array(
   '{completed,failed}') as ids`
 
 /**
- * Reopens those of the intents whose end the rows do not bear any more: `executing` again, to be started by
- * the sweeper. What a reopened intent can still do is read from its rows:
+ * Reopens the given intents whose reported end is invalid: they are `executing` again, and the sweeper restarts their
+ * workflows. Their rows decide how they continue:
  *
- * - A step whose success vanished is sent again by itself, as the same bytes. The workflow waits for it.
- * - A step that now failed, though later ones went on, ends the intent with that step's failure as soon as
- *   nothing is in flight: `finalizeIntent` takes the first step that failed in its rows.
- * - A step that failed and now succeeded lets the intent go on with the next one.
- * - A burn that vanishes after its money came out changes nothing: the mint completes the step.
+ * - A step whose success was reverted is resent with the same bytes. The workflow waits for it.
+ * - A step that now failed, although later ones continued, fails the intent once nothing is in flight:
+ *   `finalizeIntent` reports the first failed step.
+ * - A step that failed and has now succeeded continues the intent with the next step.
+ * - A burn that is reverted after its money arrived changes nothing: the mint completes the step.
  *
- * An intent that was retried is never reopened.
+ * A retried intent is never reopened.
  *
- * @returns The ids of the reopened ones.
+ * @returns The ids of the reopened intents.
  */
 export async function reconsiderIntents(trx: Db, intents: string[]): Promise<string[]> {
   if (intents.length === 0) return []

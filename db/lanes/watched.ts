@@ -2,7 +2,7 @@ import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { OperationKind, OperationState } from '../../domain/operation.js'
 
-/** An operation that logs may speak of. */
+/** An operation that logs may concern. */
 export type WatchedOperation = {
   id: string
   intentId: string
@@ -15,7 +15,7 @@ export type WatchedOperation = {
   treasury: string | null
 }
 
-/** True when a log of a new block may concern one of our operations. What a reorg takes back is open again. */
+/** True when a log of a new block may concern one of our operations. A reorg reopens operations. */
 export async function hasOpenOperations(db: Db, chainId: number): Promise<boolean> {
   const row = await db('operation')
     .where({ chain_id: chainId })
@@ -32,14 +32,14 @@ export async function findOperationsByKey(
   return runPrepared<WatchedOperation>(db, byKeyStatement, [chainId, keys])
 }
 
-/** An operation whose key is used on the chain while no log of it is booked, and the lowest block it may be in. */
+/** An operation whose key is used on the chain without an indexed log, and the lowest block that may hold the log. */
 export type SpentOperation = WatchedOperation & { spentSince: bigint }
 
 export async function findSpentOperations(db: Db, chainId: number): Promise<SpentOperation[]> {
   return runPrepared<SpentOperation>(db, spentStatement, [chainId])
 }
 
-// Values that the planner does not know, here and below, or it would plan anew for each call.
+// Parameters in subqueries, here and below, so that the generic plan is reused.
 const WATCHED = `
   select o.id, o.intent_id as "intentId", o.sequence, o.kind, o.chain_key as "chainKey", o.state,
     o.block_hash as "blockHash", o.spent_since as "spentSince", w.address as wallet, t.address as treasury
@@ -55,7 +55,7 @@ const spentStatement: Statement = {
     order by o.created_at`,
 }
 
-/** `refusals`: how often in a row every endpoint has refused it for good. */
+/** `refusals`: consecutive permanent rejections by all endpoints. */
 export type OpenSend = {
   txId: bigint
   sender: string
@@ -65,7 +65,7 @@ export type OpenSend = {
   refusals: number
 }
 
-/** All sends of transactions that are not mined yet, in nonce order per lane. */
+/** All sends of unmined transactions, in nonce order per sender. */
 export async function readOpenSends(db: Db, chainId: number): Promise<OpenSend[]> {
   return runPrepared<OpenSend>(db, openStatement, [chainId])
 }
