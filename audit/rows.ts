@@ -17,9 +17,9 @@ const BY_HAND = 'Nothing does so by itself: find out who wrote it.'
 /** What rows alone tell: credits and their ledger, statuses and what was told of them, ends and their steps. */
 export async function* auditRows({ db, progress }: AuditTools): AsyncGenerator<Difference> {
   progress('credits')
-  for (const { id, balance, told } of await findOddAccounts(db)) {
+  for (const { id, balance, ledgerSum } of await findOddAccounts(db)) {
     const row = `${balance} credits left`
-    const chain = `the ledger adds up to ${told}`
+    const chain = `the ledger adds up to ${ledgerSum}`
     yield { check: 'credits', about: `account ${id}`, row, chain, mend: BY_HAND }
   }
   for (const { intentId, sequence, burned, minted } of await findOddMints(db)) {
@@ -41,7 +41,7 @@ export async function* auditRows({ db, progress }: AuditTools): AsyncGenerator<D
 
 async function* oddEvents(
   db: AuditTools['db'],
-  intents: Pick<AuditedIntent, 'id' | 'status' | 'told'>[],
+  intents: Pick<AuditedIntent, 'id' | 'status' | 'reported'>[],
 ): AsyncGenerator<Difference> {
   const odd = await findOddEvents(db, intents.map(({ id }) => id)) // prettier-ignore
   for (const { intentId, type, before, status } of odd) {
@@ -49,8 +49,8 @@ async function* oddEvents(
     const chain = 'there is no such way'
     yield { check: 'edges', about: `intent ${intentId}`, row, chain, mend: BY_HAND }
   }
-  for (const { id, status, told } of intents.filter((one) => one.told !== one.status)) {
-    const chain = `told last as ${told ?? 'nothing'}`
+  for (const { id, status, reported } of intents.filter((one) => one.reported !== one.status)) {
+    const chain = `told last as ${reported ?? 'nothing'}`
     yield { check: 'edges', about: `intent ${id}`, row: status, chain, mend: BY_HAND }
   }
 }

@@ -4,7 +4,7 @@ import {
   findChainState,
   readHeaders,
   setTransactionsMined,
-  type ChainState,
+  type IndexedChain,
 } from '../db/lanes/booking.js'
 import { setMined } from '../db/lanes/outcomes.js'
 import {
@@ -162,7 +162,7 @@ async function writeIfStillOwn(
 async function isOwnBlock(
   tools: DriverTools,
   { blockNumber, blockHash }: InBlock,
-  { finalizedBlock }: ChainState,
+  { finalizedBlock }: IndexedChain,
 ): Promise<boolean> {
   const through = followedEndpoint(tools)
   const kept = (await readHeaders(tools.db, through.chain.chainId)).find(

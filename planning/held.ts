@@ -1,5 +1,5 @@
 import { readOpenFundings, type Funding } from '../db/intents/fundings.js'
-import { readHoldings, type BookedBlock, type Holding } from '../db/lanes/reservations.js'
+import { readHoldings, type BookedBlock, type ReservedByStep } from '../db/lanes/reservations.js'
 import { ServiceError } from '../domain/errors.js'
 import { demoFunding } from '../domain/funding.js'
 import {
@@ -66,7 +66,7 @@ const toComing = ({ id, units, createdAt }: Funding): Coming => ({
   since: createdAt,
 })
 
-const toHeld = (chain: Chain, asset: string, holding: Holding): ReservedMoney => ({
+const toHeld = (chain: Chain, asset: string, holding: ReservedByStep): ReservedMoney => ({
   intentId: holding.intentId,
   step: holding.step,
   chain: chain.name,

@@ -11,7 +11,7 @@ import { getMarket, lendingProtocol } from '../protocols/lending/markets.js'
 import { encodeSwap, readQuote } from '../protocols/swaps/uniswapV3.js'
 import { readBrought } from './brought.js'
 import type { Operation } from '../db/lanes/operations.js'
-import type { Order, Planned } from '../db/lanes/orders.js'
+import type { SigningInput, PlannedRequest } from '../db/lanes/orders.js'
 import type { Held } from '../domain/waiting.js'
 import type { BridgeStep, DepositStep, Step, SwapStep, WithdrawStep } from '../domain/intent.js'
 import type { Call } from '../domain/operation.js'
@@ -42,7 +42,7 @@ export type Rebuilt = { calls: Call[]; movedUnits: bigint }
 export async function rebuildCalls(
   { db, registry, limits = defaultLimits }: Pick<SignerTools, 'db' | 'registry' | 'limits'>,
   round: Round,
-  { operation, order, wallet }: { operation: Operation; order: Order; wallet: string },
+  { operation, order, wallet }: { operation: Operation; order: SigningInput; wallet: string },
 ): Promise<Rebuilt> {
   const { client, head } = round
   const { plan, step, asked } = getPlanned(operation, order)
@@ -69,7 +69,10 @@ export async function rebuildCalls(
  *
  * @throws {ServiceError} INTERNAL when there is none.
  */
-export function getPlanned({ sequence }: Operation, { planned }: Order): Planned & { step: Step } {
+export function getPlanned(
+  { sequence }: Operation,
+  { planned }: SigningInput,
+): PlannedRequest & { step: Step } {
   const step = planned?.plan.steps.find((candidate) => candidate.sequence === sequence)
   if (planned && step) return { ...planned, step }
   throw refusal('the operation must be in the plan.')

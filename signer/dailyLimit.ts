@@ -6,10 +6,10 @@ import {
   lockSignedAmounts,
   readSignedToday,
   readSignedTodayOf,
-  type Counted,
+  type SignedAmountFilter,
   type SignedAmount,
 } from '../db/lanes/signedAmounts.js'
-import { refuseOperation, type Refusal } from '../db/lanes/signing.js'
+import { refuseOperation, type SigningRefusal } from '../db/lanes/signing.js'
 import { assetText } from '../domain/money.js'
 import { DAILY_LIMIT } from '../domain/operation.js'
 import { keptRefusal, takenBy, type SignerTools } from './round.js'
@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS = 600_000
 type LimitTools = Pick<SignerTools, 'keyring' | 'limits' | 'log'>
 
 /** A limit in base units of dollars, what counts towards it, and how much does. `name` begins a sentence. */
-type Limit = { name: string; units: bigint; counted: Counted; signed: bigint }
+type Limit = { name: string; units: bigint; counted: SignedAmountFilter; signed: bigint }
 
 /** An operation for which there is no room under a limit, by so many units too few. */
 type TooMuch = { one: Prepared; units: bigint; full: Limit; excess: bigint }
@@ -128,7 +128,7 @@ async function defer(trx: Db, tools: LimitTools, tooMuch: TooMuch): Promise<void
 /** `roomAt`: absent when there will never be room. */
 type Full = Limit & { roomAt: Date | undefined }
 
-function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): Refusal {
+function refusalOf({ name, units: limit, roomAt }: Full, units: bigint): SigningRefusal {
   const of = `its daily limit of ${assetText(limit)} USD`
   if (!roomAt) {
     const { code, message } = refusal(`${assetText(units)} USD are more than ${of}.`)

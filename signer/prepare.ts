@@ -14,7 +14,7 @@ import { estimateCall, estimateWalletCall, findFailure, needsAuthorization } fro
 import { buildUserOperation, bundledGas, encodeBatch } from '../protocols/userOperation.js'
 import { operationId } from '../lanes/operationId.js'
 import type { WalletSecret } from '../db/keys.js'
-import type { Order } from '../db/lanes/orders.js'
+import type { SigningInput } from '../db/lanes/orders.js'
 import { assertNotShort, readClaim, type Claim } from './claim.js'
 import type { Operation } from '../db/lanes/operations.js'
 import type { Call } from '../domain/operation.js'
@@ -55,7 +55,7 @@ export type NotPrepared =
   | { kind: 'refused'; operation: Operation; reason: string }
 
 /** An operation, and what it is built from. */
-export type Ordered = { operation: Operation; order: Order }
+export type Ordered = { operation: Operation; order: SigningInput }
 
 type PrepareTools = Pick<SignerTools, 'db' | 'registry' | 'keyring' | 'limits'>
 

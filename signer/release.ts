@@ -1,4 +1,4 @@
-import { refuseOperation, returnOperation, type Refusal } from '../db/lanes/signing.js'
+import { refuseOperation, returnOperation, type SigningRefusal } from '../db/lanes/signing.js'
 import { LEASES_IN_COMPANY } from '../db/lanes/taking.js'
 import { ServiceError } from '../domain/errors.js'
 import { MINTED, failureCodes } from '../domain/operation.js'
@@ -123,12 +123,12 @@ async function releaseRefused(
   })
 }
 
-const deferral = (code: string, message: string, retryAfterMs: number): Refusal => ({
+const deferral = (code: string, message: string, retryAfterMs: number): SigningRefusal => ({
   state: 'deferred',
   code,
   message,
   retryAfterMs,
 })
 
-const refuse = (tools: SignerTools, operation: Operation, refusal: Refusal): Promise<void> =>
+const refuse = (tools: SignerTools, operation: Operation, refusal: SigningRefusal): Promise<void> =>
   refuseOperation(tools.db, takenBy(tools, operation), refusal)

@@ -4,7 +4,7 @@ import {
   listDeliveries,
   resend,
   unknownDelivery,
-  type Delivery,
+  type DeliveryRow,
 } from '../../db/webhooks/deliveries.js'
 import { getWebhook } from '../../db/webhooks/endpoints.js'
 import { invalidRequest } from '../../domain/errors.js'
@@ -128,7 +128,7 @@ const resendDelivery = writeRoute(
 
 export const deliveryRoutes = [listAllDeliveries, testWebhook, resendDelivery]
 
-function deliveryBody({ nextAttemptAt, ...row }: Delivery) {
+function deliveryBody({ nextAttemptAt, ...row }: DeliveryRow) {
   return {
     id: toDeliveryId(row.id),
     webhookId: row.webhookId,

@@ -1,5 +1,5 @@
 import { transactionUrl, type Chain, type Registry } from '../../chains/registry.js'
-import { untold, type Story } from '../../db/intents/story.js'
+import { untold, type IntentStory } from '../../db/intents/story.js'
 import { currentFunds } from '../../domain/funds.js'
 import {
   isTerminal,
@@ -20,7 +20,7 @@ import { bridgeOf } from '../../protocols/bridges/bridges.js'
 import type { Intent } from '../../db/intents/intents.js'
 
 /** What is known beside the row: what other rows tell of it, absent for a new one, and what its workflow does. */
-export type Known = { story?: Story; progress?: Progress | undefined }
+export type Known = { story?: IntentStory; progress?: Progress | undefined }
 
 /**
  * The intent resource. The rows are the body; a running workflow may know more and then raises the status, the current
@@ -136,7 +136,7 @@ const said = (code: WaitingFor['code'], chain: string) => ({
 function resultsBody(
   registry: Registry,
   { plan, status }: Pick<Intent, 'plan' | 'status'>,
-  { story, progress }: { story: Story; progress: Progress | undefined },
+  { story, progress }: { story: IntentStory; progress: Progress | undefined },
 ) {
   if (!plan || status === 'pending' || status === 'planning') return null
   const results = resultsOf(plan, story.effects)

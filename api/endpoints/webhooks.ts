@@ -10,7 +10,7 @@ import {
   rotateSecret,
   updateWebhook,
   type SealedSecret,
-  type Webhook,
+  type WebhookEndpoint,
 } from '../../db/webhooks/endpoints.js'
 import { lockAccount } from '../../db/tenants/metering.js'
 import { ServiceError, invalidRequest } from '../../domain/errors.js'
@@ -256,7 +256,7 @@ function toTypes(names: (PublicEventType | typeof ALL_EVENTS)[]) {
   return types.length < names.length ? null : [...new Set(types)]
 }
 
-function webhookBody({ disabledReason, disabledAt, ...row }: Webhook) {
+function webhookBody({ disabledReason, disabledAt, ...row }: WebhookEndpoint) {
   return {
     id: row.id,
     url: row.url,

@@ -5,7 +5,7 @@ import {
   switchSession,
   type Member,
 } from '../../db/tenants/sessions.js'
-import { beginSignIn, endSignIn, type Claim } from '../../db/tenants/users.js'
+import { beginSignIn, endSignIn, type SignInSubject } from '../../db/tenants/users.js'
 import { ServiceError } from '../../domain/errors.js'
 import { browserOf } from './browser.js'
 import { sessionCookie } from './cookies.js'
@@ -19,7 +19,7 @@ import type { Services } from './services.js'
  */
 export async function provePassword(
   { db, dashboard }: Services,
-  claim: Claim,
+  claim: SignInSubject,
   password: string,
 ): Promise<string | undefined> {
   const { userId, passwordHash } = await beginSignIn(db, claim)

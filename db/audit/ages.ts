@@ -1,5 +1,5 @@
 import type { Db } from '../connection/connect.js'
-import type { Page } from './rows.js'
+import type { RowPage } from './rows.js'
 
 /** Age in ms from which an open row is reported. */
 export type Bounds = {
@@ -26,7 +26,7 @@ export type Aged = {
 }
 
 /** A page of overdue rows, by key. */
-export async function pageAged(db: Db, bounds: Bounds, { after, limit }: Page): Promise<Aged[]> {
+export async function pageAged(db: Db, bounds: Bounds, { after, limit }: RowPage): Promise<Aged[]> {
   const page = `${AGED} where aged.key > :after order by aged.key limit :limit`
   const { rows } = await db.raw<{ rows: Aged[] }>(page, { ...bounds, after, limit })
   return rows

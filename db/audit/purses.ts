@@ -1,5 +1,5 @@
 import type { Db } from '../connection/connect.js'
-import type { Page } from './rows.js'
+import type { RowPage } from './rows.js'
 
 /** A sender, or the treasury. `fundedUnits`: base units of USDC paid by its confirmed fundings. */
 export type AuditedSender = { sender: string; purpose: string; fundedUnits: string }
@@ -23,7 +23,7 @@ export type MinedTransaction = { id: bigint; sender: string; valueWei: string; h
 export async function pageSpent(
   db: Db,
   chainId: number,
-  { after, limit }: Page,
+  { after, limit }: RowPage,
 ): Promise<MinedTransaction[]> {
   const { rows } = await db.raw<{ rows: MinedTransaction[] }>(
     `select t.id, t.sender, t.value_wei::text as "valueWei",

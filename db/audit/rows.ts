@@ -4,18 +4,18 @@ import type { Effect } from '../../domain/results.js'
 import { EFFECTS, toEffect, type EffectRow } from '../lanes/effects.js'
 
 /** A page by id: at most `limit` rows after `after`. */
-export type Page = { after: string; limit: number }
+export type RowPage = { after: string; limit: number }
 
 const rowsOf = async <Row>(db: Db, sql: string, bindings: object = {}): Promise<Row[]> =>
   (await db.raw<{ rows: Row[] }>(sql, bindings as never)).rows
 
-export type OddAccount = { id: string; balance: string; told: string }
+export type OddAccount = { id: string; balance: string; ledgerSum: string }
 
 /** Accounts whose credits differ from the sum of their ledger. */
 export const findOddAccounts = (db: Db) =>
   rowsOf<OddAccount>(
     db,
-    `select a.id, (a.granted + a.purchased)::text as balance, coalesce(sum(l.delta), 0)::text as told
+    `select a.id, (a.granted + a.purchased)::text as balance, coalesce(sum(l.delta), 0)::text as "ledgerSum"
      from account a left join ledger l on l.account_id = a.id
      group by a.id having a.granted + a.purchased <> coalesce(sum(l.delta), 0) order by a.id`,
   )
@@ -49,7 +49,7 @@ export type AuditedIntent = {
   id: string
   status: string
   /** The last reported status. The current one when its event was deleted. Null when none was reported. */
-  told: string | null
+  reported: string | null
   holds: boolean
   retried: boolean
   plan: ExecutionPlan | null
@@ -58,7 +58,7 @@ export type AuditedIntent = {
 }
 
 /** A page of intents with the state that their rows support. */
-export async function pageIntents(db: Db, { after, limit }: Page) {
+export async function pageIntents(db: Db, { after, limit }: RowPage) {
   const rows = await rowsOf<AuditedIntent>(
     db,
     `select i.id, i.status, end_holds(i) as holds, i.plan, i.error, (${EFFECTS}) as effects,
@@ -66,7 +66,7 @@ export async function pageIntents(db: Db, { after, limit }: Page) {
        coalesce((select e.data ->> 'status' from intent_event e
         where e.intent_id = i.id and e.data ->> 'status' is not null
         order by e.id desc limit 1),
-        (select i.status from event_floor f where coalesce(i.updated_at, i.created_at) < f.before)) as told
+        (select i.status from event_floor f where coalesce(i.updated_at, i.created_at) < f.before)) as reported
      from intent i where i.id > :after order by i.id limit :limit`,
     { after, limit },
   )
@@ -98,7 +98,7 @@ export type ReservedUnits = {
 }
 
 /** Reservations of each wallet's tokens on a chain, as they count at the indexed block. */
-export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
+export const pageReserved = (db: Db, chainId: number, { after, limit }: RowPage) =>
   rowsOf<ReservedUnits>(
     db,
     `select w.id as "walletId", w.address as wallet, r.token, sum(r.units)::text as units,
@@ -112,7 +112,7 @@ export const pageReserved = (db: Db, chainId: number, { after, limit }: Page) =>
   )
 
 /** Intents and fundings that have been open for longer than a workflow needs to start, by id. */
-export const pageOpen = (db: Db, olderThanMs: number, { after, limit }: Page) =>
+export const pageOpen = (db: Db, olderThanMs: number, { after, limit }: RowPage) =>
   rowsOf<{ id: string; status: string }>(
     db,
     `select x.id, x.status from (
@@ -173,7 +173,7 @@ export type AuditedTx = {
 }
 
 /** A page of a chain's transactions with all their hashes, by id. */
-export const pageTransactions = (db: Db, chainId: number, { after, limit }: Page) =>
+export const pageTransactions = (db: Db, chainId: number, { after, limit }: RowPage) =>
   rowsOf<AuditedTx>(
     db,
     `select t.id, t.sender, t.nonce, t.state, t.block_hash as "blockHash",

@@ -8,7 +8,7 @@ import { lockName } from './locks.js'
 const services = ['api', 'worker', 'lanes', 'signer'] as const
 
 /** Login passwords of the services' roles. */
-export type Passwords = Record<(typeof services)[number], string>
+export type RolePasswords = Record<(typeof services)[number], string>
 
 /** Schema files come first, then migrations. The number at the start of a file name is its version. */
 const files = fileURLToPath(new URL('../{schema,migrations}/*.sql', import.meta.url))
@@ -31,7 +31,7 @@ const createMigrator = (db: Db) =>
  * @param passwords - Passwords to set for the services' roles.
  * @throws {Error} when an applied file has changed.
  */
-export async function migrate(url: string, passwords?: Passwords): Promise<void> {
+export async function migrate(url: string, passwords?: RolePasswords): Promise<void> {
   const db = connectToMigrate(url)
   try {
     await db.transaction(async (trx) => {
@@ -44,7 +44,7 @@ export async function migrate(url: string, passwords?: Passwords): Promise<void>
   }
 }
 
-async function setPasswords(trx: Knex.Transaction, passwords: Passwords): Promise<void> {
+async function setPasswords(trx: Knex.Transaction, passwords: RolePasswords): Promise<void> {
   for (const service of services) {
     const { rows } = await trx.raw<{ rows: { text: string }[] }>(
       `select format('alter role %I password %L', ?::text, ?::text) as text`,

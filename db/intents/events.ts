@@ -33,7 +33,7 @@ const columns = [
   'e.xact',
 ]
 /** True for events before the event horizon. The horizon is read once per statement. */
-export const IS_TOLD = 'e.xact < (select told_before())'
+export const IS_VISIBLE = 'e.xact < (select told_before())'
 
 /**
  * Events of the account, oldest first. A reader that resumes after its last event misses none and reads none twice: an
@@ -139,7 +139,7 @@ function partOf(
 ): Knex.QueryBuilder {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
-    .whereRaw(IS_TOLD)
+    .whereRaw(IS_VISIBLE)
     .orderBy(['e.xact', 'e.id'])
     .limit(limit)
     .select(columns)
@@ -163,7 +163,7 @@ export async function findPosition(
 export async function readLastPosition(db: Db, accountId: string): Promise<Position> {
   const query = db('intent_event as e')
     .where('e.account_id', accountId)
-    .whereRaw(IS_TOLD)
+    .whereRaw(IS_VISIBLE)
     .orderBy([
       { column: 'e.xact', order: 'desc' },
       { column: 'e.id', order: 'desc' },

@@ -1,7 +1,7 @@
 import { namedColumns } from '../connection/columns.js'
 import { newId } from '../connection/ids.js'
 import { columnsOfClaims, INSERT_CLAIMS, type Claim } from '../lanes/reservations.js'
-import { STORY, toStory, type Story, type StoryRow } from './story.js'
+import { STORY, toStory, type IntentStory, type StoryRow } from './story.js'
 import { runPrepared, type Statement } from '../connection/prepared.js'
 import { selectScoped } from '../connection/scope.js'
 import { wishesOf, type StoredRequest } from './storedRequest.js'
@@ -126,7 +126,7 @@ export async function getIntent(
   db: Db,
   accountId: string,
   id: string,
-): Promise<{ intent: Intent; story: Story }> {
+): Promise<{ intent: Intent; story: IntentStory }> {
   const query = withStory(db, accountId).where('i.id', id)
   const [row] = await selectScoped<IntentRow>(db, accountId, query)
   if (!row) throw intentNotFound()

@@ -3,7 +3,7 @@ import { firstIdAt } from '../connection/ids.js'
 import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import { withStory, type Intent, type IntentRow } from './intents.js'
-import { toStory, type Story } from './story.js'
+import { toStory, type IntentStory } from './story.js'
 import type { Knex } from 'knex'
 import type { Db } from '../connection/connect.js'
 import type { Action, IntentStatus } from '../../domain/intent.js'
@@ -22,7 +22,7 @@ export async function listIntents(
   db: Db,
   accountId: string,
   { slice, ...filter }: IntentFilter & { slice: Slice },
-): Promise<(Intent & { story: Story })[]> {
+): Promise<(Intent & { story: IntentStory })[]> {
   const query = sliced(withStory(db, accountId), 'i.id', slice)
   restrictIntents(query, filter)
   const rows = await selectScoped<IntentRow>(db, accountId, query)

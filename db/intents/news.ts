@@ -1,5 +1,12 @@
 import { runPrepared, type Statement } from '../connection/prepared.js'
-import { HORIZON, IS_TOLD, toPage, type EventPage, type PageRow, type Position } from './events.js'
+import {
+  HORIZON,
+  IS_VISIBLE,
+  toPage,
+  type EventPage,
+  type PageRow,
+  type Position,
+} from './events.js'
 import type { Db } from '../connection/connect.js'
 
 /** An account, and the position after which to read its events. */
@@ -24,7 +31,7 @@ export async function readNews(db: Db, wanted: EventQuery[], limit: number): Pro
   for (const row of rows) parts[Number(row.callAt) - 1]?.push(row)
   return wanted.map(({ after }, at) => {
     const part = parts[at] ?? []
-    const visible = part.filter(({ isTold }) => isTold !== false)
+    const visible = part.filter(({ isVisible }) => isVisible !== false)
     const isHeld = visible.length < part.length
     // When an event is held back, all visible events before it have been read.
     const shown = visible.length > 0 ? visible : part.map(withoutEvent)
@@ -33,7 +40,7 @@ export async function readNews(db: Db, wanted: EventQuery[], limit: number): Pro
   })
 }
 
-type NewsRow = PageRow & { callAt: bigint; isTold: boolean | null }
+type NewsRow = PageRow & { callAt: bigint; isVisible: boolean | null }
 const withoutEvent = (row: NewsRow): NewsRow => ({ ...row, id: null })
 
 const newsStatement: Statement = {
@@ -43,7 +50,7 @@ const newsStatement: Statement = {
     cross join lateral (select set_config('app.account', call.account, true) as account) as scope
     left join lateral (
       select e.id, e.intent_id as "intentId", e.wallet_id as "walletId", e.type, e.data, e.at, e.xact,
-        ${IS_TOLD} as "isTold"
+        ${IS_VISIBLE} as "isVisible"
       from intent_event e
       where e.account_id = scope.account and (e.xact, e.id) > (call.xact::xid8, call.id)
       order by e.xact, e.id limit $4 offset 0) as x on true

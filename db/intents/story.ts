@@ -4,7 +4,7 @@ import type { Effect } from '../../domain/results.js'
 import type { StepOperation } from '../../domain/stepOperation.js'
 
 /** The timeline of an intent: its operations and its retry. */
-export type Story = {
+export type IntentStory = {
   operations: StepOperation[]
   /** The effects of operations that are in a block. */
   effects: Effect[]
@@ -13,7 +13,7 @@ export type Story = {
 }
 
 /** The timeline of a new intent. */
-export const untold: Story = { operations: [], effects: [], retriedBy: null }
+export const untold: IntentStory = { operations: [], effects: [], retriedBy: null }
 
 /** Pauses are read only for operations that they can delay. */
 const STOP = `case when op.state in ('queued', 'deferred') or op.state = 'signed' and op.tx_id is null then (
@@ -39,11 +39,11 @@ export const STORY = `select json_build_object(
     'operations', (${OPERATIONS}))`
 
 export type OperationRow = StepOperation & EffectRow
-export type StoryRow = Pick<Story, 'retriedBy'> & {
+export type StoryRow = Pick<IntentStory, 'retriedBy'> & {
   operations: OperationRow[] | null
 }
 
-export function toStory({ operations, ...row }: StoryRow): Story {
+export function toStory({ operations, ...row }: StoryRow): IntentStory {
   const rows = operations ?? []
   const included = rows.filter(({ state }) => ['mined', 'confirmed', 'final'].includes(state))
   return { ...row, operations: rows.map(toStepOperation), effects: included.map(toEffect) }

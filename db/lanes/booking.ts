@@ -7,10 +7,10 @@ import type { OpenSend } from './watched.js'
 export type BlockId = { number: bigint; hash: string }
 /** A block with its header data. `baseFeeWei`: base fee per unit of gas. Absent: the header was not read. */
 export type BlockToBook = BlockId & { baseFeeWei?: bigint }
-export type ChainState = { booked: BlockId; finalizedBlock: bigint }
+export type IndexedChain = { booked: BlockId; finalizedBlock: bigint }
 
 /** The indexed state of a chain. Undefined before its first block is indexed. */
-export async function findChainState(db: Db, chainId: number): Promise<ChainState | undefined> {
+export async function findChainState(db: Db, chainId: number): Promise<IndexedChain | undefined> {
   const row = await db('chain')
     .where({ id: chainId })
     .first<{ number: bigint; hash: string; finalizedBlock: bigint } | undefined>(

@@ -2,7 +2,7 @@ import { runPrepared, type Statement } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 import type { Lane } from './signing.js'
 
-type Sender = Pick<Lane, 'chainId' | 'sender'>
+type SenderKey = Pick<Lane, 'chainId' | 'sender'>
 
 /** The gas limit of a transaction. @see https://eips.ethereum.org/EIPS/eip-7825 */
 const MOST_GAS = 2n ** 24n
@@ -17,7 +17,7 @@ const costOf = `coalesce(t.gas_limit, ${MOST_GAS})
  */
 export async function sumCosts(
   trx: Db,
-  { chainId, sender }: Sender,
+  { chainId, sender }: SenderKey,
   fromNonce: bigint,
 ): Promise<bigint> {
   const values = [chainId.toString(), sender, fromNonce.toString()]
@@ -40,7 +40,7 @@ const costsStatement: Statement = {
  */
 export async function setDry(
   db: Db,
-  { chainId, sender }: Sender,
+  { chainId, sender }: SenderKey,
   gas: bigint,
 ): Promise<{ isNews: boolean; isReplaceable: boolean }> {
   const { rows } = await db.raw<{ rows: { isNews: boolean; isReplaceable: boolean }[] }>(SET_DRY, {
@@ -63,7 +63,7 @@ returning before.dry_since is null as "isNews", exists (
     and other.purpose = 'operations' and other.dry_since is null) as "isReplaceable"`
 
 /** Records that a sender can pay again. */
-export async function clearDry(db: Db, { chainId, sender }: Sender): Promise<void> {
+export async function clearDry(db: Db, { chainId, sender }: SenderKey): Promise<void> {
   await db('lane')
     .where({ chain_id: chainId.toString(), sender })
     .update({ dry_since: null, dry_gas: null })
@@ -101,7 +101,7 @@ export async function readRefilledLanes(db: Db, chainId: number): Promise<Refill
  */
 export async function lockRefill(
   trx: Db,
-  { chainId, sender }: Sender,
+  { chainId, sender }: SenderKey,
 ): Promise<bigint | null | undefined> {
   const row = await trx('lane')
     .where({ chain_id: chainId.toString(), sender, purpose: 'operations' })
@@ -110,7 +110,11 @@ export async function lockRefill(
   return row?.refillTx
 }
 
-export async function setRefill(trx: Db, { chainId, sender }: Sender, txId: bigint): Promise<void> {
+export async function setRefill(
+  trx: Db,
+  { chainId, sender }: SenderKey,
+  txId: bigint,
+): Promise<void> {
   const changed = await trx('lane')
     .where({ chain_id: chainId.toString(), sender })
     .update({ refill_tx: txId.toString() })
@@ -118,7 +122,7 @@ export async function setRefill(trx: Db, { chainId, sender }: Sender, txId: bigi
 }
 
 /** Wei that a sender has transferred within the last 24 hours. */
-export async function sumMoved(trx: Db, { chainId, sender }: Sender): Promise<bigint> {
+export async function sumMoved(trx: Db, { chainId, sender }: SenderKey): Promise<bigint> {
   const row = await trx('chain_tx')
     .where({ chain_id: chainId.toString(), sender })
     // Bundles transfer no wei, so the index excludes them.

@@ -83,13 +83,13 @@ export async function findOperation(db: Db, id: string): Promise<Operation | und
 }
 
 /** `row`: undefined when nothing is to be executed. `isNew`: this call inserted it. */
-type Ordered = { row: Operation | undefined; isNew: boolean }
+type OrderedOperation = { row: Operation | undefined; isNew: boolean }
 
 /**
  * Inserts an operation if its open intent has it in its plan, for execution at or after the currently indexed block. The
  * first operation changes the intent to `executing`. An existing operation is returned.
  */
-export async function orderOperation(db: Db, submission: Submission): Promise<Ordered> {
+export async function orderOperation(db: Db, submission: Submission): Promise<OrderedOperation> {
   const { id, intentId, sequence, kind, accountId, walletId, chainId, chainKey, input } = submission
   const values = [id, intentId, sequence, kind, accountId, walletId, chainId, chainKey]
   const [found] = await runPrepared<Operation & { isNew: boolean }>(db, orderStatement, [

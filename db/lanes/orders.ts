@@ -6,20 +6,26 @@ import type { Asked } from '../../domain/spending.js'
 import type { Operation } from './operations.js'
 
 /** The plan of an operation's intent, and the request of its caller. */
-export type Planned = { plan: ExecutionPlan; asked: Asked }
+export type PlannedRequest = { plan: ExecutionPlan; asked: Asked }
 
 /**
  * The input for building an operation, beside its row: the key of its wallet, and the plan. `planned` is undefined
  * without an intent of the same wallet and account, or without a plan.
  */
-export type Order = { secret: WalletSecret | undefined; planned: Planned | undefined }
+export type SigningInput = {
+  secret: WalletSecret | undefined
+  planned: PlannedRequest | undefined
+}
 
 type OrderRow = { id: string } & {
   [Column in keyof WalletSecret]: WalletSecret[Column] | null
 } & { plan: ExecutionPlan | null; action: Asked['action']; units: string; everything: boolean }
 
 /** Reads the input for building operations, by their ids, in one statement. */
-export async function readOrders(db: Db, operations: Operation[]): Promise<Map<string, Order>> {
+export async function readOrders(
+  db: Db,
+  operations: Operation[],
+): Promise<Map<string, SigningInput>> {
   const rows = await runPrepared<OrderRow>(db, ordersStatement, [
     operations.map(({ id }) => id),
     operations.map(({ intentId }) => intentId),
@@ -29,7 +35,7 @@ export async function readOrders(db: Db, operations: Operation[]): Promise<Map<s
   return new Map(rows.map((row) => [row.id, toOrder(row)]))
 }
 
-function toOrder(row: OrderRow): Order {
+function toOrder(row: OrderRow): SigningInput {
   const { walletId, accountId, address, kekId, sealed, plan, action, units, everything } = row
   const secret = { walletId, accountId, address, kekId, sealed }
   return {

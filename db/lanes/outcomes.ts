@@ -59,7 +59,7 @@ update operation o set state = case when m.block <= cast(? as bigint) then 'conf
 from ${MINED}
 where o.id = m.id`
 
-/** One operation at a time, by index, whatever list length the planner expects. */
+/** One operation at a time, by index, for any estimate of the planner. */
 const SUCCESSFUL = `${MINED}
   cross join lateral (
     select x.intent_id, x.sequence, x.kind from operation x where x.id = m.id and m.success offset 0) o`

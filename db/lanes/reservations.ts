@@ -41,10 +41,10 @@ const lockStatement: Statement = {
 export const normal = (address: string) => address.toLowerCase()
 
 /** A token of a wallet. */
-type Purse = { walletId: string; token: string }
+type WalletToken = { walletId: string; token: string }
 
 /** Reservations that count at block `at`: not released, and not visible as spent there. */
-function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
+function reservedAt(trx: Db, { walletId, token }: WalletToken, at: BookedBlock) {
   const number = at.number.toString()
   return trx('reservation as r')
     .where({ 'r.wallet_id': walletId, 'r.chain_id': at.chainId.toString() })
@@ -56,7 +56,7 @@ function reservedAt(trx: Db, { walletId, token }: Purse, at: BookedBlock) {
 }
 
 /** Money that a step reserves. `hasFailed`: its call failed, but a reorg could still reverse the failure. */
-export type Holding = {
+export type ReservedByStep = {
   intentId: string
   step: number
   chainId: bigint
@@ -66,12 +66,16 @@ export type Holding = {
 }
 
 /** Steps that reserve a token of a wallet at block `at`, the oldest first, at most `MOST_HOLDINGS`. */
-export async function readHoldings(trx: Db, purse: Purse, at: BookedBlock): Promise<Holding[]> {
-  const rows = await reservedAt(trx, purse, at)
+export async function readHoldings(
+  trx: Db,
+  walletToken: WalletToken,
+  at: BookedBlock,
+): Promise<ReservedByStep[]> {
+  const rows = await reservedAt(trx, walletToken, at)
     .join('intent as i', 'i.id', 'r.intent_id')
     .orderBy(['i.created_at', 'r.intent_id', 'r.sequence'])
     .limit(MOST_HOLDINGS)
-    .select<(Holding & { units: string })[]>(
+    .select<(ReservedByStep & { units: string })[]>(
       'r.intent_id as intentId',
       'r.sequence as step',
       'r.chain_id as chainId',

@@ -44,7 +44,7 @@ export async function rollBack(
     .whereIn('state', ['mined', 'confirmed'])
     .where('block_number', '>', above)
     .pluck<string[]>('id')
-  const told = await holdIntents(trx, operations)
+  const lockedIntents = await holdIntents(trx, operations)
   await dropOutcomes(trx, operations)
   const reopened = await trx('chain_tx')
     .where({ chain_id: chainId, state: 'mined' })
@@ -71,5 +71,5 @@ export async function rollBack(
     .update({ from_block: null })
   await trx('block_header').where({ chain_id: chainId }).where('number', '>', above).delete()
   await setBooked(trx, chainId, { from, to })
-  return { operations, reopened: await reconsiderIntents(trx, told) }
+  return { operations, reopened: await reconsiderIntents(trx, lockedIntents) }
 }

@@ -3,7 +3,7 @@ import { lockName } from '../connection/locks.js'
 import type { Db } from '../connection/connect.js'
 
 /** The wallet whose amounts are counted. Absent: all. */
-export type Counted = { walletId?: string }
+export type SignedAmountFilter = { walletId?: string }
 
 /** Locks the signed amounts until the transaction ends, so that sums are exact with several signers. */
 export const lockSignedAmounts = (trx: Db): Promise<void> => lockName(trx, 'signed amounts')
@@ -62,7 +62,7 @@ export async function pruneSignedAmounts(db: Db, limit: number): Promise<number>
 /** When this many base units of the last 24 hours will be older than that. */
 export async function findRoomAt(
   trx: Db,
-  { walletId }: Counted,
+  { walletId }: SignedAmountFilter,
   units: bigint,
 ): Promise<Date | undefined> {
   const today = signedToday(trx)
@@ -80,7 +80,7 @@ export async function findRoomAt(
 export async function areOthersWaiting(
   trx: Db,
   id: string,
-  { walletId }: Counted,
+  { walletId }: SignedAmountFilter,
 ): Promise<boolean> {
   const row = await trx('operation')
     .where(walletId === undefined ? {} : { wallet_id: walletId })

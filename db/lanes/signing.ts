@@ -71,7 +71,7 @@ export async function insertLane(db: Db, lane: Lane): Promise<void> {
 }
 
 /** A rejection of an unsigned operation: retry later, or never. */
-export type Refusal = {
+export type SigningRefusal = {
   state: 'deferred' | 'rejected'
   code: string
   message: string
@@ -89,7 +89,7 @@ export type Refusal = {
 export type Taken = { id: string; taker: string }
 
 /** Stores a rejection, if the lease is still held and the operation unsigned. */
-export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: Refusal) {
+export async function refuseOperation(db: Db, { id, taker }: Taken, refusal: SigningRefusal) {
   const waitsFor = refusal.waitsFor ?? reasonOf(refusal.code)
   await db('operation')
     .where({ id, taken_by: taker, state: 'queued' })

@@ -9,7 +9,7 @@ import type { Db } from '../connection/connect.js'
 const keyFormat = /^svc_sk_([0-9a-f]{56})([0-9a-f]{8})$/
 const checksum = (hex: string) => crc32(hex).toString(16).padStart(8, '0')
 
-/** SHA-256 of a key; undefined for what cannot be one, so that a mistyped key asks no database. */
+/** SHA-256 of a key. Undefined for a malformed key, so that a mistyped one causes no query. */
 export function keyDigest(key: string): Buffer | undefined {
   const [, secret, sum] = keyFormat.exec(key) ?? []
   if (!secret || checksum(secret) !== sum) return undefined
@@ -32,19 +32,19 @@ export async function createAccount(db: Db, account: { name: string; plan: Tier 
 
 export type Scope = 'read' | 'write'
 export type KeyOptions = { scopes?: Scope[]; expiresAt?: Date }
-/** What a key is called, and what it may do for how long. */
+/** Name, scopes and expiry of a new key. */
 type NewKey = KeyOptions & { name: string }
 
-/** As `issueApiKey`: the key alone. */
+/** As `issueApiKey`, but returns the key only. */
 export async function createApiKey(db: Db, accountId: string, options: NewKey): Promise<string> {
   const { key } = await issueApiKey(db, accountId, options)
   return key
 }
 
 /**
- * Makes an API key: `svc_sk_`, 56 random hex characters and their CRC-32.
+ * Creates an API key: `svc_sk_`, 56 random hex characters and their CRC-32.
  *
- * @returns The key, which is not stored and cannot be shown again, and what is stored of it.
+ * @returns The key, which is not stored and cannot be shown again, and its stored row.
  */
 export async function issueApiKey(
   db: Db,
@@ -73,7 +73,7 @@ export async function issueApiKey(
   return { key, stored }
 }
 
-/** True for a key that is known and neither revoked nor expired. */
+/** True for a known key that is neither revoked nor expired. */
 export async function isLiveKey(db: Db, key: string): Promise<boolean> {
   const digest = keyDigest(key)
   if (!digest) return false
@@ -85,7 +85,7 @@ export async function isLiveKey(db: Db, key: string): Promise<boolean> {
   return live.length > 0
 }
 
-/** A key as people may see it. */
+/** The public fields of a key. */
 export type ApiKey = {
   id: string
   name: string
@@ -110,11 +110,11 @@ export const keyColumns = [
   'revoked_at as revokedAt',
 ]
 
-/** `reference` keeps a repeat from counting, such as the number of an invoice. */
+/** `reference` makes the grant idempotent, such as an invoice number. */
 type Grant = { credits: number; reference?: string | undefined }
 
 /**
- * Credits that an operator sells or gives; they never lapse.
+ * Adds credits that an operator sells or grants. They never lapse.
  *
  * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for a reference that was used.
  */
@@ -140,7 +140,7 @@ export async function grantCredits(
 
 const isUniqueViolation = (error: unknown) => (error as { code?: string }).code === '23505'
 
-/** A row that refers to no account is an account that is not there; any other error stays what it is. */
+/** Converts a foreign key violation to NOT_FOUND. Returns other errors unchanged. */
 function unknownAccount(error: unknown, id: string): unknown {
   return (error as { code?: string }).code === '23503' ? noAccount(id) : error
 }
@@ -152,11 +152,11 @@ export type AccountRow = {
   name: string
   plan: Tier
   requestsPerMinute: number
-  /** Null: no limit. */
+  /** Null: unlimited. */
   maxWallets: number | null
   monthlyCredits: bigint
   createdAt: Date
-  /** Null: its keys are admitted. */
+  /** Null: not suspended. */
   suspendedAt: Date | null
 }
 
@@ -176,7 +176,7 @@ export async function readAccounts(db: Db): Promise<AccountRow[]> {
   return db('account').orderBy('id').select<AccountRow[]>(accountColumns)
 }
 
-/** NOT_FOUND for an unknown one. */
+/** Throws NOT_FOUND for an unknown account. */
 export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   const row = await db('account').where({ id }).first<AccountRow | undefined>(accountColumns)
   if (!row) throw noAccount(id)
@@ -184,9 +184,9 @@ export async function getAccount(db: Db, id: string): Promise<AccountRow> {
 }
 
 /**
- * Has every key of an account refused from its next request on. What runs goes on.
+ * Suspends an account: its keys are rejected from the next request on. Its running intents continue.
  *
- * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is suspended already.
+ * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST when it is already suspended.
  */
 export async function suspendAccount(db: Db, id: string, order: Order): Promise<void> {
   await db.transaction(async (trx) => {
@@ -194,16 +194,16 @@ export async function suspendAccount(db: Db, id: string, order: Order): Promise<
     const rows = trx('account').where({ id }).whereNull('suspended_at')
     if ((await rows.update({ suspended_at })) !== 1) {
       await getAccount(trx, id)
-      throw new ServiceError('INVALID_REQUEST', `The account ${id} is suspended already.`)
+      throw new ServiceError('INVALID_REQUEST', `The account ${id} is already suspended.`)
     }
     await recordAct(trx, { action: 'account suspend', subject: id }, order)
   })
 }
 
 /**
- * Has the keys of a suspended account admitted again.
+ * Ends the suspension of an account.
  *
- * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST for one that is not suspended.
+ * @throws {ServiceError} NOT_FOUND for an unknown account, INVALID_REQUEST when it is not suspended.
  */
 export async function resumeAccount(db: Db, id: string, order: Order): Promise<void> {
   await db.transaction(async (trx) => {

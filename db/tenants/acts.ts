@@ -2,21 +2,21 @@ import { selectScoped } from '../connection/scope.js'
 import { sliced, type Slice } from '../connection/slice.js'
 import type { Db } from '../connection/connect.js'
 
-/** What a member has done in his account. */
+/** An entry of the audit log of members. */
 export type MemberAct = {
   id: string
   at: Date
   userId: string
-  /** Null for one who is no member any more. */
+  /** Null for a former member. */
   email: string | null
-  /** `key create`, `member role` and the like. */
+  /** Such as `key create` or `member role`. */
   action: string
-  /** The id of what it was done to. */
+  /** Id of the key, member or invitation. */
   subject: string
   detail: string | null
 }
 
-/** Acts of the members of an account, newest first, and one more than the page has. */
+/** The audit log of members of an account, newest first: the slice plus one. */
 export async function listActs(db: Db, accountId: string, slice: Slice): Promise<MemberAct[]> {
   const acts = db('member_act as a')
     .leftJoin('app_user as u', 'u.id', 'a.user_id')

@@ -4,7 +4,7 @@ import { sliced, type Slice } from '../connection/slice.js'
 import { issueApiKey, keyColumns, type ApiKey } from './accounts.js'
 import type { Db } from '../connection/connect.js'
 
-/** How long the old key still works after a roll, unless the operator says otherwise. */
+/** Hours for which the old key works after a roll, by default. */
 const ROLL_GRACE_HOURS = 24
 
 /** All keys of an account, oldest first. */
@@ -12,20 +12,20 @@ export async function readApiKeys(db: Db, accountId: string): Promise<ApiKey[]> 
   return db('api_key').where({ account_id: accountId }).orderBy('id').select<ApiKey[]>(keyColumns)
 }
 
-/** Some of the keys of an account, newest first, and one more. */
+/** Keys of an account, newest first: the slice plus one. */
 export async function listApiKeys(db: Db, accountId: string, slice: Slice): Promise<ApiKey[]> {
   const keys = db('api_key').where({ account_id: accountId }).select(keyColumns)
   return selectScoped<ApiKey>(db, accountId, sliced(keys, 'id', slice))
 }
 
-/** A key of whichever account, or of this one only. */
+/** A key by id, of any account or of the given one. */
 const keyWithId = (db: Db, id: string, accountId?: string) =>
   db('api_key').where(accountId === undefined ? { id } : { id, account_id: accountId })
 
 /**
- * Ends a key at once; NOT_FOUND for a key that is unknown or revoked already.
+ * Revokes a key immediately. Throws NOT_FOUND for an unknown or revoked key.
  *
- * @param accountId - When given, a key of another account is unknown.
+ * @param accountId - If given, keys of other accounts are unknown.
  */
 export async function revokeApiKey(db: Db, id: string, accountId?: string): Promise<void> {
   const changed = await keyWithId(db, id, accountId)
@@ -38,17 +38,17 @@ type Rolled = Pick<ApiKey, 'name' | 'scopes' | 'expiresAt'> & { accountId: strin
 
 type RollOptions = {
   graceHours?: number
-  /** When the successor ends; null: never; absent: when the old key would have. */
+  /** Expiry of the successor. Null: never. Absent: that of the old key. */
   expiresAt?: Date | null
-  /** When given, a key of another account is unknown. */
+  /** If given, keys of other accounts are unknown. */
   accountId?: string
 }
 
 /**
- * Makes a successor with the same name and scopes. The old key goes on for a while, so that it can be replaced
+ * Creates a successor with the same name and scopes. The old key works for a grace period, so that it can be replaced
  * without a gap.
  *
- * @throws {ServiceError} NOT_FOUND for a key that is unknown, revoked or expired.
+ * @throws {ServiceError} NOT_FOUND for an unknown, revoked or expired key.
  */
 export async function rollApiKey(
   db: Db,
@@ -81,4 +81,4 @@ export async function rollApiKey(
   })
 }
 
-const noLiveKey = (id: string) => new ServiceError('NOT_FOUND', `There is no live key ${id}.`)
+const noLiveKey = (id: string) => new ServiceError('NOT_FOUND', `There is no valid key ${id}.`)

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto'
 import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 
-/** What a client named a request by, and what the request was. */
+/** The client's key of a request, and the fingerprint of the request. */
 export type IdempotencyKey = {
   accountId: string
   endpoint: string
   key: string
   /** SHA-256 of the validated body. */
   fingerprint: Buffer
-  /** False when what the request does must not be done twice however late it comes again. */
+  /** False when the effect of the request must never be repeated, however late the key is used again. */
   expires: boolean
 }
 
-/** Longer than anybody goes on to send a request again, and short enough that the table does not grow for ever. */
+/** Longer than clients retry, and short enough to bound the table. */
 const KEPT_DAYS = 30
 
 export type StoredAnswer = { status: number; body: string; fingerprint: Buffer }
 
-/** SHA-256 of a validated body, whatever the order of its members. */
+/** SHA-256 of a validated body, independent of the order of its members. */
 export function fingerprintOf(body: unknown): Buffer {
   return createHash('sha256').update(canonicalJson(body)).digest()
 }
@@ -33,7 +33,7 @@ function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** The answer that was given to a key, while the key is kept. */
+/** The stored response of a key, while the key is kept. */
 export async function findAnswer(
   db: Db,
   key: Pick<IdempotencyKey, 'accountId' | 'endpoint' | 'key'>,
@@ -47,10 +47,10 @@ export async function findAnswer(
 }
 
 /**
- * Takes a key for the caller's transaction; one whose time is over is taken anew. A concurrent twin waits
- * here until the first one ends.
+ * Claims a key for the caller's transaction, or reclaims an expired one. A concurrent duplicate waits here until the
+ * first transaction ends.
  *
- * @returns False when the key was taken meanwhile: there is an answer to replay then.
+ * @returns False when the key was claimed meanwhile: replay its stored response.
  */
 export async function claimKey(trx: Db, key: IdempotencyKey): Promise<boolean> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(
@@ -66,13 +66,13 @@ export async function claimKey(trx: Db, key: IdempotencyKey): Promise<boolean> {
 }
 
 /**
- * Deletes keys whose time is over, at most `limit` of them.
+ * Deletes at most `limit` expired keys.
  *
- * @returns How many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
-    // The second condition is read again on a row that was taken anew meanwhile, the first one is not.
+    // Postgres rechecks the second condition on a row that was reclaimed meanwhile, but not the first.
     `delete from idempotency_key where (account_id, endpoint, key) in (
        select account_id, endpoint, key from idempotency_key
        where expires_at <= statement_timestamp() order by expires_at limit ?)
@@ -82,7 +82,7 @@ export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> 
   return rowCount
 }
 
-/** Keeps the answer of a key that this transaction has claimed. */
+/** Stores the response of a key that this transaction has claimed. */
 export async function storeAnswer(
   trx: Db,
   key: IdempotencyKey,

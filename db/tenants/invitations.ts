@@ -6,23 +6,23 @@ import type { Db } from '../connection/connect.js'
 import type { Role } from '../../domain/roles.js'
 
 const DAY_HOURS = 24
-/** Whom nobody is waiting for has a week. */
+/** Invitations expire after a week by default. */
 export const INVITATION_HOURS = 7 * DAY_HOURS
 
 export type NewInvitation = {
   accountId: string
-  /** In lower case; absent: whoever has the link says his own. */
+  /** In lower case. Absent: the person with the link chooses it. */
   email?: string | undefined
   role: Role
   /** Absent: an operator of the deployment. */
   invitedBy?: string | undefined
-  /** Only with the rights of the database's owner. */
+  /** Requires the permissions of the database owner. */
   isOperator?: boolean | undefined
   hours?: number | undefined
 }
 
 /**
- * Invites somebody to an account. An invitation of before for the same e-mail is replaced.
+ * Invites a person to an account. It replaces an open invitation for the same e-mail address.
  *
  * @returns The token of its link. It is not stored and cannot be shown again.
  * @throws {ServiceError} NOT_FOUND for an unknown account.
@@ -65,7 +65,7 @@ type OpenInvitation = {
   expiresAt: Date
 }
 
-/** What nobody has followed yet, oldest first. */
+/** Open invitations, oldest first. */
 export async function readInvitations(db: Db, accountId: string): Promise<OpenInvitation[]> {
   const query = openInvitations(db, accountId)
     .orderBy('id')
@@ -74,9 +74,9 @@ export async function readInvitations(db: Db, accountId: string): Promise<OpenIn
 }
 
 /**
- * Has the link of an invitation open nothing any more. The transaction is scoped to account and acting member.
+ * Withdraws an invitation. The transaction is scoped to the account and the acting member.
  *
- * @throws {ServiceError} NOT_FOUND when it is unknown or no longer open.
+ * @throws {ServiceError} NOT_FOUND when it is unknown or not open.
  */
 export async function endInvitation(trx: Db, accountId: string, id: string): Promise<void> {
   const ended_at = trx.raw('clock_timestamp()')
@@ -84,18 +84,18 @@ export async function endInvitation(trx: Db, accountId: string, id: string): Pro
   if (ended !== 1) throw new ServiceError('NOT_FOUND', `There is no open invitation ${id}.`)
 }
 
-/** What an open invitation is for. */
+/** The public data of an open invitation. */
 export type Invitation = {
   accountId: string
   accountName: string
   email: string | null
   role: Role
   expiresAt: Date
-  /** Its e-mail has a password already. */
+  /** True when the e-mail address already has a password. */
   isKnown: boolean
 }
 
-/** @throws {ServiceError} NOT_FOUND when it is unknown, was used or replaced, or has expired. */
+/** @throws {ServiceError} NOT_FOUND when it is unknown, used, replaced or expired. */
 export async function getInvitation(db: Db, token: string): Promise<Invitation> {
   const digest = tokenDigest(token)
   if (!digest) throw noInvitation()
@@ -113,7 +113,7 @@ export type Acceptance = {
   /** In lower case. */
   email: string
   name: string
-  /** Of a user who is new; an existing one has proved that he is the one. */
+  /** Set for a new user. An existing user has already authenticated. */
   newPasswordHash?: string | undefined
   userId: string
 }
@@ -121,10 +121,11 @@ export type Acceptance = {
 export const newUserId = () => newId('user_')
 
 /**
- * Uses an invitation: its user is a member from then on.
+ * Accepts an invitation and creates the membership.
  *
  * @returns The account.
- * @throws {ServiceError} NOT_FOUND as `getInvitation`; INVALID_REQUEST when somebody else has just taken the e-mail.
+ * @throws {ServiceError} NOT_FOUND as `getInvitation`. INVALID_REQUEST when another user registered the e-mail address
+ *   meanwhile.
  */
 export async function acceptInvitation(
   db: Db,

@@ -9,7 +9,7 @@ import type { Db } from '../connection/connect.js'
 export type RequestRow = {
   id: string
   at: Date
-  /** Id of a key or of a user. */
+  /** Id of an API key or a user. */
   callerId: string
   method: string
   path: string
@@ -35,24 +35,24 @@ const requestColumns = [
   'ms',
 ]
 
-/** Which requests of an account; what is undefined does not matter. */
+/** Filter of an account's requests. Undefined fields do not restrict. */
 export type RequestFilter = {
   method?: string | undefined
   path?: string | undefined
-  /** Lowest and highest. */
+  /** Lowest and highest status. */
   status?: readonly [number, number] | undefined
   code?: string | undefined
   callerId?: string | undefined
-  /** The beginning of its id. */
+  /** Beginning of the request id. */
   idPrefix?: string | undefined
   walletId?: string | undefined
   resourceId?: string | undefined
 }
 
-/** Where a page of an account is looked for first: one that asks often finds it in a few partitions. */
+/** Time range that is searched first: the first page of an active account is in few partitions. */
 const FIRST_LOOK_MS = 2 * DAY_MS
 
-/** The requests of a page, newest first, and one more. */
+/** The requests of a page, newest first, plus one. */
 export async function listRequests(
   db: Db,
   accountId: string,
@@ -71,8 +71,8 @@ export async function listRequests(
 }
 
 /**
- * Where a page is looked for, one after the other until it is full: its latest part, which is in few partitions, and
- * all of it. A partition takes longer to plan for than to find nothing in.
+ * Time ranges to search until the page is full: the latest part, which is in few partitions, then everything. Planning
+ * for a partition takes longer than searching an empty one.
  */
 async function looksFor(
   db: Db,
@@ -95,15 +95,15 @@ async function looksFor(
   })
 }
 
-/** Of a day in UTC: when it begins, Unix ms, and how many requests it has. */
-type Day = { from: number; count: number }
+/** A day in UTC: its start (Unix ms) and its number of requests. */
+type RequestDay = { from: number; count: number }
 
-/** The days that have requests of a path, of a caller, or of both, newest first: their sums are written with them. */
+/** Days with requests of a path, of a caller, or of both, newest first, from the daily sums. */
 async function findDays(
   db: Db,
   accountId: string,
   { method, path, callerId, from = 0, to }: RequestFilter & Span,
-): Promise<Day[]> {
+): Promise<RequestDay[]> {
   const first = Math.max(from, Date.now() - (KEPT_DAYS + 1) * DAY_MS) - CLOCKS_APART_MS
   const query = db('request_day')
     .where({ account_id: accountId, ...(callerId && { caller_id: callerId }) })
@@ -120,17 +120,17 @@ async function findDays(
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
-/** When requests came, Unix ms, both included; undefined: at any time. */
+/** Range of request times (Unix ms), inclusive. Undefined: unbounded. */
 type Span = { from?: number; to?: number }
 
-/** When those can have come that a page may have, by their ids. */
+/** The time range of the requests that a page may contain, from their ids. */
 function spanOf({ before }: Slice, idPrefix?: string): Span {
   const [from, last = Infinity] = idPrefix === undefined ? [] : timesOf('req_', idPrefix)
   const to = Math.min(last, before === undefined ? Infinity : timesOf('req_', before)[1])
   return { ...(from !== undefined && { from }), ...(to < Infinity && { to }) }
 }
 
-/** Leaves the rows of a span, and the partitions in which they may be. */
+/** Restricts a query to a time range, and to the partitions that may contain it. */
 function within(db: Db, query: Knex.QueryBuilder, { from, to }: Span): void {
   const at = (ms: number) => db.raw('to_timestamp(?::float8)', [ms / 1_000])
   if (from !== undefined) void query.where('at', '>=', at(from - CLOCKS_APART_MS))
@@ -149,8 +149,8 @@ function restrictRequests(query: Knex.QueryBuilder, filter: RequestFilter): void
   }
   void query.where(equals)
   if (status) void query.whereBetween('status', [...status])
-  // Only errors have a code. In words, and not as a value: a plan for any values finds them among themselves too.
+  // Only errors have a code. A literal instead of a parameter, so that the generic plan uses the index of errors.
   if (code || (status && status[0] >= 400)) void query.whereRaw('status >= 400')
-  // After `z`, the last letter of an id, comes the brace.
+  // The brace sorts after `z`, the last letter of ids.
   if (idPrefix) void query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}{`)
 }

@@ -8,26 +8,26 @@ import { selectScoped, type Joined, type Lookup } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Tier } from '../../domain/tiers.js'
 
-/** The verdict on one request, and what its answer's headers say. */
+/** The decision on a request, with the values of its response headers. */
 export type Admission = {
   /** SHA-256 of the key, in base64. */
   keyDigest: string
   accountId: string
   tier: Tier
   scopes: string[]
-  /** Requests per minute allowed, and counted in this minute with this one. */
+  /** Rate limit per minute, and the count of this minute including this request. */
   limit: number
   used: number
-  /** Unix time in seconds at which the window ends. */
+  /** Unix time in seconds at which the minute ends. */
   resetAt: number
   /** Seconds until then, by the database's clock. At least 1. */
   retryAfter: number
-  /** Credits left after this request's charge. */
+  /** Remaining credits after the charge of this request. */
   balance: bigint
   verdict: 'admitted' | 'rateLimited' | 'outOfScope' | 'outOfCredits' | 'suspended'
 }
 
-/** Columns of a call, named so that no column of a looked-up row can hide them. */
+/** Columns of a call, with names that differ from those of looked-up rows. */
 type CallRow = {
   callAt: bigint
   callAccount: string
@@ -48,9 +48,9 @@ const verdicts = {
   423: 'suspended',
   429: 'rateLimited',
 } as const
-/** Another transaction has locked the account: the call was neither counted nor charged. */
+/** Another transaction has locked the account. The call was neither counted nor charged. */
 const BUSY = 0
-/** A locked account is asked again so often, and so long at most. A charge locks it for some milliseconds. */
+/** Retry interval and time limit for a locked account. A charge holds the lock for some milliseconds. */
 const BUSY_RETRY_MS = 5
 const BUSY_PATIENCE_MS = 10_000
 
@@ -58,16 +58,16 @@ type AdmitRequest = { requestId: string; cost: number; route: string; scope: Sco
 type AdmitCall = AdmitRequest & { digest: Buffer; keyDigest: string; searchKey: string | null }
 type Admitted<Row> = Admission & { found: Row | undefined }
 
-/** A row of the caller's account that a request needs. */
+/** A row of the caller's account to look up for a request. */
 export type Search<Row> = { lookup: Lookup<Row>; key: string }
 
 /**
- * Authenticates, counts and charges a request, exact over any number of processes. Requests that come
- * together are admitted by one statement.
+ * Authenticates, counts and charges a request, exact over any number of processes. Concurrent requests are batched into
+ * one statement.
  *
- * @param request - `cost` in credits; 0 when the call is charged later, together with what it creates.
- * @param search - Looked up in the same statement, for a request that is admitted.
- * @returns undefined when no live key has this text.
+ * @param request - `cost` in credits. 0 when the call is charged later, together with its effect.
+ * @param search - Looked up in the same statement when the request is admitted.
+ * @returns Undefined when the key is not valid.
  */
 export async function admit<Row>(
   db: Db,
@@ -83,18 +83,18 @@ export async function admit<Row>(
     const answer = await ask(call)
     if (answer !== 'busy') return answer as Admitted<Row> | undefined
     if (Date.now() >= until) {
-      throw new ServiceError('UNAVAILABLE', 'Another call holds the account. Try again.')
+      throw new ServiceError('UNAVAILABLE', 'Another call has locked the account. Try again.')
     }
     await sleep(BUSY_RETRY_MS)
   }
 }
 
 type Joining = Pick<Lookup<unknown>, 'name' | 'join'>
-type Asked = Admitted<unknown> | 'busy' | undefined
+type AdmissionResult = Admitted<unknown> | 'busy' | undefined
 
-/** Requests that need the same kind of row are admitted together. */
+/** Requests that look up the same kind of row are batched together. */
 const admissionsOf = perPool((db) => {
-  const asks = new Map<Joining | undefined, (call: AdmitCall) => Promise<Asked>>()
+  const asks = new Map<Joining | undefined, (call: AdmitCall) => Promise<AdmissionResult>>()
   return (lookup?: Joining) => {
     const statement = admitStatement(lookup)
     const ask = asks.get(lookup) ?? coalesce((calls) => askAdmissions(db, statement, calls))
@@ -114,8 +114,12 @@ const admitStatement = (lookup?: Joining): Statement => ({
       case when a.code = 200 then ($6::text[])[a.at] end as key) as call ${lookup?.join ?? ''}`,
 })
 
-/** One answer for each call, in their order. */
-async function askAdmissions(db: Db, statement: Statement, calls: AdmitCall[]): Promise<Asked[]> {
+/** One result per call, in their order. */
+async function askAdmissions(
+  db: Db,
+  statement: Statement,
+  calls: AdmitCall[],
+): Promise<AdmissionResult[]> {
   const rows = await runPrepared<CallRow & Joined>(db, statement, [
     calls.map(({ digest }) => digest),
     calls.map(({ requestId }) => requestId),
@@ -128,8 +132,8 @@ async function askAdmissions(db: Db, statement: Statement, calls: AdmitCall[]): 
   return calls.map((call, at) => toAdmitted(call, found.get(at)))
 }
 
-/** The row that was found keeps the columns of its call: a copy without them would be the dearest part of an admission. */
-function toAdmitted({ keyDigest }: AdmitCall, row?: CallRow & Joined): Asked {
+/** The looked-up row keeps the columns of its call: copying it without them would be the most expensive part. */
+function toAdmitted({ keyDigest }: AdmitCall, row?: CallRow & Joined): AdmissionResult {
   if (!row) return undefined
   if (row.callCode === BUSY) return 'busy'
   return {
@@ -147,14 +151,14 @@ function toAdmitted({ keyDigest }: AdmitCall, row?: CallRow & Joined): Asked {
   }
 }
 
-/** What a call costs its account. `route`: the name under which it is booked. */
+/** The charge of a call. `route`: its name in the ledger. */
 export type Charge = { accountId: string; requestId: string; cost: number; route: string }
 export type Payment = { paid: boolean; balance: bigint }
 
 /**
- * Takes credits in the caller's transaction, which sees the rows of this account from then on.
+ * Charges credits in the caller's transaction, and scopes the transaction to the account.
  *
- * @returns What is left. Nothing was taken when the account has too few: `paid` is false then.
+ * @returns The new balance. `paid` is false, and nothing is charged, when the account has too few credits.
  */
 export async function charge(
   trx: Db,
@@ -163,7 +167,7 @@ export async function charge(
   const [payment] = await runPrepared<Payment>(trx, chargeStatement, [
     ...[accountId, requestId, cost, route],
   ])
-  if (!payment) throw new Error('A charge had no answer.')
+  if (!payment) throw new Error('The charge returned no row.')
   return payment
 }
 
@@ -172,12 +176,12 @@ const chargeStatement: Statement = {
   text: `select paid, balance from charge_call(set_config('app.account', $1, true), $2, $3, $4)`,
 }
 
-/** Locks the account's row until the transaction ends: nothing else charges it, or counts what it has, meanwhile. */
+/** Locks the account's row until the transaction ends. Concurrent charges and counts of its resources wait. */
 export async function lockAccount(trx: Db, accountId: string): Promise<void> {
   await trx.raw('select lock_account(?)', [accountId])
 }
 
-/** Gives a request's charge back, to the credits it came from. A second call changes nothing. */
+/** Refunds the charge of a request, to the credits it came from. Idempotent. */
 export async function refund(db: Db, requestId: string): Promise<void> {
   await db.raw('select refund_call(?)', [requestId])
 }
@@ -197,7 +201,7 @@ type CreditRow = {
   plan: Tier
 }
 
-/** The account's credits: what is left of the monthly and the purchased ones together. */
+/** The account's credits: monthly and purchased ones together. */
 export async function readCredits(db: Db, accountId: string): Promise<CreditAccount> {
   const query = db('account')
     .where({ id: accountId })

@@ -3,19 +3,19 @@ import { selectScoped } from '../connection/scope.js'
 import { CLOCKS_APART_MS, DAY_MS } from '../../durations.js'
 import type { Db } from '../connection/connect.js'
 
-/** The newest requests that are counted one by one. Beyond them the count begins later. */
+/** The most requests that are counted. Beyond it the count starts later. */
 const COUNTED = 50_000
 
-export type Counted = { since: Date; requests: number; errors: number }
+export type RequestCount = { since: Date; requests: number; errors: number }
 
-/** Requests of the last 24 hours; of a very busy account the newest ones only, since `since`. */
-export async function countRecent(db: Db, accountId: string): Promise<Counted> {
+/** Requests of the last 24 hours. For a very busy account only the newest, since `since`. */
+export async function countRecent(db: Db, accountId: string): Promise<RequestCount> {
   const since = new Date(Date.now() - DAY_MS)
   const recent = db('request_log')
     .where({ account_id: accountId })
-    // Hidden from the planner: it would plan anew each time, for more than the count takes.
+    // A parameter in a subquery, so that the generic plan is reused: planning takes longer than counting.
     .whereRaw('id >= (select ?::text)', [idFloor('req_', since)])
-    // Partitions that ended before have none of them.
+    // Older partitions contain none of them.
     .whereRaw('at >= (select ?::timestamptz)', [new Date(since.getTime() - CLOCKS_APART_MS)])
     .orderBy('id', 'desc')
     .limit(COUNTED)
@@ -30,8 +30,8 @@ export async function countRecent(db: Db, accountId: string): Promise<Counted> {
   return { since: requests < COUNTED || !oldest ? since : oldest, requests, errors }
 }
 
-/** Requests of the last seven days in UTC, today's included. */
-export async function countWeek(db: Db, accountId: string): Promise<Counted> {
+/** Requests of the last seven days in UTC, including today. */
+export async function countWeek(db: Db, accountId: string): Promise<RequestCount> {
   const today = new Date().setUTCHours(0, 0, 0, 0)
   const since = new Date(today - 6 * DAY_MS)
   const query = db('request_day')
@@ -43,10 +43,10 @@ export async function countWeek(db: Db, accountId: string): Promise<Counted> {
   return { since, requests: Number(row?.requests ?? 0n), errors: Number(row?.errors ?? 0n) }
 }
 
-/** Base units that lie in a market, as far as they were put there through us: without what they have earned. */
+/** Base units deposited in a market through this service, without interest. */
 export type Lent = { chainId: number; market: string; units: bigint }
 
-/** Deposits less withdrawals of an account. A market of which more was taken out than was put in has none left. */
+/** Deposits minus withdrawals of an account per market. Zero where withdrawals exceed deposits. */
 export async function sumLent(db: Db, accountId: string): Promise<Lent[]> {
   const columns = ['chain_id as chainId', 'resource', 'units']
   const final = db('account_lent').where({ account_id: accountId }).select(columns)
@@ -72,7 +72,7 @@ export async function sumLent(db: Db, accountId: string): Promise<Lent[]> {
   return [...lent.values()].filter(({ units }) => units > 0n)
 }
 
-/** How many intents of today (UTC) have each status. */
+/** Number of today's intents (UTC) by status. */
 export async function countToday(db: Db, accountId: string): Promise<Record<string, number>> {
   const today = new Date(new Date().setUTCHours(0, 0, 0, 0))
   const query = db('intent')
@@ -84,11 +84,11 @@ export async function countToday(db: Db, accountId: string): Promise<Record<stri
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** What a new account has done of what there is to do first. */
+/** Which first steps a new account has completed. */
 export type FirstSteps = {
   keyUsed: boolean
   walletMade: boolean
-  /** Test money has come, or an intent has found money. */
+  /** True when test money has arrived, or an intent had money. */
   moneyThere: boolean
   intentCompleted: boolean
 }
@@ -110,7 +110,7 @@ export async function readFirstSteps(db: Db, accountId: string): Promise<FirstSt
   return row ?? none
 }
 
-/** Credits of this month in UTC, without bought ones: what the account is given, and what is left of it. */
+/** Monthly credits of this month (UTC), without purchased ones: granted and remaining. */
 export type Month = { given: number; left: number; endsAt: Date }
 
 export async function readMonth(db: Db, accountId: string): Promise<Month> {
@@ -121,7 +121,7 @@ export async function readMonth(db: Db, accountId: string): Promise<Month> {
     .select('monthly_credits as given', 'granted as left', 'period')
   type Row = { given: bigint; left: bigint; period: number }
   const [row] = await selectScoped<Row>(db, accountId, query)
-  // A month is granted with its first call: until then the row tells of an earlier one.
+  // Credits are granted with the first call of a month. Until then the row describes an earlier month.
   const isGranted = row?.period === year * 100 + month + 1
   const given = Number(row?.given ?? 0n)
   const left = isGranted ? Number(row.left) : given

@@ -4,7 +4,8 @@ import { noAccount } from './accounts.js'
 import type { Db } from '../connection/connect.js'
 
 /**
- * Sets a plan with its limits. More credits a month are there at once, fewer from the next month on.
+ * Sets a plan with its limits. Additional monthly credits are granted immediately. Fewer credits apply from the next
+ * month on.
  *
  * @throws {ServiceError} NOT_FOUND for an unknown account.
  */
@@ -29,15 +30,15 @@ export async function changePlan(db: Db, id: string, plan: Tier): Promise<void> 
   })
 }
 
-/** Grants what this month has not brought yet of so many credits; 0 in an account that has not begun this month. */
+/** Grants the part of the monthly credits that exceeds this month's grant. 0 when the month has no grant yet. */
 async function grantMore(trx: Db, id: string, creditsPerMonth: number): Promise<number> {
   const { rows } = await trx.raw<{ rows: { delta: string }[] }>(
     `insert into ledger (account_id, request_id, reason, delta)
-     select id, :request, 'grant:' || period, :credits - brought.sum
+     select id, :request, 'grant:' || period, :credits - granted_sum.sum
      from account cross join lateral (
        select coalesce(sum(delta), 0) as sum from ledger
-       where account_id = account.id and reason = 'grant:' || account.period) brought
-     where id = :id and period = current_period() and brought.sum < :credits
+       where account_id = account.id and reason = 'grant:' || account.period) granted_sum
+     where id = :id and period = current_period() and granted_sum.sum < :credits
      returning delta::text`,
     { id, request: newId('op_'), credits: creditsPerMonth },
   )

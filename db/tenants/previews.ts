@@ -2,25 +2,25 @@ import { findAnswer, type StoredAnswer } from './idempotency.js'
 import { newId } from '../connection/ids.js'
 import type { Db } from '../connection/connect.js'
 
-/** How long what was shown may be done: a person reads it in less, and rates and balances are still much the same. */
+/** Validity of a preview: longer than a person reads it, while rates and balances are nearly unchanged. */
 const GOOD_FOR_MINUTES = 5
 
-/** What was shown to an account. */
+/** A preview that an account has received. */
 export type Preview = {
   accountId: string
-  /** SHA-256 of what was asked for. */
+  /** SHA-256 of the previewed request. */
   fingerprint: Buffer
-  /** The plan, as it was shown. */
+  /** The plan, as previewed. */
   body: unknown
 }
 
 /**
- * A preview is an answer under a key that the service has chosen, so that it lies where such answers lie and goes as
- * they go. No path of a request looks like this.
+ * A preview is stored as the response of an idempotency key chosen by the service, so that it expires like one. No
+ * request path equals this name.
  */
 const ENDPOINT = 'mcp preview_intent'
 
-/** Keeps what is shown, in a transaction that sees the account. */
+/** Stores a preview, in a transaction with the account's scope. */
 export async function insertPreview(
   trx: Db,
   { accountId, fingerprint, body }: Preview,
@@ -33,11 +33,11 @@ export async function insertPreview(
       expires_at: trx.raw(`clock_timestamp() + ? * interval '1 minute'`, [GOOD_FOR_MINUTES]),
     })
     .returning<{ expires_at: Date }[]>('expires_at')
-  if (!row) throw new Error('No row of a preview.')
+  if (!row) throw new Error('The preview was not stored.')
   return { previewId, expiresAt: row.expires_at }
 }
 
-/** What the account was shown in the last minutes; undefined when it was not, or when somebody else was. */
+/** A preview that the same caller received in the last minutes, or undefined. */
 export async function findPreview(
   db: Db,
   accountId: string,

@@ -2,20 +2,20 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Db } from '../connection/connect.js'
 import type { Tier } from '../../domain/tiers.js'
 
-/** How long a token opens its intent. */
+/** Validity of a token. */
 const LIVES_MS = 15 * 60_000
 
 const tokenFormat = /^svc_rt_[0-9a-f]{48}$/
 const digestOf = (token: string) => hash('sha256', token, 'buffer')
 
-/** Whoever holds a token: he may read one intent. */
+/** The result of an authenticated token, which can read one intent. */
 export type TokenHolder = {
   /** SHA-256 of the token, in base64. */
   keyDigest: string
   accountId: string
   intentId: string
   tier: Tier
-  /** Requests with this token in this minute, this one included. */
+  /** Requests with this token in this minute, including this one. */
   used: number
   /** Unix time in seconds at which the minute ends. */
   resetAt: number
@@ -24,7 +24,7 @@ export type TokenHolder = {
 }
 
 /**
- * Makes a token for an intent of the account, in the caller's transaction.
+ * Creates a token for an intent of the account, in the caller's transaction.
  *
  * @returns The token. It is not stored and cannot be shown again.
  */
@@ -42,7 +42,7 @@ export async function createReadToken(
   return { token, expiresAt }
 }
 
-/** Finds whose token it is and counts its use; undefined when it is unknown or expired, or its account suspended. */
+/** Authenticates a token and counts its use. Undefined when it is unknown or expired, or its account is suspended. */
 export async function admitToken(db: Db, token: string): Promise<TokenHolder | undefined> {
   if (!tokenFormat.test(token)) return undefined
   const digest = digestOf(token)
@@ -57,9 +57,9 @@ export async function admitToken(db: Db, token: string): Promise<TokenHolder | u
 }
 
 /**
- * Deletes tokens whose time is over, at most `limit` of them.
+ * Deletes at most `limit` expired tokens.
  *
- * @returns How many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function deleteExpiredTokens(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(

@@ -3,38 +3,38 @@ import { keepPartitions } from '../connection/partitions.js'
 import { runPrepared } from '../connection/prepared.js'
 import type { Db } from '../connection/connect.js'
 
-/** A request as it is kept. Nothing of it is a caller's text: no body, no query, no header. */
+/** An entry of the request log. It contains no text of the caller: no body, query or header. */
 export type RequestEntry = {
   id: string
   at: Date
   accountId: string
-  /** SHA-256 of its key, in base64; undefined for one by session. */
+  /** SHA-256 of its API key, in base64. Undefined for a request by session. */
   keyDigest: string | undefined
-  /** Who was signed in; undefined for one by key. */
+  /** The signed-in user. Undefined for a request by API key. */
   userId: string | undefined
   method: string
-  /** The pattern of its route, such as `/v1/intents/:intentId`. */
+  /** The route pattern, such as `/v1/intents/:intentId`. */
   path: string
   walletId: string | undefined
-  /** The intent, funding, key or webhook that it was about. */
+  /** The intent, funding, key or webhook of the request. */
   resourceId: string | undefined
   status: number
-  /** Of the error that answered it. */
+  /** Error code of the response. */
   code: string | undefined
   credits: number
   ms: number
 }
 
-type Column = (entry: RequestEntry) => string | number | undefined
-/** Who called what: the columns that many requests of a batch have alike, in the order of the parameters. */
-const callColumns: Column[] = [
+type EntryColumn = (entry: RequestEntry) => string | number | undefined
+/** Columns that many requests of a batch share, in the order of the parameters. */
+const callColumns: EntryColumn[] = [
   ({ accountId }) => accountId,
   ({ keyDigest }) => keyDigest,
   ({ userId }) => userId,
   ({ method }) => method,
   ({ path }) => path,
 ]
-const ownColumns: Column[] = [
+const ownColumns: EntryColumn[] = [
   ({ id }) => id,
   ({ at }) => at.getTime(),
   ({ walletId }) => walletId,
@@ -51,8 +51,8 @@ const statement = {
 }
 
 /**
- * Keeps requests and adds them to the sums of their days, all or none. A batch that is kept already changes
- * nothing: whoever did not hear that it was sends it again as it was.
+ * Stores requests and adds them to their daily sums, all or nothing. Idempotent: a caller that missed the confirmation
+ * sends the same batch again.
  */
 export async function recordRequests(db: Db, entries: RequestEntry[]): Promise<void> {
   const { calls, places } = gatherCalls(entries)
@@ -68,7 +68,7 @@ export async function recordRequests(db: Db, entries: RequestEntry[]): Promise<v
   }
 }
 
-/** One of the entries for each call that is among them, and which of them each entry is, counted from 1. */
+/** The distinct calls among the entries, and the 1-based index of each entry's call. */
 function gatherCalls(entries: RequestEntry[]): { calls: RequestEntry[]; places: number[] } {
   const calls: RequestEntry[] = []
   const placeOf = new Map<string, number>()
@@ -86,25 +86,25 @@ const UNIQUE_VIOLATION = '23505'
 
 /** Days for which requests are kept, besides today. */
 export const KEPT_DAYS = 30
-/** Days whose partitions are there before they begin: so long nobody need look after them. */
+/** Number of daily partitions created in advance. */
 const DAYS_AHEAD = 3
 
 export const keepRequestPartitions = (db: Db) =>
   keepPartitions(db, { table: 'request_log', unit: 'day', ahead: DAYS_AHEAD, keptDays: KEPT_DAYS })
 
-/** Days for which sums are kept, besides today: thirteen months, so that a month stands beside that of a year ago. */
+/** Days for which sums are kept, besides today: thirteen months, so that a month can be compared with the year before. */
 const SUMMED_DAYS = 400
 
 /**
- * Deletes sums of days that are kept no longer, at most `limit` of them.
+ * Deletes at most `limit` expired daily sums.
  *
- * @returns How many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function pruneRequestDays(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from request_day where (account_id, day, caller_id, endpoint) in (
        select account_id, day, caller_id, endpoint from request_day
-       -- By values that the planner does not know: it would plan anew each time.
+       -- Parameters in subqueries, so that the generic plan is reused.
        where day < (statement_timestamp() at time zone 'UTC')::date - (select cast(? as int))
        order by day limit (select cast(? as bigint)))`,
     [SUMMED_DAYS, limit],

@@ -5,21 +5,21 @@ import type { Db } from '../connection/connect.js'
 
 export type Found = { kind: 'intent' | 'wallet' | 'request' | 'key'; id: string }
 
-/** A bundle carries so many operations of one account at most. */
+/** The most results: a transaction hash can match all operations of a bundle (20). */
 const MOST = 20
 
-/** One table in which an id may be, and how. `select`: SQL of `kind` and `id`, by the account and the text. */
-type Place = { fits: RegExp; select: string }
+/** How ids of one table are found. `select`: SQL that returns `kind` and `id`, by account and text. */
+type IdLookup = { fits: RegExp; select: string }
 
 const own = (kind: Found['kind'], table: string, column: string): string =>
   `select '${kind}' as kind, id from ${table} where account_id = :account and ${column} = :text`
 
-const places: Place[] = [
+const places: IdLookup[] = [
   { fits: /^intent_/, select: own('intent', 'intent', 'id') },
   { fits: /^svc_wallet_/, select: own('wallet', 'wallet', 'id') },
   {
     fits: /^req_[0-9a-z]{26}$/,
-    // Its id tells in which partitions it may be.
+    // The id determines the partitions to search.
     select: `${own('request', 'request_log', 'id')}
       and at between to_timestamp(:from / 1000.0) and to_timestamp(:to / 1000.0)`,
   },
@@ -35,15 +35,14 @@ const places: Place[] = [
       from operation where account_id = :account and tx_hash = lower(:text)`,
   },
   { fits: /^0x[0-9a-f]{40}$/i, select: own('wallet', 'wallet', 'address') },
-  // Users are named by callers, as they like.
+  // User ids are chosen by callers and have any format.
   { fits: /./s, select: own('wallet', 'wallet', 'user_id') },
 ]
 
 /**
- * What an account has under an id, of whatever kind: an intent, a wallet, a request, a key, a funding, a user, the hash of a
- * transaction.
+ * Finds rows of an account by an id of any kind: intent, wallet, request, key, funding, user, or transaction hash.
  *
- * @param text - An address is found as it is stored: with its checksum.
+ * @param text - Addresses match only with their checksum, as stored.
  */
 export async function findAnything(db: Db, accountId: string, text: string): Promise<Found[]> {
   const selects = places.filter(({ fits }) => fits.test(text)).map(({ select }) => `(${select})`)
@@ -59,7 +58,7 @@ export async function findAnything(db: Db, accountId: string, text: string): Pro
   return selectScoped<Found>(db, accountId, query)
 }
 
-/** When a request can have come whose id this is, Unix ms. */
+/** The time range (Unix ms) in which a request with this id can have been received. */
 function timesNear(id: string): { from: number; to: number } {
   const [from, to] = timesOf('req_', id)
   return { from: from - CLOCKS_APART_MS, to: to + CLOCKS_APART_MS }

@@ -5,19 +5,19 @@ import type { Db } from '../connection/connect.js'
 import type { Role } from '../../domain/roles.js'
 import type { Tier } from '../../domain/tiers.js'
 
-/** A text that nobody guesses; stored is what `tokenDigest` makes of it. */
+/** A random token. Only its `tokenDigest` is stored. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
 const tokenFormat = /^[\w-]{43}$/
 
-/** SHA-256 of a token; undefined for what cannot be one. */
+/** SHA-256 of a token. Undefined for a malformed one. */
 export const tokenDigest = (token: string): Buffer | undefined =>
   tokenFormat.test(token) ? hash('sha256', token, 'buffer') : undefined
 
-/** Requests a user may send from the dashboard in a clock minute, whatever his accounts' own limits are. */
+/** Requests of a user from the dashboard per clock minute, independent of the limits of their accounts. */
 const REQUESTS_PER_MINUTE = 600
 
-/** Somebody who is signed in, in one of his accounts, and the verdict on his request. */
+/** A signed-in user in one of their accounts, and the decision on their request. */
 export type Member = {
   sessionId: string
   userId: string
@@ -28,11 +28,11 @@ export type Member = {
   accountName: string
   plan: Tier
   role: Role
-  /** Credits left. */
+  /** Remaining credits. */
   balance: bigint
   limit: number
   used: number
-  /** Unix time in seconds at which the window ends. */
+  /** Unix time in seconds at which the minute ends. */
   resetAt: number
   /** Seconds until then, by the database's clock. At least 1. */
   retryAfter: number
@@ -47,9 +47,9 @@ type MemberRow = Omit<Member, 'limit' | 'verdict' | 'resetAt'> & {
 }
 
 /**
- * Finds whose session it is and counts the request.
+ * Authenticates a session and counts the request.
  *
- * @returns undefined when the session is unknown or over, or its user is no longer a member of its account.
+ * @returns Undefined when the session is unknown or has ended, or its user is no longer a member of its account.
  */
 export async function admitSession(
   db: Db,
@@ -76,16 +76,16 @@ export async function admitSession(
   }
 }
 
-/** The browser that a session was opened by. */
+/** The browser that opened a session. */
 export type Browser = { agent: string; address: string }
 
-/** Of a user agent's text, what tells one browser from another. */
+/** Kept characters of a user agent, enough to recognize the browser. */
 const AGENT_LENGTH = 200
 
 /**
- * Opens a session in an account, or in the one that the user was in last.
+ * Opens a session in an account, or in the user's most recent one.
  *
- * @returns Its token, which is not stored; undefined when the user is no member of such an account.
+ * @returns Its token, which is not stored. Undefined when the user is not a member of such an account.
  */
 export async function openSession(
   db: Db,
@@ -103,10 +103,10 @@ export async function openSession(
   return rows[0].opened ? token : undefined
 }
 
-/** An account as one of its members sees it among his others. */
+/** An account and the role of one of its members. */
 export type OwnAccount = { id: string; name: string; role: Role }
 
-/** The accounts that a user is a member of, by name. */
+/** The accounts of a user, by name. */
 export async function readOwnAccounts(db: Db, userId: string): Promise<OwnAccount[]> {
   const { rows } = await db.raw<{ rows: OwnAccount[] }>(
     'select account_id as id, account_name as name, role from list_memberships(?)',
@@ -116,9 +116,9 @@ export async function readOwnAccounts(db: Db, userId: string): Promise<OwnAccoun
 }
 
 /**
- * Opens a session in another account of the same user, in place of the one that it ends. It lasts no longer.
+ * Replaces a session by one in another account of the user, with the same expiry.
  *
- * @returns Its token; undefined when the session is over, or its user is no member there.
+ * @returns Its token. Undefined when the session has ended, or the user is not a member of the account.
  */
 export async function switchSession(
   db: Db,
@@ -133,19 +133,24 @@ export async function switchSession(
   return rows[0].switched ? next : undefined
 }
 
-export type Session = Browser & { id: string; createdAt: Date; lastSeenAt: Date; expiresAt: Date }
+export type UserSession = Browser & {
+  id: string
+  createdAt: Date
+  lastSeenAt: Date
+  expiresAt: Date
+}
 
-/** As many as are told at once. Older ones are still ended by `endSessions`. */
-const TOLD_SESSIONS = 100
+/** The most sessions in a list. `endSessions` also ends older ones. */
+const LISTED_SESSIONS = 100
 
 /** The open sessions of a user, the newest first. */
-export async function readSessions(db: Db, userId: string): Promise<Session[]> {
+export async function readSessions(db: Db, userId: string): Promise<UserSession[]> {
   return db.transaction(async (trx) => {
     await scopeMember(trx, userId)
     return openSessions(trx, userId)
       .orderBy('id', 'desc')
-      .limit(TOLD_SESSIONS)
-      .select<Session[]>(
+      .limit(LISTED_SESSIONS)
+      .select<UserSession[]>(
         ...['id', 'address', 'user_agent as agent', 'created_at as createdAt'],
         ...['last_seen_at as lastSeenAt', 'expires_at as expiresAt'],
       )
@@ -161,7 +166,7 @@ const openSessions = (trx: Db, userId: string) =>
     )
 
 /**
- * Ends sessions of a user: this one, or all.
+ * Ends a session of a user, or all of them.
  *
  * @returns How many were open.
  */
@@ -175,7 +180,7 @@ export async function endSessions(db: Db, userId: string, id?: string): Promise<
   })
 }
 
-/** Ends the session of a token, whoever's it is; nothing when it is over already. */
+/** Ends the session of a token. No-op when it has ended. */
 export async function endSession(db: Db, token: string): Promise<void> {
   const digest = tokenDigest(token)
   if (digest) await db.raw('select end_session(?)', [digest])

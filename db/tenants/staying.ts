@@ -1,7 +1,7 @@
 import type { Db } from '../connection/connect.js'
 
 /**
- * Of callers who were let in before, whether they would be still.
+ * Checks which authenticated callers are still valid.
  *
  * @param digests - SHA-256 of their keys or read tokens, in base64.
  * @returns In the order of `digests`.
@@ -16,7 +16,7 @@ export async function areKnown(db: Db, digests: string[]): Promise<boolean[]> {
   return digests.map((digest) => live.has(digest))
 }
 
-/** The same of the sessions with these ids. */
+/** Checks which sessions are still valid. */
 export async function areOpen(db: Db, sessions: string[]): Promise<boolean[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     'select live_sessions(?::text[]) as id',

@@ -3,11 +3,11 @@ import { sliced, type Slice } from '../connection/slice.js'
 import { restrictIntents, type IntentFilter } from '../intents/listIntents.js'
 import type { Db } from '../connection/connect.js'
 
-/** Days in UTC, as `2026-11-22`, both included. */
+/** Range of days in UTC, such as `2026-11-22`, inclusive. */
 export type Days = { from: string; to: string }
 
 type Sums = { requests: number; errors: number; credits: number }
-export type EndpointUse = Sums & { day: string; endpoint: string }
+export type EndpointUsage = Sums & { day: string; endpoint: string }
 export type DayUse = Sums & { day: string }
 
 type SumRow<Named> = Named & Record<keyof Sums, string>
@@ -22,8 +22,12 @@ function withNumbers<Named>({ requests, errors, credits, ...named }: SumRow<Name
 const daysOf = (db: Db, accountId: string, { from, to }: Days) =>
   db('request_day').where({ account_id: accountId }).whereBetween('day', [from, to])
 
-/** Requests, errors and credits of an account by day and endpoint, oldest first. A day without any is absent. */
-export async function readUsageDays(db: Db, accountId: string, days: Days): Promise<EndpointUse[]> {
+/** Requests, errors and credits of an account by day and endpoint, oldest first. Days without requests are absent. */
+export async function readUsageDays(
+  db: Db,
+  accountId: string,
+  days: Days,
+): Promise<EndpointUsage[]> {
   const query = daysOf(db, accountId, days)
     .groupBy('day', 'endpoint')
     .orderBy(['day', 'endpoint'])
@@ -32,7 +36,7 @@ export async function readUsageDays(db: Db, accountId: string, days: Days): Prom
   return rows.map((row) => withNumbers(row))
 }
 
-/** What came by one key, by day, oldest first. */
+/** Requests of a key by day, oldest first. */
 export async function readKeyUse(
   db: Db,
   accountId: string,
@@ -47,7 +51,7 @@ export async function readKeyUse(
   return rows.map((row) => withNumbers(row))
 }
 
-/** Whether an account has, or had, a key with this id. */
+/** True when an account has or had a key with this id. */
 export async function hasKey(db: Db, accountId: string, id: string): Promise<boolean> {
   const query = db('api_key').where({ account_id: accountId, id }).select('id')
   return (await selectScoped(db, accountId, query)).length > 0
@@ -56,13 +60,13 @@ export async function hasKey(db: Db, accountId: string, id: string): Promise<boo
 export type LedgerRow = {
   id: string
   at: Date
-  /** `charge:POST /intents`, `grant:202611`, `lapse:202610`, `refund`, `purchase`. */
+  /** `charge:POST /intents`, `grant:202611`, `lapse:202610`, `refund` or `purchase`. */
   reason: string
   delta: bigint
   requestId: string
 }
 
-/** Entries of the credit ledger, newest first, and one more than the page has. */
+/** Entries of the credit ledger, newest first: the slice plus one. */
 export async function listLedger(db: Db, accountId: string, slice: Slice): Promise<LedgerRow[]> {
   const query = sliced(db('ledger').where({ account_id: accountId }), 'id', slice).select(
     ...['id', 'created_at as at', 'reason', 'delta', 'request_id as requestId'],
@@ -71,14 +75,13 @@ export async function listLedger(db: Db, accountId: string, slice: Slice): Promi
   return rows.map((row) => ({ ...row, id: String(row.id) }))
 }
 
-/** As long as sums of requests are kept: a charge that is older is given back to nobody. */
+/** As long as daily sums are kept. Older charges are not refunded. */
 const LISTED_DAYS = 400
 
 /**
- * Sums charges and refunds of months that ended long ago, an entry for each account, month and reason; at most
- * `limit` entries at once.
+ * Sums old charges and refunds per account, month and reason, at most `limit` entries per call.
  *
- * @returns How many went into sums: less than `limit` when none is left.
+ * @returns How many entries were summed. Less than `limit` when none is left.
  */
 export async function sumLedger(db: Db, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ summed: number }] }>(
@@ -105,7 +108,7 @@ export type IntentLine = {
   requestId: string
 }
 
-/** What a table of intents says of each that passes a filter, newest first, and one more than the page has. */
+/** Rows of the dashboard's table of intents, newest first: the slice plus one. */
 export async function listIntentLines(
   db: Db,
   accountId: string,

@@ -3,19 +3,22 @@ import { selectScoped } from '../connection/scope.js'
 import type { Db } from '../connection/connect.js'
 import type { Role } from '../../domain/roles.js'
 
-/** Whose password an attempt would need; none for an e-mail that nobody has. */
-export type Attempt = { userId: string | null; passwordHash: string | null }
-/** Who tries to sign in, and where from. `email` is in lower case. */
-export type Claim = { email: string; address: string }
+/** The user and password hash of a sign-in attempt. Null for an unknown e-mail address. */
+export type SignInAttempt = { userId: string | null; passwordHash: string | null }
+/** The subject of a sign-in attempt. `email` is in lower case. */
+export type SignInSubject = { email: string; address: string }
 
-type AttemptRow = Attempt & { retryAfter: number | null }
+type AttemptRow = SignInAttempt & { retryAfter: number | null }
 
 /**
- * Counts an attempt to prove a password, before it is looked at.
+ * Counts a sign-in attempt before its password is checked.
  *
- * @throws {ServiceError} RATE_LIMITED after too many failed ones.
+ * @throws {ServiceError} RATE_LIMITED after too many failed attempts.
  */
-export async function beginSignIn(db: Db, { email, address }: Claim): Promise<Attempt> {
+export async function beginSignIn(
+  db: Db,
+  { email, address }: SignInSubject,
+): Promise<SignInAttempt> {
   const { rows } = await db.raw<{ rows: [AttemptRow] }>(
     `select user_id as "userId", password_hash as "passwordHash", retry_after as "retryAfter"
      from begin_sign_in(?, ?)`,
@@ -27,12 +30,12 @@ export async function beginSignIn(db: Db, { email, address }: Claim): Promise<At
   throw new ServiceError('RATE_LIMITED', message, { window: '15 minutes', retryAfter })
 }
 
-/** Forgets the attempts that came before one that went well. */
-export async function endSignIn(db: Db, { email, address }: Claim): Promise<void> {
+/** Removes the counts of a successful sign-in. */
+export async function endSignIn(db: Db, { email, address }: SignInSubject): Promise<void> {
   await db.raw('select end_sign_in(?, ?)', [email, address])
 }
 
-/** Sets a user's password and ends his sessions but this one. */
+/** Sets a user's password and ends their other sessions. */
 export async function changePassword(
   db: Db,
   { userId, sessionId }: { userId: string; sessionId: string },
@@ -41,7 +44,7 @@ export async function changePassword(
   await db.raw('select change_password(?, ?, ?)', [userId, sessionId, passwordHash])
 }
 
-/** A user as the others of his account see him. */
+/** A member, as other members of the account see them. */
 export type AccountMember = {
   id: string
   email: string
@@ -50,7 +53,7 @@ export type AccountMember = {
   createdAt: Date
 }
 
-/** The members of an account, those who came first before the others. */
+/** The members of an account, the oldest membership first. */
 export async function readMembers(db: Db, accountId: string): Promise<AccountMember[]> {
   const query = db('membership as m')
     .join('app_user as u', 'u.id', 'm.user_id')
@@ -63,15 +66,15 @@ export async function readMembers(db: Db, accountId: string): Promise<AccountMem
 type MemberId = { accountId: string; userId: string }
 
 /**
- * Makes a member something else from his next request on. The transaction is scoped to account and acting member.
+ * Changes the role of a member from their next request on. The transaction is scoped to the account and acting member.
  *
- * @throws {ServiceError} NOT_FOUND for one who is no member, INVALID_REQUEST for the last owner.
+ * @throws {ServiceError} NOT_FOUND for a non-member, INVALID_REQUEST for the last owner.
  */
 export async function changeRole(trx: Db, member: MemberId, role: Role): Promise<void> {
   await keepingOwner(member, membershipOf(trx, member).update({ role }))
 }
 
-/** Ends a membership and its sessions; errors as `changeRole`. */
+/** Ends a membership and its sessions. Throws as `changeRole`. */
 export async function removeMember(trx: Db, member: MemberId): Promise<void> {
   await keepingOwner(member, membershipOf(trx, member).delete())
 }

@@ -16,7 +16,7 @@ export type Wallet = {
 }
 
 type NewWallet = Omit<Wallet, 'createdAt'>
-/** The private key of a wallet, sealed. */
+/** The sealed private key of a wallet. */
 type Secret = { kekId: string; sealed: Buffer }
 
 const columns = [
@@ -34,8 +34,8 @@ export const newWalletId = () => newId(WALLET_PREFIX)
 /**
  * Stores a wallet and its sealed key. The caller's transaction has locked the account, so that the count is exact.
  *
- * @returns The wallet; undefined when the account has one for this user already, and nothing is stored.
- * @throws {ServiceError} WALLET_LIMIT_EXCEEDED when the account's plan allows no more.
+ * @returns The wallet. Undefined, with nothing stored, when the account already has a wallet for this user.
+ * @throws {ServiceError} WALLET_LIMIT_EXCEEDED when the account has the maximum of its plan.
  */
 export async function insertWallet(
   trx: Db,
@@ -45,7 +45,7 @@ export async function insertWallet(
   const { id, accountId, userId, address } = wallet
   const metadata = JSON.stringify(wallet.metadata)
   const row = [id, accountId, userId, address, metadata]
-  const [made] = await runPrepared<Made>(trx, insertStatement, row)
+  const [made] = await runPrepared<InsertedWallet>(trx, insertStatement, row)
   if (!made) return undefined
   const { createdAt, limit, before } = made
   if (limit !== null && before >= limit) {
@@ -53,12 +53,12 @@ export async function insertWallet(
     throw new ServiceError('WALLET_LIMIT_EXCEEDED', message, { limit })
   }
   await trx('wallet_secret').insert({ wallet_id: id, kek_id: kekId, sealed })
-  // As whoever reads it gets it: -0 becomes 0.
+  // Normalized as a reader receives it: -0 becomes 0.
   return { ...wallet, metadata: JSON.parse(metadata) as Wallet['metadata'], createdAt }
 }
 
-/** `before`: how many wallets the account had. */
-type Made = { createdAt: Date; limit: number | null; before: number }
+/** `before`: number of wallets of the account before. */
+type InsertedWallet = { createdAt: Date; limit: number | null; before: number }
 const insertStatement: Statement = {
   name: 'insertWallet',
   text: `insert into wallet as w (id, account_id, user_id, address, metadata) values ($1, $2, $3, $4, $5)
@@ -96,10 +96,10 @@ export const walletById = createLookup<Wallet>(
   noWalletWithId,
 )
 
-/** Wallets of an account, those of one user only when it is named. */
+/** Filters wallets by user, if one is given. */
 type WalletsPage = { userId: string | undefined; slice: Slice }
 
-/** The wallets of a page, newest first, and one more. */
+/** The wallets of a page, newest first, plus one. */
 export async function listWallets(
   db: Db,
   accountId: string,
@@ -110,7 +110,7 @@ export async function listWallets(
   return selectScoped<Wallet>(db, accountId, query)
 }
 
-/** A wallet that is known to exist, whoever owns it. For the worker: the API's role sees none. */
+/** A wallet that must exist, of any account. For the worker: the API's role cannot read it without a scope. */
 export async function getWalletById(db: Db, id: string): Promise<Wallet> {
   return walletById.orThrow(await db('wallet').where({ id }).first<Wallet | undefined>(columns), id)
 }

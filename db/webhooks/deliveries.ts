@@ -5,8 +5,8 @@ import type { Db } from '../connection/connect.js'
 import type { EventType } from '../../domain/events.js'
 import type { Attempt, DeliveryStatus } from '../../domain/webhooks.js'
 
-/** An event on its way to an endpoint, as its account sees it. */
-export type Delivery = {
+/** A delivery, as its account sees it. */
+export type DeliveryRow = {
   id: bigint
   webhookId: string
   eventId: bigint
@@ -25,28 +25,28 @@ const columns = [
 type Key = { accountId: string; webhookId: string }
 type Slicing = { status: DeliveryStatus | undefined; slice: Slice }
 
-/** The deliveries of a page, newest first, and one more. */
+/** The deliveries of a page, newest first, plus one. */
 export async function listDeliveries(
   db: Db,
   { accountId, webhookId }: Key,
   { status, slice }: Slicing,
-): Promise<Delivery[]> {
+): Promise<DeliveryRow[]> {
   const own = db('webhook_delivery').where({ account_id: accountId, webhook_id: webhookId })
   if (status !== undefined) void own.where({ status })
-  // In words, and not as a value: a plan for any values finds them in their own index too.
+  // A literal instead of a parameter, so that the generic plan uses the index.
   if (status !== undefined && status !== 'delivered') void own.whereRaw(`status <> 'delivered'`)
-  return selectScoped<Delivery>(db, accountId, sliced(own, 'id', slice).select(columns))
+  return selectScoped<DeliveryRow>(db, accountId, sliced(own, 'id', slice).select(columns))
 }
 
 /**
- * Orders a test event and its delivery, in the caller's transaction.
+ * Creates a test event and its delivery, in the caller's transaction.
  *
- * @returns undefined when the endpoint is disabled, or when there is none.
+ * @returns Undefined when the endpoint is missing or disabled.
  */
 export async function insertTest(
   trx: Db,
   { accountId, webhookId }: Key,
-): Promise<Delivery | undefined> {
+): Promise<DeliveryRow | undefined> {
   const { rows } = await trx.raw<{ rows: [{ id: bigint | null }] }>(
     'select test_webhook(?) as id',
     [webhookId],
@@ -55,19 +55,19 @@ export async function insertTest(
   if (id === null) return undefined
   return trx('webhook_delivery')
     .where({ id: id.toString(), account_id: accountId })
-    .first<Delivery>(columns)
+    .first<DeliveryRow>(columns)
 }
 
 /**
- * Has a delivery sent once more, whatever has become of it; what is under way begins anew.
+ * Repeats a delivery in any status. A pending one restarts.
  *
- * @throws {ServiceError} DELIVERY_NOT_FOUND, the same for unknown and foreign ones.
+ * @throws {ServiceError} DELIVERY_NOT_FOUND, the same for unknown and foreign deliveries.
  */
 export async function resend(
   trx: Db,
   { accountId, webhookId }: Key,
   id: bigint,
-): Promise<Delivery> {
+): Promise<DeliveryRow> {
   const [delivery] = await trx('webhook_delivery')
     .where({ id: id.toString(), account_id: accountId, webhook_id: webhookId })
     .update({
@@ -78,9 +78,9 @@ export async function resend(
       next_attempt_at: trx.raw('clock_timestamp()'),
       dispatched_at: null,
     })
-    .returning<Delivery[]>(columns)
+    .returning<DeliveryRow[]>(columns)
   if (!delivery) throw unknownDelivery()
-  // Whoever starts deliveries hears of it.
+  // Notifies the worker, which starts deliveries.
   await trx.raw(`select pg_notify('intent_event', ?)`, [accountId])
   return delivery
 }

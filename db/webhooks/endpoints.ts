@@ -5,7 +5,7 @@ import type { Db } from '../connection/connect.js'
 import type { EventType } from '../../domain/events.js'
 import type { DisabledReason } from '../../domain/webhooks.js'
 
-export type Webhook = {
+export type WebhookEndpoint = {
   id: string
   accountId: string
   url: string
@@ -28,16 +28,16 @@ export const newWebhookId = () => newId('wh_')
 const liveOf = (db: Db, accountId: string) =>
   db('webhook').where({ account_id: accountId }).whereNull('deleted_at')
 
-/** The endpoints of an account, oldest first: there are few. */
-export async function listWebhooks(db: Db, accountId: string): Promise<Webhook[]> {
+/** The endpoints of an account, oldest first. */
+export async function listWebhooks(db: Db, accountId: string): Promise<WebhookEndpoint[]> {
   const query = liveOf(db, accountId).orderBy('id').select(columns)
-  return selectScoped<Webhook>(db, accountId, query)
+  return selectScoped<WebhookEndpoint>(db, accountId, query)
 }
 
-/** @throws {ServiceError} WEBHOOK_NOT_FOUND, the same for unknown and foreign ones. */
-export async function getWebhook(db: Db, accountId: string, id: string): Promise<Webhook> {
+/** @throws {ServiceError} WEBHOOK_NOT_FOUND, the same for unknown and foreign endpoints. */
+export async function getWebhook(db: Db, accountId: string, id: string): Promise<WebhookEndpoint> {
   const query = liveOf(db, accountId).where({ id }).select(columns)
-  const [webhook] = await selectScoped<Webhook>(db, accountId, query)
+  const [webhook] = await selectScoped<WebhookEndpoint>(db, accountId, query)
   if (!webhook) throw unknownWebhook()
   return webhook
 }
@@ -45,24 +45,24 @@ export async function getWebhook(db: Db, accountId: string, id: string): Promise
 const unknownWebhook = () =>
   new ServiceError('WEBHOOK_NOT_FOUND', 'There is no webhook endpoint with this id.')
 
-/** How many an account has. Exact in a transaction that holds the account's row. */
+/** Number of endpoints of an account. Exact in a transaction that has locked the account's row. */
 export async function countWebhooks(trx: Db, accountId: string): Promise<number> {
   const [row] = await liveOf(trx, accountId).count<{ count: bigint }[]>('id as count')
   return Number(row?.count ?? 0)
 }
 
-type NewWebhook = Pick<Webhook, 'id' | 'accountId' | 'url' | 'events' | 'description'>
+type NewWebhook = Pick<WebhookEndpoint, 'id' | 'accountId' | 'url' | 'events' | 'description'>
 export type SealedSecret = { keyId: string; sealed: Buffer }
 
-/** Stores an endpoint and what its deliveries are signed with. */
+/** Stores an endpoint and its signing secret. */
 export async function insertWebhook(
   trx: Db,
   { accountId, ...webhook }: NewWebhook,
   secret: SealedSecret,
-): Promise<Webhook> {
+): Promise<WebhookEndpoint> {
   const [row] = await trx('webhook')
     .insert({ ...webhook, account_id: accountId })
-    .returning<Webhook[]>(columns)
+    .returning<WebhookEndpoint[]>(columns)
   if (!row) throw new Error('The endpoint was not stored.')
   await insertSecret(trx, webhook.id, secret)
   return row
@@ -72,18 +72,20 @@ async function insertSecret(trx: Db, webhookId: string, { keyId, sealed }: Seale
   await trx('webhook_secret').insert({ webhook_id: webhookId, key_id: keyId, sealed })
 }
 
-export type WebhookChange = Partial<Pick<Webhook, 'url' | 'events' | 'description' | 'status'>>
+export type WebhookChange = Partial<
+  Pick<WebhookEndpoint, 'url' | 'events' | 'description' | 'status'>
+>
 
 /**
- * Changes what is given of an endpoint. Enabled again it is sent what happens from then on.
+ * Updates the given fields of an endpoint. An endpoint that is enabled again receives events from then on.
  *
  * @throws {ServiceError} WEBHOOK_NOT_FOUND.
  */
 export async function updateWebhook(
   trx: Db,
-  { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
+  { accountId, id }: Pick<WebhookEndpoint, 'accountId' | 'id'>,
   { status, ...change }: WebhookChange,
-): Promise<Webhook> {
+): Promise<WebhookEndpoint> {
   const disabled = { disabled_at: trx.raw('coalesce(disabled_at, clock_timestamp())') }
   const reason = { disabled_reason: trx.raw(`coalesce(disabled_reason, 'by_account')`) }
   const enabled_at = trx.raw(
@@ -92,14 +94,14 @@ export async function updateWebhook(
   const [row] = await liveOf(trx, accountId)
     .where({ id })
     .update({
-      // A change of nothing is one too: it answers with what there is.
+      // An empty change is valid and returns the current row.
       description: trx.ref('description'),
       ...change,
       ...(status && { status }),
       ...(status === 'enabled' && { enabled_at, disabled_at: null, disabled_reason: null }),
       ...(status === 'disabled' && { ...disabled, ...reason }),
     })
-    .returning<Webhook[]>(columns)
+    .returning<WebhookEndpoint[]>(columns)
   if (!row) throw unknownWebhook()
   return row
 }
@@ -113,17 +115,17 @@ export async function deleteWebhook(trx: Db, accountId: string, id: string): Pro
 }
 
 /**
- * Makes another secret the current one. The one before signs beside it for a while; one before that ends at once.
+ * Makes another secret the current one. The previous one also signs for a grace period. An older one ends immediately.
  *
- * @returns Until when the one before signs.
+ * @returns When the previous secret ends.
  * @throws {ServiceError} WEBHOOK_NOT_FOUND.
  */
 export async function rotateSecret(
   trx: Db,
-  { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
+  { accountId, id }: Pick<WebhookEndpoint, 'accountId' | 'id'>,
   { graceHours, ...secret }: SealedSecret & { graceHours: number },
 ): Promise<Date> {
-  // Of two rotations at the same time the second one waits here.
+  // The second of two concurrent rotations waits here.
   const locked = await liveOf(trx, accountId).where({ id }).forUpdate().pluck<string[]>('id')
   if (locked.length === 0) throw unknownWebhook()
   const secrets = trx('webhook_secret').where({ webhook_id: id })
@@ -141,7 +143,7 @@ export async function rotateSecret(
   return ended.endsAt
 }
 
-/** What secrets are sealed to; undefined until a worker that has the key has started once. */
+/** The public key that secrets are sealed to. Undefined before the first start of a worker with the key. */
 export async function findWebhookKey(
   db: Db,
 ): Promise<{ id: string; publicKey: Buffer } | undefined> {
@@ -151,9 +153,9 @@ export async function findWebhookKey(
 }
 
 /**
- * Publishes what secrets are sealed to, unless there is something already.
+ * Publishes the public key that secrets are sealed to, unless one exists.
  *
- * @returns The id of the key that is published.
+ * @returns The id of the published key.
  */
 export async function publishWebhookKey(
   db: Db,

@@ -2,13 +2,13 @@ import type { Db } from '../connection/connect.js'
 import type { IntentEvent } from '../../domain/events.js'
 import type { Attempt, DisabledReason } from '../../domain/webhooks.js'
 
-/** A run of a delivery: it is sent again as another run. */
+/** A run of a delivery. A repeated delivery is a new run. */
 export type DeliveryRun = { deliveryId: bigint; run: number }
 
-/** What was done at the last dispatch: more of it follows at once, or soon. `isWaiting`: runs were to start before it. */
+/** Result of a dispatch: more work follows immediately (`isFull`) or soon (`isHeld`). `isWaiting`: runs awaited their start before it. */
 export type Dispatch = { made: number; isFull: boolean; isHeld: boolean; isWaiting: boolean }
 
-/** Turns what has been told of late into deliveries, at most `limit` events. One process does so at a time. */
+/** Creates deliveries for new events, at most `limit` events. One process does so at a time. */
 export async function dispatchEvents(db: Db, limit: number): Promise<Dispatch> {
   const { rows } = await db.raw<{ rows: [Dispatch] }>(
     `select made, is_full as "isFull", is_held as "isHeld", exists (
@@ -23,7 +23,7 @@ type RunRow = DeliveryRun & { accountId: string; webhookId: string }
 
 const runColumns = `id as "deliveryId", run, account_id as "accountId", webhook_id as "webhookId"`
 
-/** Runs whose workflow is not started yet, endpoint by endpoint, so that one with many holds up no other. */
+/** Runs whose workflow is not started. Endpoints take turns, so that one with many deliveries blocks no other. */
 export async function findUndispatched(db: Db, limit: number): Promise<RunRow[]> {
   const { rows } = await db.raw<{ rows: RunRow[] }>(
     `select ${runColumns} from webhook_delivery
@@ -34,7 +34,7 @@ export async function findUndispatched(db: Db, limit: number): Promise<RunRow[]>
   return rows
 }
 
-/** Pending runs that should have been tried long ago and were not started since: their workflow may be lost. */
+/** Pending runs that are overdue and were not started since: their workflow may be lost. */
 export async function findOverdue(
   db: Db,
   { forMs, limit }: { forMs: number; limit: number },
@@ -49,7 +49,7 @@ export async function findOverdue(
   return rows
 }
 
-/** Notes that the workflows of these runs are started; a run that was followed by another one is left alone. */
+/** Records that the workflows of these runs are started. A run with a successor is not changed. */
 export async function setDeliveriesDispatched(db: Db, runs: DeliveryRun[]): Promise<void> {
   await db.raw(
     `update webhook_delivery d set dispatched_at = clock_timestamp()
@@ -59,7 +59,7 @@ export async function setDeliveriesDispatched(db: Db, runs: DeliveryRun[]): Prom
   )
 }
 
-/** What a try needs to know. `elapsedMs`: since the run began. */
+/** The data of an attempt. `elapsedMs`: since the run began. */
 export type Sendable = {
   webhook: { id: string; accountId: string; url: string; isEnabled: boolean }
   secrets: { keyId: string; sealed: Buffer }[]
@@ -68,7 +68,7 @@ export type Sendable = {
   elapsedMs: number
 }
 
-/** A delivery with its endpoint, event and secrets, in one statement; undefined when the run is over. */
+/** A delivery with its endpoint, event and secrets. Undefined when the run has ended. */
 export async function findSendable(db: Db, run: DeliveryRun): Promise<Sendable | undefined> {
   const row = await db('webhook_delivery as d')
     .join('webhook as w', 'w.id', 'd.webhook_id')
@@ -106,13 +106,13 @@ function toSendable(row: SendableRow): Sendable {
   }
 }
 
-/** The latest are kept: a delivery may be asked for again and again. */
+/** Only the latest attempts are kept, because a delivery can be repeated any number of times. */
 const KEPT_ATTEMPTS = 50
 
-/** What follows a try. `retryInMs`: of one that is tried again. */
+/** The result of an attempt. `retryInMs`: delay of the next one. */
 export type Verdict = { status: 'delivered' | 'failed' } | { status: 'pending'; retryInMs: number }
 
-/** Notes a try and what follows. A run that is over, or was followed by another one, is left alone. */
+/** Records an attempt and its result. A run that has ended or has a successor is not changed. */
 export async function recordAttempt(
   db: Db,
   run: DeliveryRun,
@@ -135,7 +135,7 @@ export async function recordAttempt(
     })
 }
 
-/** True when the endpoint has accepted anything of late. */
+/** True when the endpoint has accepted a delivery within the given time. */
 export async function hasAccepted(db: Db, webhookId: string, withinMs: number): Promise<boolean> {
   const row = await db('webhook_delivery')
     .where({ webhook_id: webhookId, status: 'delivered' })
@@ -147,7 +147,7 @@ export async function hasAccepted(db: Db, webhookId: string, withinMs: number): 
   return row !== undefined
 }
 
-/** Sends nothing more to an endpoint, and tells its account so. */
+/** Disables an endpoint, which notifies its account. */
 export async function disableWebhook(
   db: Db,
   webhookId: string,
@@ -159,12 +159,12 @@ export async function disableWebhook(
 const KEPT_DAYS = 30
 
 /**
- * Deletes deliveries that are over and older than 30 days, at most `limit` of them.
+ * Deletes at most `limit` ended deliveries that are older than 30 days.
  *
- * @returns How many: less than `limit` when none is left.
+ * @returns How many were deleted. Less than `limit` when none is left.
  */
 export async function deleteOldDeliveries(db: Db, limit: number): Promise<number> {
-  // By values that the planner does not know: it would plan anew each time, which takes longer than what is done.
+  // Parameters in subqueries, so that the generic plan is reused: planning takes longer than the deletion.
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from webhook_delivery where id in (
        select id from webhook_delivery

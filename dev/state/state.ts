@@ -8,7 +8,7 @@ import { readJson, writeJson } from './jsonFile.js'
 import { releaseLock, takeLock } from './lock.js'
 import { endProcess, identify, isRunning, type ProcessId } from './processes.js'
 import { Explained } from '../terminal.js'
-import type { Passwords } from '../../db/connection/migrate.js'
+import type { RolePasswords } from '../../db/connection/migrate.js'
 
 export const rootFolder = path.resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -38,7 +38,7 @@ export type Home = Record<keyof typeof names, string> & {
 }
 
 /** Passwords of the service roles, and the demo account's key: a restart keeps them. */
-export type Secrets = Passwords & { apiKey?: string }
+export type Secrets = RolePasswords & { apiKey?: string }
 
 /** Of a Temporal whose server keeps its state in a Postgres of its own, as a cluster does. */
 export const TEMPORAL_ON_POSTGRES = 'embedded, on Postgres'

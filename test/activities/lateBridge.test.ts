@@ -195,7 +195,7 @@ describe('a burn that is given up', () => {
       error: {
         code: 'BRIDGE_TIMEOUT',
         // No longer that it waits to be attested.
-        message: expect.stringContaining(`0.9999 USDC came out of the bridge on ${destination}`),
+        message: expect.stringContaining(`0.9999 USDC arrived on ${destination}`),
         funds: [{ chain: destination, asset: 'USDC', amount: '0.9999' }],
         recovery: { txHash, chain: destination, asset: 'USDC', amount: '0.9999' },
       },

@@ -57,7 +57,7 @@ describe('what is open for long', () => {
     expect(more).toEqual([])
     expect(told).toContain(`operation ${signed.operationId} on ${settled.world.chain.name}: `)
     expect(told).toContain(`deposit 1 of ${signed.intentId} is signed since 2`)
-    expect(told).toMatch(/: waits for nonce \d+ of lane 0x\w{40}/)
+    expect(told).toMatch(/: waits for nonce \d+ of sender 0x\w{40}/)
   })
 
   test('one without a carrier waits for a lane, with what was said of it last', async () => {
@@ -66,7 +66,7 @@ describe('what is open for long', () => {
       const row = db('operation').where({ id: signed.operationId })
       await row.update({ tx_id: null, message: 'Its carrier was reverted.' })
     })
-    expect(told).toContain('waits for a lane that carries it: Its carrier was reverted.')
+    expect(told).toContain('waits for a sender that includes it: Its carrier was reverted.')
   })
 
   test('an intent, with what its next step waits for', async () => {

@@ -98,7 +98,8 @@ describe('claimNetwork', () => {
         await assertNetwork(db, 'devnet')
         await expect(claimNetwork(db, 'testnet')).rejects.toMatchObject({
           code: 'MISCONFIGURED',
-          message: 'This database belongs to devnet, the process is set to testnet.',
+          message:
+            'This database belongs to devnet, but the process is configured for testnet. Correct NETWORK or DATABASE_URL.',
         })
         expect(await db('deployment').pluck('network')).toEqual(['devnet'])
       } finally {

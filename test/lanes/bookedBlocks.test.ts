@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createActivities } from '../../activities/index.js'
-import { findChainState, readHeaders, type ChainState } from '../../db/lanes/booking.js'
+import { findChainState, readHeaders, type IndexedChain } from '../../db/lanes/booking.js'
 import { bookChain } from '../../lanes/book.js'
 import { createWorld, finalityBlocks, usdcUnits, type Lend, type World } from './world/fixture.js'
 import { setFrozen } from './world/freeze.js'
@@ -35,7 +35,7 @@ afterAll(() => world?.stop())
 
 const stateOf = async () => {
   const state = await findChainState(world.db, world.chain.chainId)
-  return state as ChainState
+  return state as IndexedChain
 }
 const readBlock = (at: bigint | string) =>
   world.rpc<RpcBlock>('eth_getBlockByNumber', [

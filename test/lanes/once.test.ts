@@ -80,7 +80,7 @@ describe('exactly once', () => {
 
   test('only one of two drivers leads, the other takes over when it is gone', async () => {
     const other = world.createDriver()
-    await expect(world.book(other)).rejects.toThrow('Another process leads.')
+    await expect(world.book(other)).rejects.toThrow('Another process is the leader.')
     await world.sign()
     await world.driver().db.destroy()
     await world.waitUntil(async () => {

@@ -114,7 +114,7 @@ describe('key revoke', () => {
     expect(await call(key)).toMatchObject({ verdict: 'admitted' })
     expect(await output('key', 'revoke', id)).toBe('Revoked.\n')
     expect(await call(key)).toBeUndefined()
-    await expectRefused(['key', 'revoke', id], `There is no live key ${id}.`)
+    await expectRefused(['key', 'revoke', id], `There is no valid key ${id}.`)
   })
 })
 

@@ -108,7 +108,7 @@ describe('suspend and resume', () => {
     expect(await call(other.key)).toMatchObject({ verdict: 'admitted' })
     expect(await output('list')).toMatch(new RegExp(`^${id}  .+Z +\\d{4}-\\S+Z$`, 'm'))
     await expect(output('suspend', id, ...why)).rejects.toThrow(
-      `The account ${id} is suspended already.`,
+      `The account ${id} is already suspended.`,
     )
     expect(await output('resume', id, ...why)).toContain('State    active\n')
     expect(await call(key, 'read', 5)).toMatchObject({ verdict: 'admitted', balance: 9_995n })
@@ -128,7 +128,7 @@ describe('suspend and resume', () => {
   test('each act is kept with who and why, and only what was done', async () => {
     const { id } = await newAccount()
     await output('suspend', id, ...why)
-    await expect(output('suspend', id, ...why)).rejects.toThrow('is suspended already.')
+    await expect(output('suspend', id, ...why)).rejects.toThrow('is already suspended.')
     await output('resume', id, '--why', 'it is paid')
     await expect(output('resume', id, ...why)).rejects.toThrow('is not suspended.')
     await expect(output('suspend', 'acct_none', ...why)).rejects.toThrow('There is no account')
@@ -170,7 +170,7 @@ describe('freeze and pause', () => {
       const told = await output(...stop, ...why)
       expect(told).toContain(row)
       expect(told).toMatch(/alice +a drill/)
-      await expect(output(...stop, ...why)).rejects.toThrow('is stopped already.')
+      await expect(output(...stop, ...why)).rejects.toThrow('is already stopped.')
     }
     expect((await output('stops')).trim().split('\n')).toHaveLength(5)
     for (const [, resume] of acts) await output(...resume, ...why)
@@ -296,8 +296,8 @@ describe('a wrong call', () => {
     ['a plan for it', ['plan', none, 'pro'], 'There is no account acct_none.'],
     ['its suspension', ['suspend', none, '--why', 'w'], 'There is no account acct_none.'],
     ['its resumption', ['resume', none, '--why', 'w'], 'There is no account acct_none.'],
-    ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no live key key_none.'],
-    ['a successor of it', ['key', 'roll', 'key_none'], 'There is no live key key_none.'],
+    ['an unknown key', ['key', 'revoke', 'key_none'], 'There is no valid key key_none.'],
+    ['a successor of it', ['key', 'roll', 'key_none'], 'There is no valid key key_none.'],
   ])('error: %s', async (_title, argv, message) => {
     const done = readCommand(argv)?.(database.db)
     await expect(done).rejects.toMatchObject({ code: 'NOT_FOUND', message })

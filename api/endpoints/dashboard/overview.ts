@@ -7,7 +7,7 @@ import {
   readFirstSteps,
   readMonth,
   sumLent,
-  type Counted,
+  type RequestCount,
   type Lent,
   type Month,
 } from '../../../db/tenants/overview.js'
@@ -48,7 +48,7 @@ export const overviewRoutes = [readOverview]
 
 const monthBody = ({ endsAt, ...month }: Month) => ({ ...month, endsAt: endsAt.toISOString() })
 
-const countedBody = ({ since, requests, errors }: Counted) => ({
+const countedBody = ({ since, requests, errors }: RequestCount) => ({
   since: since.toISOString(),
   ...{ requests, errors },
   successRate: requests === 0 ? null : (requests - errors) / requests,

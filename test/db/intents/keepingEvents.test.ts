@@ -144,7 +144,7 @@ describe('an audit', () => {
     const late = await insertTestIntent(db, wallet, 'completed')
     await db('intent_event').whereIn('intent_id', [id, late]).delete()
     const told = async (one: string) =>
-      (await pageIntents(db, { after: '', limit: 100 })).find((row) => row.id === one)?.told
+      (await pageIntents(db, { after: '', limit: 100 })).find((row) => row.id === one)?.reported
     expect([await told(id), await told(late)]).toEqual(['completed', null])
 
     const jump = { account_id: wallet.accountId, type: 'completed', data: { status: 'completed' } }

@@ -233,7 +233,7 @@ describe('setRecovery', () => {
     const { chain, asset, amount } = recovery
     const after = {
       ...{ ...timeout, funds: [{ chain, asset, amount }] },
-      message: expect.stringContaining(`${amount} ${asset} came out of the bridge on ${chain}`),
+      message: expect.stringContaining(`${amount} ${asset} arrived on ${chain}`),
       recovery: { ...recovery, at: expect.any(String) },
     }
     expect(await readRow(id)).toMatchObject({ status: 'failed', delay: null, error: after })
