@@ -91,7 +91,7 @@ describe('what is open for long', () => {
     })
     expect(told).toContain(`reservation 1 of ${settled.failed.intentId}`)
     expect(told).toContain(
-      'waits for what became of a step of an intent that is failed to be final',
+      'waits for the outcome of a step of the failed intent to be final',
     )
   })
 

@@ -264,7 +264,7 @@ describe('the edge of a block', () => {
   test('a leader that has been overtaken moves no booked block', async () => {
     const before = await readRows(low)
     const move = { from: blockOf(low, low.height - 5n), to: blockOf(low, low.height + 1n) }
-    await expect(setBooked(database.db, low.id, move)).rejects.toThrow('has moved')
+    await expect(setBooked(database.db, low.id, move)).rejects.toThrow('moved the indexed block')
     expect(await readRows(low)).toEqual(before)
   })
 })
