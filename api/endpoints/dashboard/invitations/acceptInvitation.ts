@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import {
+  acceptInvitation,
+  getInvitation,
+  newUserId,
+  type Acceptance,
+  type Invitation,
+} from '../../../../db/tenants/invitations.js'
+import { endSignIn } from '../../../../db/tenants/users.js'
+import { ServiceError, invalidRequest } from '../../../../domain/errors.js'
+import { addressOf } from '../../../http/auth/browser.js'
+import { noQuery } from '../../../http/input.js'
+import { openRoute } from '../../../http/auth/memberRoute.js'
+import { parse } from '../../../http/parse.js'
+import { provePassword, signInAs } from '../../../http/auth/signIn.js'
+import {
+  emailInput,
+  nameInput,
+  newPasswordInput,
+  passwordInput,
+  tokenInput,
+  type InvitationAnswer,
+} from '../../../schemas/dashboard.js'
+import { sessionBody } from '../session/signIn.js'
+import type { Services } from '../../../http/services.js'
+
+const byToken = { params: z.object({ token: tokenInput }), query: noQuery }
+
+const readInvitation = openRoute(
+  { ...byToken, method: 'get', path: '/invitations/:token', body: z.undefined() },
+  async ({ db }, { params }) => {
+    const { accountName, role, email, isKnown, expiresAt } = await getInvitation(db, params.token)
+    const body: InvitationAnswer = {
+      account: { name: accountName },
+      ...{ role, email, isKnown, expiresAt: expiresAt.toISOString() },
+    }
+    return { status: 200, body }
+  },
+)
+
+const accepting = z.strictObject({
+  name: nameInput.optional(),
+  email: emailInput.optional(),
+  password: passwordInput,
+})
+
+/** Whoever has a password already proves that he is the one; who is new says his name and chooses one. */
+const acceptOne = openRoute(
+  { ...byToken, method: 'post', path: '/invitations/:token/accept', body: accepting },
+  async (services, { params: { token }, body, ...exchange }) => {
+    const { db } = services
+    const invitation = await getInvitation(db, token)
+    const email = emailOf(invitation, body)
+    const claim = { email, address: addressOf(services, exchange.request) }
+    const userId = await provePassword(services, claim, body.password)
+    if (!userId && invitation.isKnown) {
+      throw new ServiceError('UNAUTHORIZED', `This is not the password of ${email}.`)
+    }
+    const acceptance = userId
+      ? { userId, email, name: '' }
+      : { ...(await newUser(services, body)), email }
+    const accountId = await acceptInvitation(db, token, acceptance)
+    await endSignIn(db, claim)
+    const who = { userId: acceptance.userId, accountId }
+    const member = await signInAs(services, exchange, who)
+    return { status: 201, body: sessionBody(services, member) }
+  },
+)
+
+export const invitationRoutes = [readInvitation, acceptOne]
+
+type Accepting = z.infer<typeof accepting>
+
+function emailOf(invitation: Invitation, body: Accepting): string {
+  const email = invitation.email ?? body.email
+  if (email === undefined) throw invalidRequest('email', 'email is required.')
+  if (body.email === undefined || body.email === email) return email
+  throw invalidRequest('email', 'The invitation is for another e-mail.')
+}
+
+async function newUser(
+  { dashboard }: Services,
+  { name, password }: Accepting,
+): Promise<Omit<Acceptance, 'email'>> {
+  const asNew = z.object({ name: nameInput, password: newPasswordInput })
+  const chosen = parse(asNew, { name, password })
+  const newPasswordHash = await dashboard.passwords.hash(chosen.password)
+  return { userId: newUserId(), name: chosen.name, newPasswordHash }
+}
