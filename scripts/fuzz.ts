@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createWalletRequest, walletAnswer } from '../api/schemas/examples/resources.js'
-import { completedIntent } from '../api/schemas/examples/plannedIntent.js'
+import { completedIntent } from '../api/schemas/examples/executedIntent.js'
 import { createAccount, createApiKey } from '../db/tenants/accounts.js'
 import { connect } from '../db/connection/connect.js'
 

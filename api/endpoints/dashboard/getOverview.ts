@@ -14,12 +14,12 @@ import {
 import { assetText } from '../../../domain/money.js'
 import { roles } from '../../../domain/roles.js'
 import { assetOf } from '../../../protocols/lending/markets.js'
-import { noParams, noQuery } from '../../http/input.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
+import { noParams, noQuery } from '../../http/input.js'
 import type { Registry } from '../../../chains/registry.js'
 import type { OverviewAnswer } from '../../schemas/activity.js'
 
-const readOverview = memberRoute(
+export const getOverview = memberRoute(
   {
     ...{ method: 'get', path: '/overview', params: noParams, query: noQuery },
     ...{ body: z.undefined(), roles },
@@ -43,8 +43,6 @@ const readOverview = memberRoute(
     return { status: 200, body }
   },
 )
-
-export const overviewRoutes = [readOverview]
 
 const monthBody = ({ endsAt, ...month }: Month) => ({ ...month, endsAt: endsAt.toISOString() })
 

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { readSystem, type SystemState } from '../../../db/system.js'
 import { ServiceError } from '../../../domain/errors.js'
 import { roles } from '../../../domain/roles.js'
-import { noParams, noQuery } from '../../http/input.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
-import { isTemporalThere } from '../service/answerReady.js'
-import { readReadinessBody } from '../service/getReadiness.js'
+import { noParams, noQuery } from '../../http/input.js'
+import { isTemporalAvailable } from '../service/isAvailable.js'
+import { readReadinessBody } from '../service/readinessBody.js'
 import type { Registry } from '../../../chains/registry.js'
 import type { SystemAnswer } from '../../schemas/system.js'
 
 /** For operators, whatever their role in the account that they look from. */
-const getSystem = memberRoute(
+export const getSystem = memberRoute(
   {
     ...{ method: 'get', path: '/system', roles },
     ...{ params: noParams, query: noQuery, body: z.undefined() },
@@ -22,14 +22,12 @@ const getSystem = memberRoute(
     }
     const [readiness, temporal] = await Promise.all([
       readReadinessBody(services),
-      isTemporalThere(services.temporal),
+      isTemporalAvailable(services.temporal),
     ])
     const body: SystemAnswer = { readiness, temporal, ...toAnswer(services.registry, state) }
     return { status: 200, body }
   },
 )
-
-export const systemRoutes = [getSystem]
 
 function toAnswer(
   registry: Registry,
@@ -59,4 +57,5 @@ function toAnswer(
 }
 
 const iso = (text: string) => new Date(text).toISOString()
+
 const isoOf = (text: string | null) => (text === null ? null : iso(text))

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { walletById } from '../../../db/tenants/wallets.js'
 import { roles } from '../../../domain/roles.js'
-import { noQuery } from '../../http/input.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
+import { noQuery } from '../../http/input.js'
 import { walletIdInput } from '../../schemas/parameters.js'
-import { walletBody } from '../wallets/createWallet.js'
+import { walletBody } from '../wallets/walletBody.js'
 
 /** Pages know a wallet by its id, programs by their own id of its user. */
-const readOneWallet = memberRoute(
+export const getWalletById = memberRoute(
   {
     ...{ method: 'get', path: '/wallets/by-id/:walletId', roles },
     ...{ params: z.object({ walletId: walletIdInput }), query: noQuery, body: z.undefined() },
@@ -17,5 +17,3 @@ const readOneWallet = memberRoute(
     return { status: 200, body: walletBody(wallet, registry) }
   },
 )
-
-export const walletPageRoutes = [readOneWallet]

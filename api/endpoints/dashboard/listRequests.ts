@@ -1,28 +1,23 @@
-import { getAddress } from 'ethers'
 import { z } from 'zod'
-import { listRequests, type RequestRow } from '../../../db/tenants/listRequests.js'
-import { findAnything, type Found } from '../../../db/tenants/search.js'
-import { safeText } from '../../schemas/safeText.js'
-import { roles } from '../../../domain/roles.js'
-import { noParams } from '../../http/input.js'
+import {
+  listRequests as listRequestRows,
+  type RequestRow,
+} from '../../../db/tenants/listRequests.js'
 import { memberRoute } from '../../http/auth/memberRoute.js'
 import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import {
   callerInput,
   requestIdInput,
   resourceInput,
-  searchInput,
   statusInput,
   type RequestEntryBody,
-  type SearchAnswer,
 } from '../../schemas/activity.js'
+import { safeText } from '../../schemas/safeText.js'
+import { anyMemberReads } from './memberSpecs.js'
 
-/** For whoever is signed in, whatever he may do. */
-const reading = { method: 'get', params: noParams, body: z.undefined(), roles } as const
-
-const readRequests = memberRoute(
+export const listRequests = memberRoute(
   {
-    ...reading,
+    ...anyMemberReads,
     path: '/requests',
     query: z.strictObject({
       ...pageQuery,
@@ -46,7 +41,7 @@ const readRequests = memberRoute(
       idPrefix: requestId,
       ...(isWallet ? { walletId: resourceId } : { resourceId }),
     }
-    const rows = await listRequests(db, caller.accountId, filter)
+    const rows = await listRequestRows(db, caller.accountId, filter)
     return { status: 200, body: pageBody(rows, slice, requestBody) }
   },
 )
@@ -60,27 +55,3 @@ function requestBody({ at, callerId, ...row }: RequestRow): RequestEntryBody {
     userId: isKey ? null : callerId,
   }
 }
-
-/** Where the dashboard shows what was found. */
-const pathOf: Record<Found['kind'], (id: string) => string> = {
-  intent: (id) => `/intents/${id}`,
-  wallet: (id) => `/wallets/${id}`,
-  request: (id) => `/requests?requestId=${id}`,
-  key: (id) => `/keys/${id}`,
-}
-
-const addresses = /^0x[0-9a-f]{40}$/i
-
-const search = memberRoute(
-  { ...reading, path: '/search', query: z.strictObject({ q: searchInput }) },
-  async ({ db }, { caller, query: { q } }) => {
-    const text = q.trim()
-    // Stored with its checksum; a reader may have it from where it is written otherwise.
-    const stored = addresses.test(text) ? getAddress(text.toLowerCase()) : text
-    const found = await findAnything(db, caller.accountId, stored)
-    const data = found.map(({ kind, id }) => ({ kind, id, path: pathOf[kind](id) }))
-    return { status: 200, body: { data } satisfies SearchAnswer }
-  },
-)
-
-export const requestRoutes = [readRequests, search]

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { readYieldPoints } from '../../../db/yields.js'
 import { roles } from '../../../domain/roles.js'
-import { noParams, noQuery } from '../../http/input.js'
-import { memberRoute } from '../../http/auth/memberRoute.js'
 import { DAY_MS } from '../../../durations.js'
+import { memberRoute } from '../../http/auth/memberRoute.js'
+import { noParams, noQuery } from '../../http/input.js'
 import type { YieldPointBody } from '../../schemas/activity.js'
 
 /** The chart of a week, in one answer: as single readings it would be thousands of rows. */
-const readWeek = memberRoute(
+export const listYieldWeek = memberRoute(
   {
     ...{ method: 'get', path: '/yields/week', roles },
     ...{ params: noParams, query: noQuery, body: z.undefined() },
@@ -22,5 +22,3 @@ const readWeek = memberRoute(
     return { status: 200, body: { data } }
   },
 )
-
-export const yieldWeekRoutes = [readWeek]

@@ -1,29 +1,21 @@
 import { z } from 'zod'
 import { disabledBecause } from '../../../chains/connect.js'
-import { transactionUrl, type Registry } from '../../../chains/registry.js'
+import { insertFunding, lockFundings, secondsUntilFunding } from '../../../db/intents/fundings.js'
 import { getUsableWallet, readPauses, whyPaused } from '../../../db/lanes/stops.js'
-import {
-  getFunding,
-  insertFunding,
-  lockFundings,
-  secondsUntilFunding,
-  type Funding,
-} from '../../../db/intents/fundings.js'
 import { ServiceError, capabilityDisabled } from '../../../domain/errors.js'
 import { demoFunding, type FundingLimits } from '../../../domain/funding.js'
 import { prices } from '../../../domain/prices.js'
-import { tellFunding, type StepOperation } from '../../../domain/story.js'
-import { assetText } from '../../../domain/money.js'
-import { completedFunding, fundRequest, fundingAnswer } from '../../schemas/examples/resources.js'
-import { fundingIdInput, walletIdInput } from '../../schemas/parameters.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
-import { readRoute, writeRoute } from '../../http/route.js'
+import { writeRoute } from '../../http/route.js'
+import { fundRequest, fundingAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
 import { funding as fundingSchema } from '../../schemas/resources.js'
+import { fundingBody } from './fundingBody.js'
 import type { Db } from '../../../db/connection/connect.js'
 import type { Services } from '../../http/services.js'
 
-const fundWallet = writeRoute(
+export const fundWallet = writeRoute(
   {
     path: '/demo/fund',
     caller: apiKey({ credits: prices.fundWallet }),
@@ -63,34 +55,6 @@ const fundWallet = writeRoute(
   },
 )
 
-const readFunding = readRoute(
-  {
-    path: '/demo/fund/:fundingId',
-    caller: apiKey({ credits: prices.readFunding }),
-    params: z.object({ fundingId: fundingIdInput }),
-    query: noQuery,
-    docs: {
-      operationId: 'getFunding',
-      tag: 'Demo',
-      summary: 'Get the state of a funding',
-      responses: {
-        200: {
-          description: 'The funding.',
-          schema: fundingSchema,
-          examples: { completed: completedFunding },
-        },
-      },
-      errors: ['FUNDING_NOT_FOUND'],
-    },
-  },
-  async ({ db, registry }, { caller, params }) => {
-    const { funding, operation } = await getFunding(db, caller.accountId, params.fundingId)
-    return { status: 200, body: fundingBody(registry, funding, operation) }
-  },
-)
-
-export const demoRoutes = [fundWallet, readFunding]
-
 /** What was found broken may have been put right since: a treasury is filled, say. */
 async function assertFunded({ db, chains, registry, prober }: Services): Promise<void> {
   const { chainId } = registry.get(demoFunding.chain)
@@ -121,26 +85,4 @@ async function assertWithinLimits(
   const who = isAccount ? 'An account' : 'A wallet'
   const message = `${who} is funded ${times} a day at most. Try again in ${retryAfter} s.`
   throw new ServiceError('RATE_LIMITED', message, { limit, window: '1 day', retryAfter })
-}
-
-/** The funding resource. `operation`: what pays it; undefined before it is ordered. */
-function fundingBody(
-  { chains }: Registry,
-  { id, walletId, createdAt }: Funding,
-  operation?: StepOperation,
-) {
-  const { chain, asset, units } = demoFunding
-  const place = chains.find(({ name }) => name === chain)
-  const { txHash, waitingFor, ...end } = tellFunding(operation)
-  const url = txHash && place && transactionUrl(place, txHash)
-  return {
-    ...{ id, walletId, status: end.status, chain, asset },
-    amount: Number(assetText(units)),
-    ...(waitingFor ? { waitingFor } : {}),
-    ...(txHash ? { txHash } : {}),
-    ...(url ? { explorerUrl: url } : {}),
-    ...(end.message ? { error: { code: 'FUNDING_FAILED', message: end.message } } : {}),
-    createdAt: createdAt.toISOString(),
-    ...(end.endedAt ? { endedAt: end.endedAt } : {}),
-  }
 }

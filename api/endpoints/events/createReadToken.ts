@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { getIntent } from '../../../db/intents/intents.js'
-import { createReadToken } from '../../../db/tenants/readTokens.js'
+import { createReadToken as createReadTokenRow } from '../../../db/tenants/readTokens.js'
 import { prices } from '../../../domain/prices.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noBody, noQuery } from '../../http/input.js'
@@ -8,7 +8,7 @@ import { writeRoute } from '../../http/route.js'
 import { readToken, readTokenAnswer } from '../../schemas/events.js'
 import { intentIdInput } from '../../schemas/parameters.js'
 
-const makeReadToken = writeRoute(
+export const createReadToken = writeRoute(
   {
     path: '/intents/:intentId/read-token',
     caller: apiKey({ credits: prices.createReadToken }),
@@ -35,10 +35,8 @@ const makeReadToken = writeRoute(
   async ({ db }, { caller: { accountId }, params: { intentId } }, commit) => {
     await getIntent(db, accountId, intentId)
     return commit(async (trx) => {
-      const { token, expiresAt } = await createReadToken(trx, accountId, intentId)
+      const { token, expiresAt } = await createReadTokenRow(trx, accountId, intentId)
       return { status: 201, body: { token, intentId, expiresAt: expiresAt.toISOString() } }
     })
   },
 )
-
-export const readTokenRoutes = [makeReadToken]

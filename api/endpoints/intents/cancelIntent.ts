@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import { cancelIntent, getIntent } from '../../../db/intents/intents.js'
+import { cancelIntent as cancelIntentRow, getIntent } from '../../../db/intents/intents.js'
 import { invalidRequest } from '../../../domain/errors.js'
 import { prices } from '../../../domain/prices.js'
-import { cancelledIntent } from '../../schemas/examples/plannedIntent.js'
-import { intentBody } from './intentBody.js'
-import { intentIdInput } from '../../schemas/parameters.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
+import { cancelledIntent } from '../../schemas/examples/plannedIntent.js'
 import { intent as intentResource } from '../../schemas/intents.js'
+import { intentIdInput } from '../../schemas/parameters.js'
+import { intentBody } from './intentBody.js'
 
 const refusals = {
   already_signed: 'A transaction of this intent is already signed: it can no longer be cancelled.',
   already_over: 'This intent has already ended.',
 }
 
-const cancel = writeRoute(
+export const cancelIntent = writeRoute(
   {
     path: '/intents/:intentId/cancel',
     caller: apiKey({ credits: prices.cancelIntent, refunds: true }),
@@ -40,11 +40,9 @@ const cancel = writeRoute(
   },
   async ({ registry }, { caller: { accountId }, params: { intentId } }, commit) =>
     commit(async (trx) => {
-      const verdict = await cancelIntent(trx, accountId, intentId)
+      const verdict = await cancelIntentRow(trx, accountId, intentId)
       if (verdict !== 'cancelled') throw invalidRequest('intentId', refusals[verdict], verdict)
       const { intent, story } = await getIntent(trx, accountId, intentId)
       return { status: 200, body: intentBody(registry, intent, { story }) }
     }),
 )
-
-export const cancelRoutes = [cancel]

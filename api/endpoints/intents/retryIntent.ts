@@ -6,16 +6,16 @@ import { lockWallet } from '../../../db/lanes/reservations.js'
 import { getUsableWallet } from '../../../db/lanes/stops.js'
 import { lockAccount } from '../../../db/tenants/metering.js'
 import { invalidRequest } from '../../../domain/errors.js'
-import { remainingRequest } from '../../../domain/retry.js'
 import { prices } from '../../../domain/prices.js'
-import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
-import { intentBody } from './intentBody.js'
-import { submitIntent } from './submitIntent.js'
-import { intentIdInput } from '../../schemas/parameters.js'
+import { remainingRequest } from '../../../domain/retry.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noBody, noQuery } from '../../http/input.js'
 import { writeRoute } from '../../http/route.js'
+import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
 import { intent as intentResource } from '../../schemas/intents.js'
+import { intentIdInput } from '../../schemas/parameters.js'
+import { intentBody } from './intentBody.js'
+import { submitIntent } from './submitIntent.js'
 import type { Answer, Commit } from '../../http/commit.js'
 import type { Services } from '../../http/services.js'
 
@@ -27,7 +27,7 @@ const retriedIntent = {
   retryOf: plannedIntent.id,
 }
 
-const retry = writeRoute(
+export const retryIntent = writeRoute(
   {
     path: '/intents/:intentId/retry',
     caller: apiKey({ credits: prices.retryIntent }),
@@ -88,8 +88,6 @@ const retry = writeRoute(
     }
   },
 )
-
-export const retryRoutes = [retry]
 
 async function alreadyRetried(
   { db, registry }: Services,

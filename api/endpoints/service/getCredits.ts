@@ -1,12 +1,12 @@
 import { readCredits } from '../../../db/tenants/metering.js'
 import { prices } from '../../../domain/prices.js'
-import { creditsAnswer } from '../../schemas/examples/resources.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams, noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
+import { creditsAnswer } from '../../schemas/examples/resources.js'
 import { creditAccount } from '../../schemas/resources.js'
 
-const readCreditAccount = readRoute(
+export const getCredits = readRoute(
   {
     path: '/dashboard/credits',
     caller: apiKey({ credits: prices.readCredits }),
@@ -32,5 +32,3 @@ const readCreditAccount = readRoute(
     body: await readCredits(db, caller.accountId),
   }),
 )
-
-export const creditRoutes = [readCreditAccount]

@@ -4,14 +4,14 @@ import { readHoldings, type Holding } from '../../../chains/balances.js'
 import { walletById } from '../../../db/tenants/wallets.js'
 import { fromUnits, sumUsd, toUsd } from '../../../domain/money.js'
 import { prices } from '../../../domain/prices.js'
-import { balancesAnswer } from '../../schemas/examples/resources.js'
-import { walletIdInput } from '../../schemas/parameters.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
+import { balancesAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
 import { balances } from '../../schemas/resources.js'
 
-const readBalances = readRoute(
+export const getBalances = readRoute(
   {
     path: '/balances/:walletId',
     caller: apiKey({ credits: prices.readBalances }),
@@ -50,8 +50,6 @@ const readBalances = readRoute(
     return { status: 200, body }
   },
 )
-
-export const balanceRoutes = [readBalances]
 
 const tokenBody = ({ asset, units, decimals, priceE8 }: Holding) => ({
   asset,

@@ -4,17 +4,21 @@ import { readDeposits, type Deposits } from '../../../db/intents/positions.js'
 import { walletById } from '../../../db/tenants/wallets.js'
 import { assetText } from '../../../domain/money.js'
 import { prices } from '../../../domain/prices.js'
-import { assetOf, disabledMarket, lendingProtocol } from '../../../protocols/lending/markets.js'
-import { readSharedRates } from '../../../protocols/lending/markets.js'
-import { positionsAnswer } from '../../schemas/examples/resources.js'
-import { walletIdInput } from '../../schemas/parameters.js'
+import {
+  assetOf,
+  disabledMarket,
+  lendingProtocol,
+  readSharedRates,
+} from '../../../protocols/lending/markets.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { readRoute } from '../../http/route.js'
+import { positionsAnswer } from '../../schemas/examples/resources.js'
+import { walletIdInput } from '../../schemas/parameters.js'
 import { positions } from '../../schemas/resources.js'
 import type { ChainClient } from '../../../chains/connect.js'
 import type { Market } from '../../../chains/registry.js'
 
-const readPositions = readRoute(
+export const getPositions = readRoute(
   {
     path: '/positions/:walletId',
     caller: apiKey({ credits: prices.readPositions }),
@@ -60,8 +64,6 @@ const readPositions = readRoute(
     return { status: 200, body }
   },
 )
-
-export const positionRoutes = [readPositions]
 
 /** Whose positions are read, and whether those that were emptied are among them. */
 type Holder = { wallet: string; withClosed: boolean }

@@ -1,32 +1,18 @@
 import { z } from 'zod'
 import { askChains, unavailableField } from '../../../chains/ask.js'
 import { tokensOf } from '../../../chains/registry.js'
-import { safeText } from '../../schemas/safeText.js'
 import { prices } from '../../../domain/prices.js'
 import { bestRate, explainBest, isOpen, type Rate } from '../../../domain/yields.js'
-import { disabledMarket } from '../../../protocols/lending/markets.js'
-import { readSharedRates } from '../../../protocols/lending/markets.js'
-import { yieldsAnswer } from '../../schemas/examples/resources.js'
+import { disabledMarket, readSharedRates } from '../../../protocols/lending/markets.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
+import { yieldsAnswer } from '../../schemas/examples/resources.js'
 import { yields } from '../../schemas/resources.js'
+import { rateFilters } from './rateFilters.js'
 import type { ChainClient } from '../../../chains/connect.js'
 
-/** Which rates a caller wants to see. */
-export const rateFilters = {
-  chain: safeText(32)
-    .optional()
-    .meta({ description: 'Only this chain, by its name or alias.', examples: ['arbitrum'] }),
-  asset: safeText(32)
-    .optional()
-    .meta({ description: 'Only this token.', examples: ['USDC'] }),
-  protocol: safeText(32)
-    .optional()
-    .meta({ description: 'Only this lending protocol.', examples: ['aave-v3'] }),
-}
-
-const readYields = readRoute(
+export const getYields = readRoute(
   {
     path: '/yields',
     caller: apiKey({ credits: prices.readYields }),
@@ -64,8 +50,6 @@ const readYields = readRoute(
   },
 )
 
-export const yieldRoutes = [readYields]
-
 type DisabledMarket = { chain: string; protocol: string; asset?: string; reason: string }
 
 /** Markets that are listed, but not offered, because a probe has found that they are not what is listed. */
@@ -83,6 +67,7 @@ function disabledMarkets(client: ChainClient): DisabledMarket[] {
 const disabledField = (disabled: DisabledMarket[]) => (disabled.length > 0 ? { disabled } : {})
 
 type Filter = { asset?: string | undefined; protocol?: string | undefined }
+
 const matches = (rate: Pick<DisabledMarket, 'asset' | 'protocol'>, { asset, protocol }: Filter) =>
   (!asset || rate.asset === asset) && (!protocol || rate.protocol === protocol)
 

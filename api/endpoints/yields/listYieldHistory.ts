@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { listYields, type YieldSnapshot } from '../../../db/yields.js'
 import { prices } from '../../../domain/prices.js'
-import { yieldHistoryAnswer } from '../../schemas/examples/resources.js'
-import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { apiKey } from '../../http/auth/apiKey.js'
 import { noParams } from '../../http/input.js'
+import { pageBody, pageQuery, toSlice } from '../../http/pages.js'
 import { readRoute } from '../../http/route.js'
+import { yieldHistoryAnswer } from '../../schemas/examples/resources.js'
 import { listOf, yieldSnapshot } from '../../schemas/resources.js'
-import { rateFilters } from './getYields.js'
+import { rateFilters } from './rateFilters.js'
 
 /** At most 18 digits: what a bigint column can hold. */
 const cursorIds = /^[1-9]\d{0,17}$/
@@ -18,7 +18,7 @@ const time = (description: string) =>
     .optional()
     .meta({ description, examples: ['2026-11-21T00:00:00Z'] })
 
-const readYieldHistory = readRoute(
+export const listYieldHistory = readRoute(
   {
     path: '/yields/history',
     caller: apiKey({ credits: prices.readYieldHistory }),
@@ -58,8 +58,6 @@ const readYieldHistory = readRoute(
     return { status: 200, body: pageBody(snapshots, slice, snapshotBody) }
   },
 )
-
-export const yieldHistoryRoutes = [readYieldHistory]
 
 const snapshotBody = ({ chain, protocol, asset, apyPercent, takenAt }: YieldSnapshot) => ({
   chain,

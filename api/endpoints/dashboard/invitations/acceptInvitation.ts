@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  acceptInvitation,
+  acceptInvitation as storeAcceptance,
   getInvitation,
   newUserId,
   type Acceptance,
@@ -9,34 +9,18 @@ import {
 import { endSignIn } from '../../../../db/tenants/users.js'
 import { ServiceError, invalidRequest } from '../../../../domain/errors.js'
 import { addressOf } from '../../../http/auth/browser.js'
-import { noQuery } from '../../../http/input.js'
 import { openRoute } from '../../../http/auth/memberRoute.js'
-import { parse } from '../../../http/parse.js'
 import { provePassword, signInAs } from '../../../http/auth/signIn.js'
+import { parse } from '../../../http/parse.js'
 import {
   emailInput,
   nameInput,
   newPasswordInput,
   passwordInput,
-  tokenInput,
-  type InvitationAnswer,
 } from '../../../schemas/dashboard.js'
-import { sessionBody } from '../session/signIn.js'
+import { byToken } from '../memberSpecs.js'
+import { sessionBody } from '../session/sessionBody.js'
 import type { Services } from '../../../http/services.js'
-
-const byToken = { params: z.object({ token: tokenInput }), query: noQuery }
-
-const readInvitation = openRoute(
-  { ...byToken, method: 'get', path: '/invitations/:token', body: z.undefined() },
-  async ({ db }, { params }) => {
-    const { accountName, role, email, isKnown, expiresAt } = await getInvitation(db, params.token)
-    const body: InvitationAnswer = {
-      account: { name: accountName },
-      ...{ role, email, isKnown, expiresAt: expiresAt.toISOString() },
-    }
-    return { status: 200, body }
-  },
-)
 
 const accepting = z.strictObject({
   name: nameInput.optional(),
@@ -45,7 +29,7 @@ const accepting = z.strictObject({
 })
 
 /** Whoever has a password already proves that he is the one; who is new says his name and chooses one. */
-const acceptOne = openRoute(
+export const acceptInvitation = openRoute(
   { ...byToken, method: 'post', path: '/invitations/:token/accept', body: accepting },
   async (services, { params: { token }, body, ...exchange }) => {
     const { db } = services
@@ -59,15 +43,13 @@ const acceptOne = openRoute(
     const acceptance = userId
       ? { userId, email, name: '' }
       : { ...(await newUser(services, body)), email }
-    const accountId = await acceptInvitation(db, token, acceptance)
+    const accountId = await storeAcceptance(db, token, acceptance)
     await endSignIn(db, claim)
     const who = { userId: acceptance.userId, accountId }
     const member = await signInAs(services, exchange, who)
     return { status: 201, body: sessionBody(services, member) }
   },
 )
-
-export const invitationRoutes = [readInvitation, acceptOne]
 
 type Accepting = z.infer<typeof accepting>
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getEventListeners } from 'node:events'
-import { readChanged } from '../../../../api/endpoints/intents/waiting.js'
+import { readChanged } from '../../../../api/endpoints/intents/readChanged.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
