@@ -14,7 +14,7 @@ import { rollKey } from './endpoints/dashboard/keys/rollKey.js'
 import { listRequests } from './endpoints/dashboard/listRequests.js'
 import { listYieldWeek } from './endpoints/dashboard/listYieldWeek.js'
 import { changeMemberRole } from './endpoints/dashboard/members/changeMemberRole.js'
-import { listMemberActs } from './endpoints/dashboard/members/listMemberActs.js'
+import { listAuditLog } from './endpoints/dashboard/members/listAuditLog.js'
 import { listMembers } from './endpoints/dashboard/members/listMembers.js'
 import { removeMember } from './endpoints/dashboard/members/removeMember.js'
 import { search } from './endpoints/dashboard/search.js'
@@ -108,7 +108,7 @@ export const dashboard: readonly DashboardRoute[] = [
   getInvitation,
   acceptInvitation,
   listMembers,
-  listMemberActs,
+  listAuditLog,
   listInvitations,
   inviteMember,
   withdrawInvitation,

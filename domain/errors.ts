@@ -72,7 +72,7 @@ export const errorCatalog = {
   NOT_FOUND: {
     status: 404,
     meaning: 'There is no endpoint at this path; in the dashboard also nothing with this id.',
-    hint: 'See the list of endpoints at `/docs`.',
+    hint: 'See the list of endpoints at `/docs/api`.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

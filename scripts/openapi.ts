@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { createErrorsMarkdown } from '../api/docs/errors.js'
 import { createLlmsText } from '../api/docs/llms.js'
 import { createOpenApi, toJson } from '../api/docs/openapi.js'
+import { readContents } from '../api/docs/pages/contents.js'
 import { createPostmanCollection } from '../api/docs/postman.js'
 import { endpoints } from '../api/routes.js'
 
@@ -13,7 +14,7 @@ const document = createOpenApi(endpoints)
 const documents: [file: string, content: string][] = [
   [path.join('docs', 'openapi.json'), toJson(document)],
   [path.join('docs', 'steward.postman_collection.json'), toJson(createPostmanCollection(document))],
-  [path.join('docs', 'llms.txt'), createLlmsText(endpoints)],
+  [path.join('docs', 'llms.txt'), createLlmsText(endpoints, readContents('docs'))],
   [path.join('docs', 'errors.md'), createErrorsMarkdown(endpoints)],
 ]
 for (const [file, content] of documents) await (values.check ? check : write)(file, content)

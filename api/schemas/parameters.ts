@@ -81,3 +81,19 @@ export const toIntentFilter = (query: IntentFilterQuery) => ({
   createdAfter: query.createdAfter,
   createdBefore: query.createdBefore,
 })
+
+const MAX_WAIT_S = 60
+
+/** Seconds that an answer may wait, 0 when absent. */
+export const secondsToWait = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
+    .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
+    .transform(Number)
+    .default(0)
+    .meta({
+      description,
+      examples: [30],
+      override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
+    })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { awaitFunding } from './commands/fund.js'
 import { CommandError, exitCodes } from './exit.js'
-import { tailEvents } from './tail.js'
+import { tailEvents } from './webhooks/tail.js'
 import { walletIdOf } from './options.js'
 import type { Intent, Wallet } from '@steward/sdk'
 import type { Session } from './session.js'

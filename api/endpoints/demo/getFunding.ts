@@ -2,19 +2,27 @@ import { z } from 'zod'
 import { getFunding as getFundingRow } from '../../../db/intents/fundings.js'
 import { prices } from '../../../domain/prices.js'
 import { apiKey } from '../../http/auth/apiKey.js'
-import { noQuery } from '../../http/input.js'
 import { readRoute } from '../../http/route.js'
 import { completedFunding } from '../../schemas/examples/resources.js'
-import { fundingIdInput } from '../../schemas/parameters.js'
+import { fundingIdInput, secondsToWait } from '../../schemas/parameters.js'
 import { funding as fundingSchema } from '../../schemas/resources.js'
+import { readUntil, versionOf, type State, type Waiting } from '../readUntil.js'
 import { fundingBody } from './fundingBody.js'
+
+/** A failed funding writes no event. */
+const RECHECK_MS = 2_000
 
 export const getFunding = readRoute(
   {
     path: '/demo/fund/:fundingId',
     caller: apiKey({ credits: prices.readFunding }),
     params: z.object({ fundingId: fundingIdInput }),
-    query: noQuery,
+    query: z.strictObject({
+      wait: secondsToWait(
+        'Answer when the funding is completed or failed, or after that many seconds.',
+      ),
+    }),
+    waits: ({ wait }) => wait,
     docs: {
       operationId: 'getFunding',
       tag: 'Demo',
@@ -29,8 +37,22 @@ export const getFunding = readRoute(
       errors: ['FUNDING_NOT_FOUND'],
     },
   },
-  async ({ db, registry }, { caller, params }) => {
-    const { funding, operation } = await getFundingRow(db, caller.accountId, params.fundingId)
-    return { status: 200, body: fundingBody(registry, funding, operation) }
+  async (services, { caller: { accountId }, params, query: { wait: seconds }, whenGone }) => {
+    const { db, registry } = services
+    async function read(): Promise<State & { walletId: string }> {
+      const { funding, operation } = await getFundingRow(db, accountId, params.fundingId)
+      const body = fundingBody(registry, funding, operation)
+      const isOver = body.status !== 'pending'
+      return { body, version: versionOf(body), isOver, walletId: funding.walletId }
+    }
+    const state = await read()
+    if (seconds === 0 || state.isOver) return { status: 200, body: state.body }
+    const { walletId } = state
+    const waiting: Waiting = {
+      ...{ accountId, seconds, recheckMs: RECHECK_MS, gone: whenGone() },
+      filter: { walletId, types: ['wallet.funded'] },
+      isEnough: ({ isOver }) => isOver,
+    }
+    return { status: 200, body: (await readUntil(services, waiting, read)).body }
   },
 )

@@ -12,13 +12,11 @@ import {
 } from '../../schemas/examples/executedIntent.js'
 import { plannedIntent } from '../../schemas/examples/plannedIntent.js'
 import { intent as intentResource } from '../../schemas/intents.js'
-import { intentIdInput, readTokenInput } from '../../schemas/parameters.js'
+import { intentIdInput, readTokenInput, secondsToWait } from '../../schemas/parameters.js'
 import { safeText } from '../../schemas/safeText.js'
 import { intentBody } from './intentBody.js'
-import { readChanged, type State, versionOf } from './readChanged.js'
+import { readUntil, type State, versionOf } from '../readUntil.js'
 import type { Services } from '../../http/services.js'
-
-const MAX_WAIT_S = 60
 
 export const getIntent = readRoute(
   {
@@ -26,18 +24,9 @@ export const getIntent = readRoute(
     caller: keyOrReadToken({ credits: prices.readIntent }),
     params: z.object({ intentId: intentIdInput }),
     query: z.strictObject({
-      wait: z
-        .string()
-        .regex(/^\d{1,2}$/, { error: 'must be a whole number of seconds', abort: true })
-        .refine((digits) => Number(digits) <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
-        .transform(Number)
-        .default(0)
-        .meta({
-          description:
-            'Answer at the next change, or after that many seconds; at once when the intent has ended.',
-          examples: [30],
-          override: { type: 'integer', minimum: 0, maximum: MAX_WAIT_S, default: 0 },
-        }),
+      wait: secondsToWait(
+        'Answer at the next change, or after that many seconds; at once when the intent has ended.',
+      ),
       version: safeText(64).optional().meta({
         description:
           'With `wait`: the `X-Intent-Version` of your last answer. Whatever has changed since then is answered at once. Without it, what changes after the call began counts.',
@@ -70,9 +59,10 @@ export const getIntent = readRoute(
     const read = () => readState(services, accountId, intentId)
     let state = await read()
     const { wait: seconds, version = state.version } = query
-    if (seconds > 0 && state.version === version && !state.isOver) {
-      const waiting = { accountId, intentId, seconds, version, gone: whenGone() }
-      state = await readChanged(services, waiting, read)
+    const isEnough = (next: State) => next.version !== version || next.isOver
+    if (seconds > 0 && !isEnough(state)) {
+      const waiting = { accountId, filter: { intentId }, seconds, gone: whenGone(), isEnough }
+      state = await readUntil(services, waiting, read)
     }
     return { status: 200, body: state.body, headers: { 'X-Intent-Version': state.version } }
   },

@@ -1,4 +1,4 @@
-import { assertCompleted, endLines, follow } from '../follow.js'
+import { assertCompleted, endLines, follow } from '../intents/follow.js'
 import { signs } from '../terminal/io.js'
 import type { Intent } from '@steward/sdk'
 import type { Session } from '../session.js'

@@ -1,8 +1,8 @@
 import { tellCreated } from './created.js'
 import { addCreating } from './createIntents.js'
-import { assertCompleted, endLines, follow, storyLines } from '../follow.js'
+import { assertCompleted, endLines, follow, storyLines } from '../intents/follow.js'
 import { openSession, type Speaker } from '../session.js'
-import { beginStory, describeFunds, describeIntent } from '../story.js'
+import { beginStory, describeFunds, describeIntent } from '../intents/story.js'
 import {
   addKeyOption,
   addPaging,

@@ -1,4 +1,4 @@
-import { listen, type ListenOptions } from '../listen.js'
+import { listen, type ListenOptions } from '../webhooks/listen.js'
 import { openSession, type Session, type Speaker } from '../session.js'
 import { addKeyOption, addPaging, parseNames, readPages } from '../options.js'
 import { misused } from '../exit.js'

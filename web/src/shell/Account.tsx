@@ -3,7 +3,7 @@ import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun, type LucideIcon }
 import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import type { Session } from '../api/types.js'
-import { Menu } from '../ui/Menu.js'
+import { Menu } from '../ui/forms/Menu.js'
 import { useAccountEntries } from './accounts.js'
 import { setTheme, themes, useTheme, type Theme } from './theme.js'
 

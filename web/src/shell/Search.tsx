@@ -5,9 +5,9 @@ import { useEffect, useState, type FormEvent } from 'react'
 import { queryClient } from '../api/client.js'
 import { searchQuery } from '../api/queries.js'
 import type { SearchAnswer } from '../api/types.js'
-import { Dialog } from '../ui/Dialog.js'
-import { Failure } from '../ui/Failure.js'
-import { TextField } from '../ui/Field.js'
+import { Dialog } from '../ui/dialogs/Dialog.js'
+import { Failure } from '../ui/feedback/Failure.js'
+import { TextField } from '../ui/forms/Field.js'
 import { placeOf } from './placeOf.js'
 
 /** `/` and ⌘K open the search from everywhere, but where one is typing. */

@@ -1,5 +1,5 @@
 import { Link, useRouter } from '@tanstack/react-router'
-import { Failure } from '../ui/Failure.js'
+import { Failure } from '../ui/feedback/Failure.js'
 
 /** A page that could not be shown at all. */
 export function Unforeseen({ error }: { error: unknown }) {

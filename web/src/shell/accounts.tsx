@@ -3,7 +3,7 @@ import { Building2 } from 'lucide-react'
 import { post } from '../api/call.js'
 import { queryClient } from '../api/client.js'
 import { ownAccountsQuery } from '../api/queries.js'
-import type { Entry } from '../ui/Menu.js'
+import type { Entry } from '../ui/forms/Menu.js'
 
 /** The accounts that one can go to; none for whoever has only one. */
 export function useAccountEntries(): Entry[] {

@@ -1,8 +1,8 @@
 import { durationText } from '../text/time.js'
 import { usdText } from '../text/amount.js'
-import { Id } from './Id.js'
-import { StateSign, type StateName } from './State.js'
-import { Elapsed, useNow } from './Time.js'
+import { Id } from './values/Id.js'
+import { StateSign, type StateName } from './feedback/State.js'
+import { Elapsed, useNow } from './values/Time.js'
 
 export type TimelineRow = {
   key: string

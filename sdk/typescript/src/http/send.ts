@@ -107,7 +107,7 @@ type Caller = Pick<Settings, 'apiKey' | 'isBrowser'>
 const toHeaders = ({ apiKey, isBrowser }: Caller, call: Call): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
   // A header more has a browser ask before each call.
-  ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.2.0' }),
+  ...(!isBrowser && { 'user-agent': 'steward-sdk-typescript/0.3.0' }),
   ...(call.text !== undefined && { 'content-type': 'application/json' }),
   ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
   ...call.headers,

@@ -3,8 +3,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 import { Frame } from './Frame.js'
 
 /** E-mail and password; then on to where one wanted to go. */

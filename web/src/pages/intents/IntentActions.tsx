@@ -5,9 +5,9 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { intentQuery, sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Confirm } from '../../ui/Confirm.js'
-import { Failure } from '../../ui/Failure.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 
 /** What may still be done about an intent, by those who may write. */
 export function IntentActions({ intent }: { intent: Intent }) {

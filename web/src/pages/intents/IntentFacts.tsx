@@ -5,10 +5,10 @@ import { sessionQuery } from '../../api/queries.js'
 import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText, shorten } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Facts } from '../../ui/Facts.js'
-import { Time } from '../../ui/Time.js'
-import { WorkflowLink } from '../../ui/WorkflowLink.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Facts } from '../../ui/values/Facts.js'
+import { Time } from '../../ui/values/Time.js'
+import { WorkflowLink } from '../../ui/values/WorkflowLink.js'
 
 /** What is known of an intent besides its steps. */
 export function IntentFacts({ intent }: { intent: Intent }) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { balancesQuery } from '../../api/queries.js'
 import { chainText } from '../../text/shorten.js'
-import { SelectField, TextField } from '../../ui/Field.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
 import { amountText, sumText } from '../../text/amount.js'
 import { amountFault, type Draft } from './request.js'
 import { WalletField } from './WalletField.js'

@@ -2,7 +2,7 @@ import type { Intent } from '../../api/types.js'
 import { percentText, usdText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
 type Plan = NonNullable<Intent['executionPlan']>
 type Option = NonNullable<Plan['alternatives']>[number]

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { Intent } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { State } from '../../ui/State.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { State } from '../../ui/feedback/State.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 import { faceOf, routeOf, verbOf } from './words.js'
 
 /** An intent as a row, wherever intents are listed. */

@@ -1,7 +1,7 @@
 import type { Intent, Step, Transaction } from '../../api/types.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { amountText } from '../../text/amount.js'
-import type { StateName } from '../../ui/State.js'
+import type { StateName } from '../../ui/feedback/State.js'
 import type { TimelineRow } from '../../ui/Timeline.js'
 
 type StepStatus = NonNullable<Step['status']>

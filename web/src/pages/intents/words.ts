@@ -1,6 +1,6 @@
 import type { Intent } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import type { StateName } from '../../ui/State.js'
+import type { StateName } from '../../ui/feedback/State.js'
 
 /** How an intent stands, as a word and a state: a cancelled one is told apart from a failed one. */
 export function faceOf({ status, error, delay }: Intent): { state: StateName; word: string } {

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { KeyEntry, NewKeyAnswer } from '../../api/types.js'
-import { Actions } from '../../ui/Actions.js'
-import { Confirm } from '../../ui/Confirm.js'
+import { Actions } from '../../ui/forms/Actions.js'
+import { Confirm } from '../../ui/dialogs/Confirm.js'
 
 /** Long enough to bring the new key to where the old one is. */
 const GRACE_HOURS = 24

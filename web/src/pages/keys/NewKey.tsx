@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import type { NewKeyAnswer } from '../../api/types.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { SelectField, TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,6 @@
 import type { NewKeyAnswer } from '../../api/types.js'
-import { Code } from '../../ui/Empty.js'
-import { Shown } from '../../ui/Shown.js'
+import { Code } from '../../ui/feedback/Empty.js'
+import { Shown } from '../../ui/dialogs/Shown.js'
 
 /** A key, this once. */
 export function ShownKey({ made, onClose }: { made: NewKeyAnswer; onClose: () => void }) {

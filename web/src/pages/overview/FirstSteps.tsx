@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { walletsQuery } from '../../api/queries.js'
 import type { OverviewState } from '../../api/types.js'
-import { Code } from '../../ui/Empty.js'
+import { Code } from '../../ui/feedback/Empty.js'
 import { Section } from '../../ui/PageHead.js'
-import { StateSign } from '../../ui/State.js'
+import { StateSign } from '../../ui/feedback/State.js'
 
 type Props = { done: OverviewState['firstSteps'] }
 

@@ -1,9 +1,9 @@
 import type { OverviewState } from '../../api/types.js'
 import { sumText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
+import { Amount } from '../../ui/values/Amount.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
 type Row = OverviewState['money']['markets'][number]
 

@@ -4,7 +4,7 @@ import type { OverviewState } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
-import { Figures } from '../../ui/Figures.js'
+import { Figures } from '../../ui/values/Figures.js'
 
 /** How the account stands, in four numbers. */
 export function Standing() {

@@ -4,7 +4,7 @@ import { useState, type FormEvent } from 'react'
 import { keysQuery } from '../../api/queries.js'
 import type { KeyEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Chips } from '../../ui/Chips.js'
+import { Chips } from '../../ui/forms/Chips.js'
 
 export type Search = Record<string, string | undefined>
 type Props = { search: Search; onChange: (change: Search) => void }

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { RequestEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { durationText } from '../../text/time.js'
-import { State, type StateName } from '../../ui/State.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { State, type StateName } from '../../ui/feedback/State.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 
 /** Nobody waited for the answer to a 499. */
 function stateOf(status: number): StateName {

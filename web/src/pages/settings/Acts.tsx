@@ -3,9 +3,9 @@ import { actsQuery } from '../../api/queries.js'
 import type { ActEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
 import { exactText } from '../../text/time.js'
-import { List } from '../../ui/List.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { timeColumn, type Column } from '../../ui/Table.js'
+import { timeColumn, type Column } from '../../ui/tables/Table.js'
 
 /** What was done, in a reader's words; `key shorten` tells until when in its detail. */
 const words: Record<string, string> = {

@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 import { Section } from '../../ui/PageHead.js'
 
 /** A new password ends all other sign-ins. */

@@ -4,10 +4,10 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { sessionsQuery } from '../../api/queries.js'
 import type { SessionEntry } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { List } from '../../ui/List.js'
+import { Button } from '../../ui/forms/Button.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { timeColumn, type Column } from '../../ui/Table.js'
+import { timeColumn, type Column } from '../../ui/tables/Table.js'
 
 /** Where one is signed in, and an end to it. */
 export function Sessions() {

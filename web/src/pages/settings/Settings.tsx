@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/queries.js'
-import { Facts } from '../../ui/Facts.js'
+import { Facts } from '../../ui/values/Facts.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
 import { Acts } from './Acts.js'
 import { Members } from './Members.js'

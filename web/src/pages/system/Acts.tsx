@@ -1,9 +1,9 @@
 import type { System } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import { Id } from '../../ui/Id.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Time } from '../../ui/Time.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Time } from '../../ui/values/Time.js'
 
 type Stop = System['stops'][number]
 type Act = System['acts'][number]

@@ -2,9 +2,9 @@ import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed, Time } from '../../ui/Time.js'
+import { State } from '../../ui/feedback/State.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed, Time } from '../../ui/values/Time.js'
 
 type ChainState = System['readiness']['chains'][number]
 type Row = System['chains'][number] & { state: ChainState | undefined }

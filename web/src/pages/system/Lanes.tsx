@@ -1,12 +1,12 @@
 import type { System } from '../../api/types.js'
 import { amountText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Id } from '../../ui/Id.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed } from '../../ui/Time.js'
+import { State } from '../../ui/feedback/State.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed } from '../../ui/values/Time.js'
 
 type Purse = System['readiness']['lanes'][number]
 type Lane = System['lanes'][number]

@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router'
 import { sessionQuery } from '../../api/queries.js'
 import type { System } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Id } from '../../ui/Id.js'
+import { Id } from '../../ui/values/Id.js'
 import { Section } from '../../ui/PageHead.js'
-import { Table, type Column } from '../../ui/Table.js'
-import { Elapsed } from '../../ui/Time.js'
-import { WorkflowLink } from '../../ui/WorkflowLink.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
+import { Elapsed } from '../../ui/values/Time.js'
+import { WorkflowLink } from '../../ui/values/WorkflowLink.js'
 
 type Row = System['late'][number]
 

@@ -1,7 +1,7 @@
 import type { System } from '../../api/types.js'
-import { Facts } from '../../ui/Facts.js'
+import { Facts } from '../../ui/values/Facts.js'
 import { Section } from '../../ui/PageHead.js'
-import { State } from '../../ui/State.js'
+import { State } from '../../ui/feedback/State.js'
 
 /** Who is at work: a role without a session at the database is away. */
 export function Processes({ system: { roles, temporal } }: { system: System }) {

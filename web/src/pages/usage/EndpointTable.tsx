@@ -1,5 +1,5 @@
 import { dayText } from '../../text/time.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 import type { EndpointUse } from './days.js'
 
 const columns: Column<EndpointUse>[] = [

@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router'
 import { ledgerQuery } from '../../api/queries.js'
 import type { LedgerEntry } from '../../api/types.js'
 import { shorten } from '../../text/shorten.js'
-import { Empty } from '../../ui/Empty.js'
-import { FileLink } from '../../ui/FileLink.js'
-import { List } from '../../ui/List.js'
+import { Empty } from '../../ui/feedback/Empty.js'
+import { FileLink } from '../../ui/values/FileLink.js'
+import { List } from '../../ui/tables/List.js'
 import { Section } from '../../ui/PageHead.js'
-import { rowLink, timeColumn, type Column } from '../../ui/Table.js'
+import { rowLink, timeColumn, type Column } from '../../ui/tables/Table.js'
 
 const words: Record<LedgerEntry['type'], string> = {
   charge: 'Charged',

@@ -1,5 +1,5 @@
 import type { UsageDay } from '../../api/types.js'
-import type { Day } from '../../ui/DayChart.js'
+import type { Day } from '../../ui/charts/DayChart.js'
 
 export type EndpointUse = Omit<UsageDay, 'day'>
 

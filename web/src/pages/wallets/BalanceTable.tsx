@@ -1,8 +1,8 @@
 import type { Balances } from '../../api/types.js'
 import { usdText } from '../../text/amount.js'
 import { chainText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
 type Row = { chain: string; asset: string; amount: string; usd: number }
 

@@ -4,8 +4,8 @@ import { queryClient } from '../../api/client.js'
 import { balancesQuery, sessionQuery } from '../../api/queries.js'
 import type { Funding } from '../../api/types.js'
 import { chainText } from '../../text/shorten.js'
-import { Button } from '../../ui/Button.js'
-import { Notice } from '../../ui/Notice.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Notice } from '../../ui/feedback/Notice.js'
 
 /** A funding arrives with one of the next blocks: until then the balance is looked at. */
 const LOOKS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]

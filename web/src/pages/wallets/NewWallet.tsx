@@ -5,10 +5,10 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { sessionQuery } from '../../api/queries.js'
 import type { Wallet } from '../../api/types.js'
-import { Button } from '../../ui/Button.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Button } from '../../ui/forms/Button.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 
 /** The button that makes a wallet, for those who may. */
 export function NewWallet() {

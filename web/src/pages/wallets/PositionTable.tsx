@@ -1,8 +1,8 @@
 import type { Positions } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Amount } from '../../ui/Amount.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Amount } from '../../ui/values/Amount.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 
 type Row = Positions['positions'][number]
 

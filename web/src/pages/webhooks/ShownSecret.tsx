@@ -1,5 +1,5 @@
-import { Code } from '../../ui/Empty.js'
-import { Shown } from '../../ui/Shown.js'
+import { Code } from '../../ui/feedback/Empty.js'
+import { Shown } from '../../ui/dialogs/Shown.js'
 import { VERIFYING } from './verifying.js'
 
 type Props = { title: string; secret: string; note?: string; onClose: () => void }

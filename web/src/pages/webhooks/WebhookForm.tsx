@@ -4,9 +4,9 @@ import { post } from '../../api/call.js'
 import { queryClient } from '../../api/client.js'
 import { eventTypes } from '../../api/eventTypes.js'
 import type { CreatedWebhook, Webhook } from '../../api/types.js'
-import { Dialog } from '../../ui/Dialog.js'
-import { SelectField, TextField } from '../../ui/Field.js'
-import { Form } from '../../ui/Form.js'
+import { Dialog } from '../../ui/dialogs/Dialog.js'
+import { SelectField, TextField } from '../../ui/forms/Field.js'
+import { Form } from '../../ui/forms/Form.js'
 
 type Props = {
   /** The endpoint that is changed; absent: a new one. */

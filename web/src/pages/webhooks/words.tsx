@@ -1,5 +1,5 @@
 import type { Delivery, Webhook } from '../../api/types.js'
-import { State, type StateName } from '../../ui/State.js'
+import { State, type StateName } from '../../ui/feedback/State.js'
 
 /** Why nothing is sent any more. */
 const reasons: Record<NonNullable<Webhook['disabledReason']>, string> = {

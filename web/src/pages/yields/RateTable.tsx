@@ -1,8 +1,8 @@
 import type { Yields } from '../../api/types.js'
 import { percentText } from '../../text/amount.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Sparkline } from '../../ui/Sparkline.js'
-import { Table, type Column } from '../../ui/Table.js'
+import { Sparkline } from '../../ui/charts/Sparkline.js'
+import { Table, type Column } from '../../ui/tables/Table.js'
 import { marketKey, sparkPath, type Series } from './series.js'
 
 type Row = Yields['rates'][number] & { isBest: boolean; path: string | undefined }

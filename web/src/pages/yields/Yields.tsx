@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { yieldWeekQuery, yieldsQuery } from '../../api/queries.js'
 import { chainText, protocolText } from '../../text/shorten.js'
-import { Failure } from '../../ui/Failure.js'
+import { Failure } from '../../ui/feedback/Failure.js'
 import { PageHead, Section } from '../../ui/PageHead.js'
-import { Skeleton } from '../../ui/Skeleton.js'
+import { Skeleton } from '../../ui/feedback/Skeleton.js'
 import { RateTable } from './RateTable.js'
 import { seriesOf } from './series.js'
 
-const Chart = lazy(() => import('../../ui/Chart.js').then(({ Chart: it }) => ({ default: it })))
+const Chart = lazy(() =>
+  import('../../ui/charts/Chart.js').then(({ Chart: it }) => ({ default: it })),
+)
 
 /** What markets pay now, and what they have paid. */
 export function Yields() {
