@@ -11,18 +11,18 @@ import type { Output } from '../terminal/io.js'
 
 export type Following = {
   timeoutMs?: number | undefined
-  /** Told of every event, beside what is shown. */
+  /** Receives every event, in addition to the display. */
   onEvent?: (event: Event) => void
 }
 
 const FRAME_MS = 80
 
 /**
- * Follows an intent until it is over, and shows its steps: drawn in place on a terminal, else a line an event.
- * With `--json` nothing is shown.
+ * Follows an intent until it ends and shows its progress. A terminal shows the steps, redrawn in place; other outputs
+ * get one line per event. With `--json` nothing is shown.
  *
- * @returns The intent when it is over, failed or not.
- * @throws {CommandError} when the time is over, or Ctrl-C was pressed. The intent goes on.
+ * @returns The completed or failed intent.
+ * @throws {CommandError} when `timeoutMs` has passed or Ctrl-C was pressed. The intent continues.
  */
 export async function follow(
   session: Session,
@@ -37,16 +37,16 @@ export async function follow(
       signal: io.interrupted,
       ...(timeoutMs !== undefined && { timeoutMs }),
       onEvent: (event: Event) => {
-        view.tell(event)
+        view.show(event)
         onEvent?.(event)
       },
     })
     return last
   } catch (error) {
     if (error instanceof IntentFailedError) return (last = error.intent)
-    if (io.interrupted.aborted) throw leftAlone(exitCodes.interrupted, begun, 'No longer followed')
+    if (io.interrupted.aborted) throw leftAlone(exitCodes.interrupted, begun, 'Stopped following')
     if (error instanceof TimeoutError && timeoutMs !== undefined) {
-      throw leftAlone(exitCodes.timeout, begun, `Not over after ${formatDuration(timeoutMs)}`)
+      throw leftAlone(exitCodes.timeout, begun, `Not finished after ${formatDuration(timeoutMs)}`)
     }
     throw error
   } finally {
@@ -59,12 +59,12 @@ function leftAlone(
   { id }: Intent,
   what: string,
 ): CommandError {
-  return new CommandError(exitCode, `${what}: ${id} goes on by itself.`, [
+  return new CommandError(exitCode, `${what}: ${id} continues.`, [
     `Follow it again: steward intents watch ${id}`,
   ])
 }
 
-/** How an intent has ended, for people. */
+/** The result of an ended intent, as lines of text. */
 export function endLines(intent: Intent, { paint }: Output): string[] {
   const { id, status, results, error, createdAt, endedAt } = intent
   const isDone = status === 'completed'
@@ -73,28 +73,28 @@ export function endLines(intent: Intent, { paint }: Output): string[] {
   const gas = results ? [`${formatUsd(results.totalGasCostUsd)} of gas`] : []
   const head = [plain(describeIntent(intent)), ...(isDone ? [...took, ...gas] : [])].join(', ')
   if (isDone) return [`${sign} ${head}`, `  ${paint.dim(id)}`]
-  const money = describeFunds(intent).map((line) => `  The money: ${plain(line)}`)
-  const next = error?.code === 'CANCELLED' ? [] : [`  Try it again: steward intents retry ${id}`]
+  const money = describeFunds(intent).map((line) => `  Funds: ${plain(line)}`)
+  const next = error?.code === 'CANCELLED' ? [] : [`  Retry: steward intents retry ${id}`]
   return [`${sign} ${head}`, ...money, ...next]
 }
 
-/** @throws {CommandError} for an intent that has not completed. Its reason has been told. */
+/** @throws {CommandError} without a message when the intent has not completed: the reason is already printed. */
 export function assertCompleted({ status }: Intent): void {
   if (status !== 'completed') throw new CommandError(exitCodes.failed, '')
 }
 
-/** `end`: with the intent as it is known then. */
-type View = { tell(event: Event): void; end(intent: Intent): void }
+/** `end` receives the last known state of the intent. */
+type ProgressView = { show(event: Event): void; end(intent: Intent): void }
 
-function openView({ io, say }: Session, begun: Intent): View {
-  if (say.isJson) return { tell: () => undefined, end: () => undefined }
+function openView({ io, say }: Session, begun: Intent): ProgressView {
+  if (say.isJson) return { show: () => undefined, end: () => undefined }
   return io.out.isTerminal ? openLiveView(io.out, begun) : openPlainView(io.out)
 }
 
-/** A line an event, for logs and pipes. */
-function openPlainView(out: Output): View {
+/** One line per event, for logs and pipes. */
+function openPlainView(out: Output): ProgressView {
   return {
-    tell: (event) => out.write(`${eventLine(event)}\n`),
+    show: (event) => out.write(`${eventLine(event)}\n`),
     end: () => undefined,
   }
 }
@@ -102,21 +102,21 @@ function openPlainView(out: Output): View {
 /** `05:36:07  intent.step_completed  step 2, deposit on base-sepolia 0xf4bf…264b`. */
 export function eventLine({ type, timestamp, data }: Event, about = ''): string {
   const { step, kind, chain, txHash, error, delay, status } = data
-  const told = (error ?? delay) as { code?: unknown; message?: unknown } | undefined
+  const reason = (error ?? delay) as { code?: unknown; message?: unknown } | undefined
   const parts = [
     ...(about ? [about] : []),
     ...(step === undefined ? [] : [`step ${String(step)}, ${String(kind)} on ${String(chain)}`]),
     ...(typeof txHash === 'string' ? [txHash] : []),
-    ...(told ? [`${String(told.code)}: ${String(told.message)}`] : []),
-    ...(step === undefined && !told && typeof status === 'string' ? [status] : []),
+    ...(reason ? [`${String(reason.code)}: ${String(reason.message)}`] : []),
+    ...(step === undefined && !reason && typeof status === 'string' ? [status] : []),
   ]
   return plain(
     `${formatClock(new Date(timestamp))}  ${type.padEnd(22)}  ${parts.join('  ')}`.trimEnd(),
   )
 }
 
-/** The steps of the plan, drawn in place; they stay where they are when it is over. */
-function openLiveView(out: Output, begun: Intent): View {
+/** The steps of the plan, redrawn in place. They stay on the screen when the intent ends. */
+function openLiveView(out: Output, begun: Intent): ProgressView {
   const live = createLive(out)
   let story = beginStory(begun)
   const draw = () => {
@@ -125,13 +125,13 @@ function openLiveView(out: Output, begun: Intent): View {
   draw()
   const timer = setInterval(draw, FRAME_MS)
   return {
-    tell(event) {
+    show(event) {
       story = tellEvent(story, event)
     },
     end(intent) {
       clearInterval(timer)
       live.clear()
-      // What the intent says of its end holds, whatever was told on the way.
+      // The ended intent is authoritative over the events.
       const shown = intent.endedAt === undefined ? story : beginStory(intent)
       out.write(
         storyLines(shown, out, false)
@@ -142,7 +142,7 @@ function openLiveView(out: Output, begun: Intent): View {
   }
 }
 
-/** @param isMoving - Whether more is to come: what runs has a spinner then. */
+/** @param isMoving - Whether the intent still runs. A running step then has a spinner. */
 export function storyLines({ status, steps }: Story, out: Output, isMoving = true): string[] {
   const { dim, cyan } = out.paint
   if (steps.length > 0) return steps.map((step) => stepLine(step, out, isMoving))

@@ -1,13 +1,13 @@
 import type { Event, Intent, Step } from '@steward/sdk'
 
-/** An intent while it is followed: its plan, and what events have told since. */
+/** The progress of a followed intent: its plan, updated by events. */
 
 export type StepState = 'waiting' | 'running' | 'completed' | 'failed'
 export type StepView = {
   sequence: number
   text: string
   state: StepState
-  /** What it is at, or what it waits for. */
+  /** What the step is doing or waiting for. */
   note?: string | undefined
   txHash?: string
   startedAt?: number
@@ -47,33 +47,33 @@ function describeStep({ type, amount, asset, from, to, chain, protocol, toAsset 
 
 const sides: Record<string, string> = { deposit: 'into', withdraw: 'from' }
 
-/** The story with one more event. What it does not know leaves it as it is. */
+/** The timeline with one more event. An unknown event type changes nothing. */
 export function tellEvent(story: Story, event: Event): Story {
   const { type, data } = event
   const status = typeof data.status === 'string' ? data.status : story.status
   const steps = story.steps.map((step) =>
-    step.sequence === data.step ? tellStep(step, event) : tellDelay(step, type, data),
+    step.sequence === data.step ? applyToStep(step, event) : applyDelay(step, type, data),
   )
   return { status, steps }
 }
 
-function tellStep(step: StepView, { type, timestamp, data }: Event): StepView {
+function applyToStep(step: StepView, { type, timestamp, data }: Event): StepView {
   const at = Date.parse(timestamp)
   const hash = typeof data.txHash === 'string' ? { txHash: data.txHash } : {}
   const bare = { ...step, note: undefined }
   switch (type) {
     case 'intent.step_started': {
-      const doing = data.kind === 'mint' ? { note: 'attested, mints' } : {}
+      const doing = data.kind === 'mint' ? { note: 'attested, minting' } : {}
       return { ...bare, ...doing, state: 'running', startedAt: step.startedAt ?? at }
     }
     case 'intent.step_progressed':
-      return { ...bare, ...hash, note: 'burned, waits to be attested' }
+      return { ...bare, ...hash, note: 'burned, waiting for attestation' }
     case 'intent.step_completed':
       return { ...bare, ...hash, state: 'completed', endedAt: at }
     case 'intent.step_failed':
       return { ...bare, ...hash, state: 'failed', endedAt: at, ...reasonOf(data) }
     case 'intent.step_reverted':
-      return { ...bare, state: 'running', note: 'undone by a reorg, is sent again' }
+      return { ...bare, state: 'running', note: 'reverted by a reorg, resubmitting' }
     default:
       return step
   }
@@ -82,7 +82,7 @@ function tellStep(step: StepView, { type, timestamp, data }: Event): StepView {
 const reasonOf = ({ code }: Record<string, unknown>) =>
   typeof code === 'string' ? { note: code } : {}
 
-function tellDelay(step: StepView, type: string, data: Record<string, unknown>): StepView {
+function applyDelay(step: StepView, type: string, data: Record<string, unknown>): StepView {
   if (step.state !== 'running') return step
   if (type === 'intent.delay_over') return { ...step, note: undefined }
   const { message } = (data.delay ?? {}) as { message?: unknown }
@@ -91,7 +91,7 @@ function tellDelay(step: StepView, type: string, data: Record<string, unknown>):
     : step
 }
 
-/** How an intent has ended, or how far it is, as a sentence. */
+/** The result or the progress of an intent, in one sentence. */
 export function describeIntent(intent: Intent): string {
   const { action, amount, asset, status, error } = intent
   if (status === 'completed') return describeDone(intent)
@@ -109,7 +109,7 @@ function describeDone({ action, amount, asset, executionPlan, results }: Intent)
   return `${what}${place}${rate}`
 }
 
-/** `1 USDC on arbitrum-sepolia`, a line each. */
+/** Where the money is, one line per place: `1 USDC on arbitrum-sepolia`. */
 export const describeFunds = ({ funds, error }: Intent): string[] =>
   (error?.funds ?? funds ?? []).map(
     ({ amount, asset, chain, protocol }) =>

@@ -2,24 +2,24 @@ import { Steward } from '@steward/sdk'
 import type { Event } from '@steward/sdk'
 import type { Session } from '../session.js'
 
-export type EventFilter = { type?: string[]; walletId?: string; intentId?: string; after?: string }
+export type TailFilter = { type?: string[]; walletId?: string; intentId?: string; after?: string }
 
 /**
- * Every event of the account, in the order in which they are told, each once, until Ctrl-C. A stream that is cut goes on
- * after the last event; that it was cut is told to people.
+ * Reads every event of the account once, in the order of emission, until Ctrl-C. An interrupted stream resumes after
+ * the last event, and a note reports the interruption.
  *
- * @param onEvent - Awaited before the next one. Returns false when it has had enough.
+ * @param onEvent - Awaited before the next event. Returns false to stop.
  */
 export async function tailEvents(
   session: Session,
-  filter: EventFilter,
+  filter: TailFilter,
   onEvent: (event: Event) => boolean | Promise<boolean>,
 ): Promise<void> {
   const signal = session.io.interrupted
-  // A stream is tried again for ever: a wrong address or key is told at once.
+  // A stream retries for ever. This call fails at once for a wrong address or key.
   await session.steward.events.list({ limit: 1 }, { signal })
   const { apiKey, baseUrl } = session.access
-  const steward = new Steward({ apiKey, baseUrl, fetch: noteCuts(session) })
+  const steward = new Steward({ apiKey, baseUrl, fetch: noteOutages(session) })
   try {
     for await (const event of steward.events.stream({ ...filter, signal })) {
       if (!(await onEvent(event))) return
@@ -29,13 +29,13 @@ export async function tailEvents(
   }
 }
 
-/** Tells when the service has gone, once, and when it is back. */
-function noteCuts({ say, io }: Session): typeof fetch {
-  let isCut = false
-  const note = (isGone: boolean) => {
-    if (isGone === isCut || io.interrupted.aborted) return
-    isCut = isGone
-    say.note(isGone ? '! Cut off: goes on when the service is back …' : '  The service is back.')
+/** A `fetch` that prints a note when the service becomes unavailable, and when it is available again. */
+function noteOutages({ say, io }: Session): typeof fetch {
+  let wasDown = false
+  const note = (isDown: boolean) => {
+    if (isDown === wasDown || io.interrupted.aborted) return
+    wasDown = isDown
+    say.note(isDown ? '! Connection lost. Reconnecting …' : '  Reconnected.')
   }
   return async (...call) => {
     try {

@@ -1,12 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** What a receiver of webhooks gets, made on this machine. */
-
-export type Receipt = { status?: number; ms: number; error?: string }
+export type ForwardResult = { status?: number; ms: number; error?: string }
 
 type Body = { id: string; type: string; timestamp: string; data: unknown }
 
-/** A receiver that answers later has failed. */
+/** A receiver must answer within this time. */
 const TIMEOUT_MS = 15_000
 
 export const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
@@ -14,9 +12,9 @@ export const newSecret = (): string => `whsec_${randomBytes(24).toString('base64
 export const isSecret = (text: string): boolean => /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(text)
 
 /**
- * The headers by which a receiver knows who has sent a body.
+ * The headers that prove the sender of a body.
  *
- * @param at - Seconds.
+ * @param at - Unix time in seconds.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 function signHeaders(secret: string, id: string, { at, text }: { at: number; text: string }) {
@@ -29,12 +27,12 @@ function signHeaders(secret: string, id: string, { at, text }: { at: number; tex
   }
 }
 
-/** Sends an event to a receiver as the service does. Never throws: what went wrong is part of the receipt. */
+/** Sends an event to a receiver as the service does. Never throws: the result contains the error. */
 export async function sendWebhook(
   url: string,
   secret: string,
   { id, type, timestamp, data }: Body,
-): Promise<Receipt> {
+): Promise<ForwardResult> {
   const text = JSON.stringify({ id, type, timestamp, data })
   const begun = Date.now()
   const signed = signHeaders(secret, id, { at: Math.floor(begun / 1000), text })
@@ -56,5 +54,5 @@ export async function sendWebhook(
 function describe(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer'
   const { code, message } = ((error as Error).cause ?? {}) as { code?: string; message?: string }
-  return code === 'ECONNREFUSED' ? 'nobody listens there' : (code ?? message ?? 'no connection')
+  return code === 'ECONNREFUSED' ? 'connection refused' : (code ?? message ?? 'no connection')
 }
