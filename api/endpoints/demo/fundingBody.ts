@@ -1,8 +1,8 @@
 import { transactionUrl, type Registry } from '../../../chains/registry.js'
-import { demoFunding } from '../../../domain/funding.js'
+import { demoFunding, tellFunding } from '../../../domain/funding.js'
 import { assetText } from '../../../domain/money.js'
-import { tellFunding, type StepOperation } from '../../../domain/story.js'
 import type { Funding } from '../../../db/intents/fundings.js'
+import type { StepOperation } from '../../../domain/stepOperation.js'
 
 /** The funding resource. `operation`: what pays it; undefined before it is ordered. */
 export function fundingBody(

@@ -52,7 +52,7 @@ export const waitingIntent = {
         txHash: burned.txHash,
         waitingFor: {
           code: 'ATTESTATION',
-          message: 'Burned on arbitrum-sepolia, waits to be attested.',
+          message: 'Burned on arbitrum-sepolia. Waits for the attestation.',
           since: burned.endedAt,
           usualSeconds: 15,
         },
@@ -68,7 +68,7 @@ export const waitingIntent = {
   currentStep: 1,
   waitingFor: {
     code: 'ATTESTATION',
-    message: 'Burned on arbitrum-sepolia, waits to be attested.',
+    message: 'Burned on arbitrum-sepolia. Waits for the attestation.',
     since: burned.endedAt,
     usualSeconds: 15,
   },

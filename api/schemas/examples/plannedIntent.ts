@@ -32,7 +32,7 @@ export const executionPlan = {
   estimatedGasUsd: 0.017896,
   estimatedTime: '3-18 seconds',
   reasoning:
-    'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.012593 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move has paid for itself after 22 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
+    'aave-v3 on base-sepolia pays 4.12 % on USDC, the best rate of 5 that can be reached. The money comes from arbitrum-sepolia for a bridge fee of 0.0001 USDC and 0.012593 USD of gas. Compared with aave-v3 on arbitrum-sepolia, which needs no bridge, the move pays for itself after 22 days. Next comes erc4626 on base-sepolia: it pays less, 3.70 %.',
   steps: [bridgeStep, depositStep],
   alternatives: [
     {

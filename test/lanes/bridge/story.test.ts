@@ -46,7 +46,7 @@ describe('a lend over the bridge, as it is told', () => {
     const { burnedAt } = (await world.burn(intent)) ?? {}
     const waitingFor = {
       ...{ code: 'ATTESTATION', since: burnedAt?.toISOString(), usualSeconds: 3 },
-      message: `Burned on ${source}, waits to be attested.`,
+      message: `Burned on ${source}. Waits for the attestation.`,
     }
     const held = await read(intent)
     expect(held).toMatchObject({

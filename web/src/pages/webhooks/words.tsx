@@ -4,8 +4,8 @@ import { State, type StateName } from '../../ui/feedback/State.js'
 /** Why nothing is sent any more. */
 const reasons: Record<NonNullable<Webhook['disabledReason']>, string> = {
   by_account: 'Somebody of this account has disabled it.',
-  gone: 'It has answered 410 Gone.',
-  failing: 'It has accepted nothing for three days.',
+  gone: 'It responded with 410 Gone.',
+  failing: 'It has accepted no delivery for three days.',
 }
 
 export const reasonOf = ({ disabledReason }: Webhook) => disabledReason && reasons[disabledReason]

@@ -1,6 +1,6 @@
--- Operators' acts: the audit log, stops, and what doctor reads.
+-- Operators: the audit log, pauses, and the state that they read.
 
--- What operators have done, who, and why. Append-only.
+-- Actions of operators, with actor and reason. Append-only.
 create table audit_event (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
@@ -12,7 +12,8 @@ create table audit_event (
 );
 grant select on audit_event to steward_worker;
 
--- While one is open nothing that it concerns is signed or carried again. What was sent goes on being watched.
+-- Pauses and freezes. While one is open, the signer neither signs nor resubmits within its scope. Transactions that were
+-- sent are still watched.
 create table stop (
   id bigint generated always as identity primary key,
   scope text not null check (scope in ('account', 'wallet', 'chain', 'deployment')),
@@ -38,8 +39,8 @@ grant select (id, scope, subject, since, until) on stop to steward_api;
 create trigger audit_event_kept before delete or update or truncate on audit_event
   for each statement execute function refuse_change();
 
--- The state of everything, for a user who is an operator; null for anybody else. Definer: it looks across
--- accounts, which no row policy of the API's role lets it do.
+-- The state of the deployment for an operator. Null for other users. Definer: it reads across accounts, which no row
+-- policy of the API's role allows.
 create function read_system(p_user text) returns json
 language sql stable security definer set search_path = public, pg_temp as $$
   select json_build_object(

@@ -1,21 +1,21 @@
--- The log of requests.
+-- The request log.
 
--- Requests by key, and writes by session. A partition a day; the default one takes what has none.
+-- Requests by API key, and writes by session. One partition per day. The default partition holds rows without one.
 create table request_log (
   account_id text collate "C",
   id text collate "C",
-  -- When it came, by the clock of the process that answered it.
+  -- Arrival time, by the clock of the process that responded.
   at timestamptz,
-  -- Id of the key, or of the user.
+  -- Id of the API key or the user.
   caller_id text not null,
   method text not null,
-  -- The pattern. What callers put into a path, a query or a body is not kept.
+  -- The route pattern. Values in paths, queries and bodies are not kept.
   path text not null,
-  -- The wallet that it was about. Null: none, or several.
+  -- The wallet of the request. Null: none, or several.
   wallet_id text collate "C",
-  -- The intent, funding or key that it was about. Null: none, or several.
+  -- The intent, funding or key of the request. Null: none, or several.
   resource_id text collate "C",
-  -- As it was sent. 499: the caller went away before.
+  -- The status that was sent. 499: the client disconnected first.
   status smallint not null check (status >= 100 and status <= 599),
   code text,
   credits int not null check (credits >= 0),
@@ -33,7 +33,7 @@ create policy own_account on request_log for select to steward_api
   using (account_id = current_account((select true)));
 grant select on request_log to steward_api;
 
--- Sums of request_log, added up in the statement that fills it. Kept for more than a year.
+-- Daily sums of request_log, added in the statement that fills it. Kept for more than a year.
 create table request_day (
   account_id text collate "C",
   -- In UTC.
@@ -41,7 +41,7 @@ create table request_day (
   caller_id text collate "C",
   endpoint text collate "C",
   requests bigint not null,
-  -- With a status from 400 on.
+  -- Requests with status 400 or higher.
   errors bigint not null,
   credits bigint not null,
   primary key (account_id, day, caller_id, endpoint)
@@ -56,16 +56,16 @@ create policy all_accounts on request_day to steward_worker using (true);
 grant select on request_day to steward_api;
 grant select (account_id, day, caller_id, endpoint), delete on request_day to steward_worker;
 
--- A batch of requests with its sums, all or nothing: one that is there already breaks the primary key. Each is
--- one of the calls that the first five arrays tell: who called what, by p_calls, counted from 1.
--- Security definer: a batch is of many accounts, and no role may write, change or delete a row by itself.
--- Columns and not rows: reading them costs a fifth of reading as much JSON.
+-- Inserts a batch of requests with its sums, all or nothing. A repeated request violates the primary key. The first
+-- five arrays list distinct calls (caller, method, path). p_calls holds the 1-based index of each request's call.
+-- Definer: a batch spans accounts, and no role can write, change or delete rows directly.
+-- Columns instead of JSON rows cost a fifth of the time to parse.
 create function record_requests(p_accounts text[], p_keys text[], p_users text[], p_methods text[], p_paths text[],
   p_calls int[], p_ids text[], p_times bigint[], p_wallets text[], p_resources text[], p_statuses smallint[],
   p_codes text[], p_credits int[], p_ms int[]) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  -- A crash may lose the last moment's rows, with their sums. No answer waits for them.
+  -- A crash may lose the last rows together with their sums. No response waits for the disk.
   perform set_config('synchronous_commit', 'off', true);
   with call as materialized (
     select c.place, c.account, coalesce(k.id, c.member, '') as caller, c.method, c.path
@@ -88,7 +88,7 @@ begin
   insert into request_day as d
   select c.account, s.day, c.caller, c.method || ' ' || c.path, sum(s.requests), sum(s.errors), sum(s.credits)
   from counted s join call c using (place) group by 1, 2, 3, 4
-  -- In one order everywhere, so that two processes do not wait for each other.
+  -- A fixed order prevents deadlocks between two processes.
   order by 1, 2, 3, 4
   on conflict (account_id, day, caller_id, endpoint) do update set
     requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,

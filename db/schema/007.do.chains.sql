@@ -1,6 +1,6 @@
--- Chains and their blocks, the senders of transactions, and what is read from chains.
+-- Chains and their blocks, senders and their transactions, bridge fees and yields.
 
--- booked_block: the outcomes of all blocks up to it are in this database.
+-- booked_block: the outcomes of all blocks up to this one are in the database.
 create table chain (
   id bigint primary key,
   name text not null,
@@ -8,14 +8,14 @@ create table chain (
   booked_hash text not null,
   finalized_block bigint not null,
   booked_at timestamptz not null default clock_timestamp(),
-  -- Of the booked block. Null: its header has not told.
+  -- Base fee of the indexed block. Null: unknown.
   base_fee_wei numeric
 );
 grant select on chain to steward_api, steward_worker, steward_signer;
 grant select, insert on chain to steward_lanes;
 grant update (booked_block, booked_hash, finalized_block, booked_at, base_fee_wei) on chain to steward_lanes;
 
--- Canonical hashes from the finalized block to the booked one; what differs later was reorganised.
+-- Canonical hashes from the finalized block to the indexed one. A different hash later means a reorg.
 create table block_header (
   chain_id bigint references chain,
   number bigint,
@@ -25,20 +25,20 @@ create table block_header (
 grant select on block_header to steward_api, steward_worker;
 grant select, insert, delete on block_header to steward_lanes;
 
--- Accounts that send our transactions and pay the gas. next_nonce: the first one not yet bound to a transaction.
+-- Senders: accounts that send bundles and pay their gas. next_nonce: the first nonce without a transaction.
 create table lane (
   chain_id bigint,
   sender text,
   next_nonce bigint not null default 0 check (next_nonce >= 0),
   kek_id text not null references kek,
   sealed_key bytea not null,
-  -- operations: it carries operations. treasury: it sends ETH to the lanes of its chain, and carries nothing.
+  -- operations: sends bundles. treasury: sends ETH to the senders of its chain, and no bundles.
   purpose text not null default 'operations' check (purpose in ('operations', 'treasury')),
-  -- Since when it cannot pay: it is given no operations while another lane can.
+  -- Since when it is out of gas. It receives no operations while another sender can pay.
   dry_since timestamptz,
-  -- Gas that it could not pay for. With as much again it is not dry any more.
+  -- Gas cost in wei that it could not pay. It recovers when its balance covers as much again.
   dry_gas numeric(78, 0) check (dry_gas > 0),
-  -- The last transfer that the treasury made to it: no other while that one is open.
+  -- The last refill from the treasury. No other refill is sent while it is open.
   refill_tx bigint,
   primary key (chain_id, sender),
   constraint lane_check check ((dry_since is null) = (dry_gas is null)),
@@ -57,14 +57,14 @@ create table chain_tx (
   block_number bigint,
   block_hash text,
   created_at timestamptz not null default clock_timestamp(),
-  -- With the highest fee of its sends the most that its gas may cost. Null: unknown, as much as a transaction may
-  -- have.
+  -- Times the highest fee of its sends, this bounds the cost of its gas. Null: unknown, assume the maximum of a
+  -- transaction.
   gas_limit numeric(78, 0) check (gas_limit > 0),
-  -- The most that posting it on L1 may cost beside its gas.
+  -- Upper bound of the L1 data fee, in addition to the gas.
   l1_fee_wei numeric(78, 0) not null default 0 check (l1_fee_wei >= 0),
-  -- Wei that it moves: what the treasury sends to a lane.
+  -- Wei transferred by a refill of a sender.
   value_wei numeric(78, 0) not null default 0 check (value_wei >= 0),
-  -- Since when it is open. A block that vanishes opens it anew.
+  -- Since when it is open. A reorg that removes its block reopens it.
   opened_at timestamptz not null default clock_timestamp(),
   unique (chain_id, sender, nonce),
   foreign key (chain_id, sender) references lane,
@@ -79,22 +79,22 @@ grant update (state, mined_send, block_number, block_hash, opened_at) on chain_t
 
 alter table lane add foreign key (refill_tx) references chain_tx;
 
--- Signed bytes, stored before they are broadcast. Append-only: of the sends of one nonce one at most is mined,
--- whichever it is.
+-- Signed transactions, stored before they are broadcast. Append-only. At most one send of a nonce is mined, and it can
+-- be any of them.
 create table chain_tx_send (
   tx_id bigint references chain_tx,
   n int,
   hash text not null unique,
-  -- The signed bytes. Empty when the transaction has been final, or lost, for a month: nobody sends it again.
+  -- The signed bytes. Emptied a month after the transaction became final or lost: it is never broadcast again.
   raw text not null,
   max_fee numeric(78, 0) not null,
   created_at timestamptz not null default clock_timestamp(),
-  -- When a node answered to these bytes first, whatever it said. Null: never sent, or not since a reorg took them
-  -- back.
+  -- When a node first responded to these bytes, with any response. Null: never broadcast, or not since a reorg removed
+  -- the transaction.
   sent_at timestamptz,
-  -- The block that was booked at sent_at.
+  -- The indexed block at sent_at.
   sent_block bigint,
-  -- How often in a row every endpoint has refused these bytes for a reason that no time mends.
+  -- Consecutive rejections of these bytes by all endpoints, for a reason that is permanent.
   refusals int not null default 0 check (refusals >= 0),
   primary key (tx_id, n)
 );
@@ -103,14 +103,14 @@ grant select on chain_tx_send to steward_signer, steward_lanes;
 grant insert (tx_id, n, hash, raw, max_fee) on chain_tx_send to steward_signer;
 grant update (sent_at, sent_block, refusals) on chain_tx_send to steward_lanes;
 
--- What the service of a bridge said last of each way, however long ago. No row: it has never said anything.
+-- The latest fees reported by the service of a bridge per route, at any age. No row: never reported.
 create table bridge_fee (
   protocol text,
   from_chain text,
   to_chain text,
-  -- Of the amount. Null: this way is not offered.
+  -- Fee as a fraction of the amount. Null: the speed is not offered on this route.
   fast_millionths bigint check (fast_millionths >= 0 and fast_millionths <= 1000000),
-  -- Of the amount. Null: this way is not offered.
+  -- Fee as a fraction of the amount. Null: the speed is not offered on this route.
   standard_millionths bigint check (standard_millionths >= 0 and standard_millionths <= 1000000),
   read_at timestamptz not null default clock_timestamp(),
   primary key (protocol, from_chain, to_chain),
@@ -119,13 +119,13 @@ create table bridge_fee (
 grant select on bridge_fee to steward_api, steward_worker;
 grant select, insert, update on bridge_fee to steward_lanes;
 
--- Rates of all markets every few minutes. Public: it belongs to no account.
+-- Rates of all markets, sampled every few minutes. Public: no account owns them.
 create table yield_snapshot (
   id bigint generated always as identity primary key,
   chain text not null,
   protocol text not null,
   asset text not null,
-  -- The contract that deposits go to.
+  -- The contract that receives deposits.
   market text not null,
   apy_percent numeric(12,4) not null,
   taken_at timestamptz not null,
@@ -135,8 +135,8 @@ create index yield_snapshot_market on yield_snapshot (chain, protocol, asset, id
 grant select on yield_snapshot to steward_api;
 grant select, insert on yield_snapshot to steward_worker;
 
--- Drops a replacement of a transaction that is no longer open or that the lanes are writing. The signer has no right to
--- lock that row.
+-- Drops a replacement of a transaction that is no longer open, or that the relayer is writing. The signer has no
+-- permission to lock that row.
 create function append_send() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -147,14 +147,14 @@ end $$;
 create trigger send_appended before insert on chain_tx_send
   for each row when (new.n > 1) execute function append_send();
 
--- Empties the bytes of transactions that were final or lost p_days ago, at most p_limit, and returns how many.
+-- Deletes the bytes of at most p_limit transactions that became final or lost p_days ago. Returns how many.
 create function forget_bytes(p_days int, p_limit int) returns int
 language sql security definer set search_path = public, pg_temp as $$
-  -- As an array, here and below: a join might run the inner query, and lock its rows, more than once.
+  -- An array, here and below: a join might run the inner query, and lock its rows, more than once.
   with forgotten as (
     update chain_tx_send s set raw = '' where s.hash = any (array(
       select x.hash from chain_tx_send x join chain_tx t on t.id = x.tx_id
-      -- Stable within the statement, as an index asks of what it is searched by.
+      -- Stable within the statement, so that the index is usable.
       where x.raw <> '' and x.created_at < statement_timestamp() - p_days * interval '1 day'
         and t.state in ('final', 'lost')
       order by x.created_at limit p_limit for update of x skip locked))

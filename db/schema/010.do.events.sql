@@ -1,11 +1,11 @@
--- The event log of an account.
+-- The event log of accounts.
 
 create sequence intent_event_number as bigint;
--- What has happened to intents and their steps, and in accounts beside them. Append-only, written in the transaction
--- that did it. A partition a month; the default one takes what has none.
+-- Events of intents and their steps, and of accounts. Append-only, written in the transaction of the change. One
+-- partition per month. The default partition holds rows without one.
 create table intent_event (
   id bigint default nextval('intent_event_number'::regclass),
-  -- Null: an event of the account, whose type has a dot.
+  -- Null: an event of the account. Its type contains a dot.
   intent_id text,
   account_id text not null,
   type text not null
@@ -15,11 +15,11 @@ create table intent_event (
       'webhook.disabled')),
   data json not null,
   at timestamptz default clock_timestamp(),
-  -- The transaction that wrote it. Readers go by (xact, id) up to the oldest transaction that still runs: by id alone
-  -- they would pass by an event that was numbered before theirs and committed after. A server that was filled from a
-  -- dump counts transactions anew: set it to 3 in all rows of the dump.
+  -- The transaction that wrote the event. Readers page by (xact, id) up to the oldest running transaction. By id alone
+  -- they would miss an event that was numbered earlier and committed later. A restored dump starts new transaction
+  -- numbers: set xact to 3 in all rows of the dump.
   xact xid8 not null default pg_current_xact_id(),
-  -- Of the intent, so that the story of one wallet is found by an index.
+  -- The wallet of the intent, for the index on the timeline of a wallet.
   wallet_id text,
   primary key (id, at),
   constraint intent_event_subject check ((intent_id is null) = (type like '%.%'))
@@ -30,46 +30,46 @@ create index intent_event_account on intent_event (account_id, xact, id);
 create index intent_event_intent on intent_event (intent_id, xact, id);
 create index intent_event_wallet on intent_event (wallet_id, xact, id);
 create index intent_event_type on intent_event (account_id, type, xact, id);
-create index intent_event_told on intent_event (xact, id);
+create index intent_event_order on intent_event (xact, id);
 alter table intent_event enable row level security;
 create policy own_account on intent_event to steward_api using (account_id = current_account((select true)));
 create policy all_events on intent_event for select to steward_worker using (true);
 grant select on intent_event to steward_api, steward_worker;
 
--- Which events are kept no longer.
+-- The lower end of the event log.
 create table event_floor (
   only_row boolean default true primary key check (only_row),
-  -- The highest number of one: whoever goes on after an event that is not there, up to this one, may have missed
-  -- some.
+  -- The highest deleted event number. A reader that resumes after a missing event up to this number may have missed
+  -- events.
   id bigint not null,
-  -- Those that were told before it. Null: all are kept.
+  -- Events before this time are deleted. Null: none is deleted.
   before timestamptz
 );
 grant select on event_floor to steward_api, steward_worker;
 
--- Writes the first events of an intent.
+-- Emits the first events of an intent.
 create function tell_creation() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into intent_event (intent_id, account_id, wallet_id, type, data)
-  select new.id, new.account_id, new.wallet_id, told.type, event_data(new, told.type)
-  from unnest(case new.status when 'planning' then '{created,planned}' else '{created}' end::text[]) as told (type);
+  select new.id, new.account_id, new.wallet_id, first.type, event_data(new, first.type)
+  from unnest(case new.status when 'planning' then '{created,planned}' else '{created}' end::text[]) as first (type);
   return null;
 end $$;
 create trigger intent_created after insert on intent
   for each row execute function tell_creation();
 
--- Announces the accounts of new events, each once in a transaction.
+-- Notifies listeners of the accounts of new events, each once per transaction.
 create function announce_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  perform pg_notify('intent_event', t.account_id) from (select distinct account_id from told) t;
+  perform pg_notify('intent_event', t.account_id) from (select distinct account_id from inserted) t;
   return null;
 end $$;
-create trigger intent_event_told after insert on intent_event
-  referencing new table as told for each statement execute function announce_events();
+create trigger intent_event_announced after insert on intent_event
+  referencing new table as inserted for each statement execute function announce_events();
 
--- Writes that a funding arrived, once: after a reorg it is sent again and not reported again.
+-- Emits wallet.funded once. A funding that is resent after a reorg emits no second event.
 create function tell_funding() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -80,11 +80,11 @@ begin
       where o.intent_id = new.id and o.kind = 'fund' and o.sequence = 1)));
   return null;
 end $$;
-create trigger funding_told after update of completed_at on funding
+create trigger funding_arrived after update of completed_at on funding
   for each row when (old.completed_at is null and new.completed_at is not null) execute function tell_funding();
 
--- Writes credits.low below a tenth of the monthly credits and credits.exhausted at none, once for each fall. New credits
--- end a fall; a refund does not. The trigger's condition spares the usual request the call.
+-- Emits credits.low below a tenth of the monthly credits and credits.exhausted at zero, once until new credits arrive.
+-- A refund does not reset it. The trigger's condition keeps the function out of ordinary requests.
 create function tell_credits() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -100,9 +100,9 @@ begin
   end if;
   if v_left < v_before and v_level > new.credits_told then
     insert into intent_event (account_id, type, data)
-    select new.id, told.type, json_build_object('balance', v_left, 'monthlyCredits', new.monthly_credits)
-    from (values (1, 'credits.low'), (2, 'credits.exhausted')) as told (level, type)
-    where told.level > new.credits_told and told.level <= v_level order by told.level;
+    select new.id, warning.type, json_build_object('balance', v_left, 'monthlyCredits', new.monthly_credits)
+    from (values (1, 'credits.low'), (2, 'credits.exhausted')) as warning (level, type)
+    where warning.level > new.credits_told and warning.level <= v_level order by warning.level;
     new.credits_told := v_level;
   end if;
   return new;
@@ -117,9 +117,9 @@ create trigger account_credits before update on account
       or new.monthly_credits <> old.monthly_credits))
   execute function tell_credits();
 
--- The transaction before which every event has been committed or never will be: the oldest of this database that runs.
--- Of one that has just ended nobody can tell whose it was, so that it counts as ours; so do all that the owner of this
--- function may not see (role pg_read_all_stats). Definer, to see more than its caller may.
+-- The event horizon: every event of an earlier transaction is committed or never will be. It is the oldest running
+-- transaction of this database. A transaction whose database is unknown counts as ours: one that has just ended, or one
+-- that the owner of this function may not see (role pg_read_all_stats). Definer, to see more than the caller.
 create function told_before() returns xid8
 language sql stable security definer set search_path = public, pg_temp as $$
   with now as materialized (select pg_current_snapshot() as snapshot),
@@ -133,9 +133,9 @@ language sql stable security definer set search_path = public, pg_temp as $$
   from now
 $$;
 
--- Creates the partitions of a table for this day or month (p_unit) and the p_ahead next ones, and for rows that came
--- without one, which move there. No reader or writer queues behind its lock: what does not get it at once is done the
--- next time.
+-- Creates the partitions of a table for the current day or month (p_unit) and the next p_ahead, and moves matching
+-- rows of the default partition into them. A busy table is not waited for longer than lock_timeout: the next run
+-- retries.
 create function create_partitions(p_table text, p_unit text, p_ahead int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -166,8 +166,8 @@ begin
   return v_made;
 end $$;
 
--- Drops the partitions of a table that ended p_days ago. Events are kept for 31 days at least, and as long as a webhook
--- delivery of them is yet to be made or may be sent again; event_floor notes up to which number they are gone.
+-- Drops the partitions of a table that ended p_days ago. Events are kept for at least 31 days, and while a webhook
+-- delivery of them is pending or can be repeated. event_floor records the highest deleted number.
 create function drop_partitions(p_table text, p_days int) returns int
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -183,7 +183,7 @@ begin
     where i.inhparent = p_table::regclass
     order by until
   loop
-    -- The default partition has no end and comes last.
+    -- The default partition has no upper bound and is listed last.
     exit when v_until is null or v_until > now() - p_days * interval '1 day';
     if p_table = 'intent_event' then
       exit when v_until > now() - interval '31 days';
@@ -203,7 +203,7 @@ begin
   return v_dropped;
 end $$;
 
--- What an event of an intent says, by its row as it is now.
+-- The data of an intent's event, from its current row.
 create function event_data(i intent, p_event text) returns json language sql stable as $$
   select case
     when p_event = 'created' then json_build_object('status', i.status, 'walletId', i.wallet_id,
