@@ -79,7 +79,7 @@ describe('plan', () => {
     const { id, key } = await newAccount()
     await call(key)
     expect(await output('plan', id, 'free')).toContain(
-      'Limits   100 requests a minute, 100 wallets',
+      'Limits   100 requests per minute, 100 wallets',
     )
     expect(await call(key)).toMatchObject({ tier: 'free', limit: 100, balance: 10_000n })
     await database.db('account').where({ id }).update({ period: 202_001 })
