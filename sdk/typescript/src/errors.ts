@@ -268,7 +268,7 @@ export class DepositFailedError extends IntentFailedError {
   declare readonly code: 'DEPOSIT_FAILED'
 }
 
-/** The intent was cancelled before anything of it was signed. */
+/** The intent was cancelled before it had a signature. */
 export class CancelledError extends IntentFailedError {
   declare readonly code: 'CANCELLED'
 }

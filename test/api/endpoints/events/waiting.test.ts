@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getEventListeners } from 'node:events'
-import { readUntil } from '../../../../api/endpoints/waiting.js'
+import { readUntil } from '../../../../api/endpoints/readUntil.js'
+import { insertFunding } from '../../../../db/intents/fundings.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'
 import { startEventWorld, type Customer, type EventWorld } from './world.js'
@@ -109,6 +110,18 @@ describe('GET /v1/intents/:intentId?wait', () => {
     await setExecuting(events.worker, intentId)
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)
     expect((await read('?wait=1')).status).toBe(200)
+  })
+})
+
+describe('GET /v1/demo/fund/:fundingId?wait', () => {
+  test('error: RATE_LIMITED above the streams of an account', async () => {
+    const { db } = events.world.database
+    const { accountId, id: walletId } = me
+    const { id } = await insertFunding(db, { accountId, walletId, chainId: 421_614, units: 1n })
+    const readFunding = () =>
+      events.world.api.call('GET', `/v1/demo/fund/${id}?wait=2`, { key: me.key })
+    const answers = await Promise.all([1, 2, 3, 4].map(readFunding))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429])
   })
 })
 
