@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { statuses, type IntentStatus } from '../../domain/intent.js'
 import { safeText } from './safeText.js'
-import { fundingAnswer, walletAnswer } from './examples.js'
-import { plannedIntent } from './intentExamples.js'
+import { fundingAnswer, walletAnswer } from './examples/resources.js'
+import { plannedIntent } from './examples/plannedIntent.js'
 import { intentAction } from './intents.js'
 
 /** Identifiers as requests carry them. An unknown one is not found, whatever it looks like. */

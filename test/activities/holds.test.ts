@@ -49,9 +49,7 @@ describe('what holds an operation up', () => {
     await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
     const hold = await holdOf(deferred)
     expect(hold).toMatchObject({ code: 'FROZEN' })
-    expect(hold?.message).toMatch(
-      /^The wallet is frozen since \S+Z by alice: a key may have leaked$/,
-    )
+    expect(hold?.message).toMatch(/^alice froze the wallet at \S+Z: a key may have leaked$/)
   })
 
   test('is the signer while nothing else is known', async () => {

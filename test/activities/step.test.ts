@@ -125,7 +125,7 @@ describe('runStep', () => {
     expect(queued.message).toBe('Waits for the signer.')
     const signed = await failureOf({ state: 'signed' }, 6 * HOUR_MS)
     expect(signed).toMatchObject({ nonRetryable: false, nextRetryDelay: 60 * SECOND_MS })
-    expect(signed.message).toBe('Signed and sent, waits to be mined.')
+    expect(signed.message).toBe('Signed and sent. Waits for its inclusion in a block.')
   })
 
   test.each([

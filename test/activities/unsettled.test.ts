@@ -123,7 +123,7 @@ describe('a step that takes longer than its slot', () => {
     const { intentId } = await insert()
     const target = { scope: 'wallet', subject: wallet.id } as const
     await stopWork(database.db, target, { by: 'alice', why: 'a key may have leaked' })
-    const told = /^The wallet is frozen since \d{4}-\S+Z by alice: a key may have leaked$/
+    const told = /^alice froze the wallet at \d{4}-\S+Z: a key may have leaked$/
     const waitsFor = { code: 'FROZEN', message: expect.stringMatching(told) }
     expect(await deposit(intentId)).toMatchObject({ settled: false, waitsFor })
   })

@@ -104,7 +104,7 @@ describe('what is open for long', () => {
       await db('lane').where({ sender }).update({ refill_tx: tx?.id.toString() })
     })
     expect(told).toMatch(
-      /^refill of lane 0x\w+ on .+: open since .+: waits for nonce 900 of the tr/,
+      /^refill of sender 0x\w+ on .+: open since .+: waits for nonce 900 of the tr/,
     )
   })
 

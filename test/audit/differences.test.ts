@@ -39,19 +39,19 @@ describe('an audit', () => {
     [
       'credits that no ledger has',
       'credits',
-      'the ledger adds up to',
+      'the sum of the ledger is',
       (db) => db('account').increment('purchased', 1),
     ],
     [
       'a status that nobody told',
       'edges',
-      'told last as failed',
+      'last event failed',
       (db) => intentOf(db, settled.failed).update({ status: 'executing', error: null }),
     ],
     [
       'an event along no edge',
       'edges',
-      'there is no such way',
+      'the transition does not exist',
       (db) =>
         db('intent_event').insert({
           ...{
@@ -71,7 +71,7 @@ describe('an audit', () => {
     [
       'a failed intent whose step has succeeded',
       'ends',
-      'what failed has succeeded',
+      'the failed step has succeeded',
       (db) => operationOf(db, settled.failed).update({ success: true }),
     ],
     [
@@ -89,7 +89,7 @@ describe('an audit', () => {
     [
       'more that is spoken for than there is',
       'money',
-      'at the booked block',
+      'at the indexed block',
       (db) => db('reservation').where({ intent_id: settled.waiting }).update({ units: '1000001' }),
     ],
     [
@@ -156,7 +156,7 @@ describe('an audit', () => {
     [
       'a transaction that is not in its block',
       'transactions',
-      'no stored hash',
+      'none of its stored hashes',
       (db) =>
         db('chain_tx')
           .whereIn('id', operationOf(db, settled.done).select('tx_id'))
@@ -165,7 +165,7 @@ describe('an audit', () => {
     [
       'a nonce that no row has',
       'lanes',
-      'no transaction is known',
+      'have no transaction',
       async (db) => {
         await db('lane').increment('next_nonce', 1)
       },
@@ -173,7 +173,7 @@ describe('an audit', () => {
     [
       'a lane that has used more',
       'lanes',
-      'it signs nothing',
+      'the sender cannot sign',
       (db) => forgetNewest(db, settled.failed),
     ],
   ]
@@ -208,8 +208,8 @@ describe('an audit', () => {
     expect(about).toEqual(
       expect.arrayContaining([
         [`intent ${settled.waiting}`, 'planning'],
-        ['workflow intent_gone', 'not there'],
-        [`workflow ${settled.done.intentId}`, 'it is over'],
+        ['workflow intent_gone', 'missing'],
+        [`workflow ${settled.done.intentId}`, 'finished'],
       ]),
     )
     expect(about.filter((one) => one[0] !== fund[0])).toHaveLength(3)

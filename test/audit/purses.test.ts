@@ -54,8 +54,8 @@ test('what a lane has paid is what the chain took from it, to the wei', async ()
   const [client] = world.signer.chains.list
   if (!client) throw new Error('There is no chain.')
   const figures = await readFigures(toolsOf(world, {}), client)
-  const lane = figures.find(({ about }) => about.startsWith('lane '))
-  const [, sender = ''] = /^lane (0x\w{40}) on /.exec(lane?.about ?? '') ?? []
+  const lane = figures.find(({ about }) => about.startsWith('sender '))
+  const [, sender = ''] = /^sender (0x\w{40}) on /.exec(lane?.about ?? '') ?? []
   const hashes = await world
     .db('chain_tx as t')
     .join('chain_tx_send as s', 's.tx_id', 't.id')
@@ -98,7 +98,7 @@ test('what the treasury has paid: gas, what lanes got, and the test money that a
   const [has, units] = [await world.ethOf(address), await world.usdcOf(address)]
   expect(treasury).toEqual({
     about: `treasury ${address} on ${world.chain.name}`,
-    rows: `1 transactions: ${fromUnits(gas, 18)} ETH of gas, ${fromUnits(refillUpTo, 18)} ETH to lanes, ${assetText(paid)} USDC to wallets`,
+    rows: `1 transactions: ${fromUnits(gas, 18)} ETH of gas, ${fromUnits(refillUpTo, 18)} ETH to senders, ${assetText(paid)} USDC to wallets`,
     chain: `${fromUnits(has, 18)} ETH, ${assetText(units)} USDC`,
   })
 })

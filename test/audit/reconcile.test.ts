@@ -56,7 +56,7 @@ describe('reconcile', () => {
   test('writes the row of what was executed again, and books it', async () => {
     const { left, mended } = await afterMending((db) => loseOperation(db, settled.failed))
     expect(left).toEqual([])
-    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+    expect(mended.map(({ mend }) => mend)).toContain('Index it from its log.')
   })
 
   test('lets a lane go on behind final nonces that no row knows', async () => {
@@ -102,7 +102,7 @@ describe('reconcile', () => {
     const plant = (db: Db) => operationOf(db, funding).update({ ...unsigned, state: 'queued' })
     const { left, mended, row } = await afterMending(plant, funding)
     expect(left).toEqual([])
-    expect(mended.map(({ mend }) => mend)).toContain('It is booked from its log.')
+    expect(mended.map(({ mend }) => mend)).toContain('Index it from its log.')
     expect(row).toMatchObject({ state: 'confirmed', success: false, units: null })
   })
 })

@@ -161,7 +161,7 @@ async function drill(seed: number): Promise<void> {
   await backup.restore()
   await world.restartDriver()
   const before = await told()
-  expect(before.join('\n')).toContain('neither it nor the wallet has a row')
+  expect(before.join('\n')).toContain('neither an operation nor a wallet')
   expect(before.join('\n')).toContain('it signs nothing')
 
   await world.mine(finalityBlocks)

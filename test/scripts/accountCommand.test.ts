@@ -44,7 +44,7 @@ describe('key roll and the expiry of the old key', () => {
   test('the successor ends when the old key would have', async () => {
     const { rolled, successor } = await rollExpiring()
     expect(successor).toMatchObject({ expires_at: endsAt })
-    expect(rolled).toContain(`It expires ${text}.`)
+    expect(rolled).toContain(`It expires at ${text}.`)
   })
 
   test('a date, or never, that is told holds instead', async () => {
@@ -65,7 +65,7 @@ describe('plan', () => {
     const { id, key } = await newAccount()
     await call(key, 'read', 3)
     expect(await output('plan', id, 'enterprise')).toContain(
-      'Plan     enterprise\nState    active\nLimits   10000 requests a minute, any number of wallets\n' +
+      'Plan     enterprise\nState    active\nLimits   10000 requests per minute, unlimited wallets\n' +
         'Credits  999997 left, 0 bought, 3 used\nMonthly  1000000 credits,',
     )
     expect(await call(key)).toMatchObject({ tier: 'enterprise', limit: 10_000, balance: 999_997n })
@@ -79,7 +79,7 @@ describe('plan', () => {
     const { id, key } = await newAccount()
     await call(key)
     expect(await output('plan', id, 'free')).toContain(
-      'Limits   100 requests a minute, 100 wallets',
+      'Limits   100 requests per minute, 100 wallets',
     )
     expect(await call(key)).toMatchObject({ tier: 'free', limit: 100, balance: 10_000n })
     await database.db('account').where({ id }).update({ period: 202_001 })
@@ -260,15 +260,15 @@ describe('a wrong call', () => {
   const key = ['key', 'create', none, '--name', 'n']
 
   test.each<[string, string[], string]>([
-    ['no command', [], 'Which command? Help: npm run account -- --help'],
-    ['an unknown command', ['remove', none], 'There is no command remove acct_none.'],
-    ['a name of JavaScript', ['constructor'], 'There is no command constructor.'],
+    ['no command', [], 'The command is missing. Help: npm run account -- --help'],
+    ['an unknown command', ['remove', none], 'Unknown command remove acct_none.'],
+    ['a name of JavaScript', ['constructor'], 'Unknown command constructor.'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
     ['an option without its value', ['create', '--plan'], "Option '--plan <value>' argument"],
     ['an option of another command', ['list', '--plan', 'pro'], 'list has no option --plan.'],
     ['a missing argument', ['key', 'list'], 'key list: ACCOUNT is missing.'],
     ['an empty argument', ['show', ''], 'show: ACCOUNT is missing.'],
-    ['an argument too many', ['show', none, 'x'], 'show: x is too much.'],
+    ['an argument too many', ['show', none, 'x'], 'show: unexpected argument x.'],
     ['a bad plan', ['create', '--name', 'n', '--plan', 'gold'], '--plan must be one of free, pro,'],
     ['no name', ['create', '--plan', 'pro'], '--name is missing.'],
     ['a bad name', ['create', '--plan', 'pro', '--name', 'a\nb'], '--name must be a line of 1 to'],

@@ -51,33 +51,33 @@ const run = (...argv: string[]) =>
 
 describe('npm run audit', () => {
   test('says that nothing differs, with the exit code 0, and how far it is', async () => {
-    expect(await run()).toEqual({ text: 'No difference.', exitCode: 0 })
-    expect(said).toEqual(expect.arrayContaining(['credits', 'base-sepolia: lanes']))
+    expect(await run()).toEqual({ text: 'No differences.', exitCode: 0 })
+    expect(said).toEqual(expect.arrayContaining(['credits', 'base-sepolia: senders']))
   })
 
   test('names what differs as a table and as JSON, with the exit code 1, and writes nothing', async () => {
     const id = await insertTestIntent(database.db, wallet, 'completed')
     const { text, exitCode } = (await run()) ?? {}
     expect(exitCode).toBe(1)
-    expect(text).toMatch(/CHECK +ABOUT +ROW +CHAIN +MEND/)
+    expect(text).toMatch(/CHECK +ABOUT +ROW +CHAIN +FIX/)
     expect(text).toContain(`intent ${id}`)
     const told = JSON.parse((await run('--json'))?.text ?? '') as { differences: object[] }
-    expect(told.differences).toMatchObject([{ check: 'ends', row: 'completed', mendable: true }])
+    expect(told.differences).toMatchObject([{ check: 'ends', row: 'completed', isFixable: true }])
     const row = await database.db('intent').where({ id }).first<{ status: string }>('status')
     expect(row).toEqual({ status: 'completed' })
   })
 
   test('--reconcile mends it, tells so, and has nothing to do the second time', async () => {
     const { text, exitCode } = (await run('--reconcile')) ?? {}
-    expect([exitCode, text]).toEqual([0, '1 mended.\nNo difference.'])
-    expect(said.filter((line) => line.startsWith('mended: intent '))).toHaveLength(1)
-    expect(await run('--reconcile')).toEqual({ text: 'No difference.', exitCode: 0 })
+    expect([exitCode, text]).toEqual([0, '1 fixed.\nNo differences.'])
+    expect(said.filter((line) => line.startsWith('fixed: intent '))).toHaveLength(1)
+    expect(await run('--reconcile')).toEqual({ text: 'No differences.', exitCode: 0 })
   })
 
   test('--older-than names what is open for longer, and what it waits for', async () => {
     const created_at = new Date(Date.now() - 3_600_000)
     const id = await insertTestIntent(database.db, wallet, 'pending', { created_at })
-    expect(await run('--older-than', '2h')).toEqual({ text: 'No difference.', exitCode: 0 })
+    expect(await run('--older-than', '2h')).toEqual({ text: 'No differences.', exitCode: 0 })
     const { text, exitCode } = (await run('--older-than', '30m')) ?? {}
     expect(exitCode).toBe(1)
     expect(text).toMatch(new RegExp(`ages +intent ${id} +pending since .+ +waits for its plan`))

@@ -93,7 +93,7 @@ describe('a worker whose Temporal is away', () => {
     server = await startTemporalServer(port)
     await untilWorkedOn(first)
     expect(told('Temporal does not serve')).toHaveLength(1)
-    expect(told('Temporal serves again')).toHaveLength(1)
+    expect(told('Temporal available again')).toHaveLength(1)
 
     await server.stop()
     while (told('Temporal does not serve').length < 2) await sleep(50)

@@ -71,7 +71,7 @@ function start(buildId: string, mark: number, { isAutomatic = true, goneMs = 90_
   }
 }
 
-const isCurrent = 'this version of the workers is the current one'
+const isCurrent = 'worker version is current'
 const isNotCurrent = 'not the current one'
 
 /** The mark of the version that executes a new workflow. */

@@ -87,7 +87,7 @@ const lingering = async (): Promise<string[]> =>
   database.db('intent').where('dispatched_at', '<', minuteAgo()).pluck<string[]>('id')
 const startedOf = (lines: Line[]) =>
   lines
-    .filter(({ msg }) => msg === 'workflow started by the sweeper')
+    .filter(({ msg }) => msg === 'missing workflow restarted')
     .map(({ intent, funding }) => intent ?? funding)
 
 describe('runSweepers', () => {

@@ -67,7 +67,7 @@ describe('the details of a workflow', () => {
       { plan: bridgedPlan },
     )
     const [before = '', waits = '', mints = '', end = ''] = result
-    expect(before).toMatch(/1\. bridge 1 USDC from .*: under way since \d{4}-\d\d-\d\d \d/)
+    expect(before).toMatch(/1\. bridge 1 USDC from .*: running since \d{4}-\d\d-\d\d \d/)
     expect(before).toContain('2. deposit 1 USDC in aave-v3 on arbitrum-sepolia')
     expect(before).not.toContain('burned')
     expect(waits).toContain(`   - burned on base-sepolia: [\`0xburn\`](${url})`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { intentBody } from '../../../api/endpoints/intentBody.js'
+import { intentBody } from '../../../api/endpoints/intents/intentBody.js'
 import { intent as intentSchema } from '../../../api/schemas/intents.js'
 import { getIntent } from '../../../db/intents/intents.js'
 import { createBridgeWorld, dollar, type BridgeWorld, type Planned } from './bridgeFixture.js'

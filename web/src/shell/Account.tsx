@@ -10,7 +10,7 @@ import { setTheme, themes, useTheme, type Theme } from './theme.js'
 const themeIcons: Record<Theme, LucideIcon> = { system: Monitor, light: Sun, dark: Moon }
 const themeNames: Record<Theme, string> = { system: 'System theme', light: 'Light', dark: 'Dark' }
 
-/** Whose account it is, and what one does with one's own sign-in. */
+/** The menu of the account: switch the account, choose a theme, sign out. */
 export function Account({ session }: { session: Session }) {
   const navigate = useNavigate()
   const theme = useTheme()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getEventListeners } from 'node:events'
-import { readUntil } from '../../../../api/endpoints/waiting.js'
+import { readUntil } from '../../../../api/endpoints/readUntil.js'
 import { insertFunding } from '../../../../db/intents/fundings.js'
 import { setExecuting, setFailed } from '../../../../db/intents/status.js'
 import { setCompleted } from '../../../db/rows.js'

@@ -20,7 +20,7 @@ export const USE_NAME = `${DAYS} days`
 
 const everyDay = (rows: readonly KeyUseDay[]) => sumByDay(rows, daysUntil(new Date(), DAYS))
 
-/** Where the use of a key goes, without its numbers. */
+/** The daily requests of a key as a small line. */
 export function KeySparkline({ keyId, name }: { keyId: string; name: string }) {
   const { data } = useQuery(keyUseQuery(keyId, DAYS))
   if (!data) return null
@@ -31,13 +31,13 @@ export function KeySparkline({ keyId, name }: { keyId: string; name: string }) {
 
 type Props = { keyId: string; entry: KeyEntry | undefined; onClose: () => void }
 
-/** What came by one key, day by day. */
+/** The daily use of one key. */
 export function KeyUse({ keyId, entry, onClose }: Props) {
   const { data, error, refetch } = useQuery(keyUseQuery(keyId, DAYS))
   return (
     <Dialog title={`Key ${entry?.name ?? shorten(keyId)}`} onClose={onClose}>
       {data ? (
-        <Used keyId={keyId} rows={data.data} />
+        <KeyUsage keyId={keyId} rows={data.data} />
       ) : error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : (
@@ -47,7 +47,7 @@ export function KeyUse({ keyId, entry, onClose }: Props) {
   )
 }
 
-function Used({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
+function KeyUsage({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
   const [chosen, setChosen] = useState<string>()
   const shown = chosen ? rows.filter(({ day }) => day === chosen) : rows
   const sumOf = (name: 'requests' | 'errors' | 'credits') =>
@@ -71,7 +71,7 @@ function Used({ keyId, rows }: { keyId: string; rows: readonly KeyUseDay[] }) {
         search={{ keyId }}
         className="mt-4 inline-block text-sm font-medium text-accent hover:underline"
       >
-        Requests by this key
+        Requests with this key
       </Link>
     </>
   )

@@ -14,7 +14,7 @@ import { Today } from './Today.js'
 
 const SHOWN = 8
 
-/** How the account stands; for a new one, how to make a first call. */
+/** The state of the account. A new account sees the first calls. */
 export function Overview() {
   return (
     <>

@@ -11,7 +11,7 @@ const statuses: [status: Intent['status'], state: StateName, word: string][] = [
   ['failed', 'failed', 'Failed'],
 ]
 
-/** How many intents of today have each status. */
+/** The number of today's intents by status. */
 export function Today({ counts }: { counts: Record<string, number> }) {
   const shown = statuses.filter(([status]) => counts[status])
   return (

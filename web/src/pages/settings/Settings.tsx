@@ -7,7 +7,7 @@ import { Members } from './Members.js'
 import { Password } from './Password.js'
 import { Sessions } from './Sessions.js'
 
-/** The account, its members, and one's own sign-ins. */
+/** The account, its members and the sessions of the user. */
 export function Settings() {
   const { data: session } = useQuery(sessionQuery)
   if (!session) return null

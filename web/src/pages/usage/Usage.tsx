@@ -14,12 +14,12 @@ import { Ledger } from './Ledger.js'
 
 const DAYS = 30
 
-/** What is left, what was asked day by day, and every credit that came or went. */
+/** Credits left, daily requests and the ledger. */
 export function Usage() {
   return (
     <>
       <PageHead title="Usage & credits">
-        Reading from this dashboard costs nothing; writing costs what it costs by key.
+        Reads from this dashboard are free. Writes cost the same as the API call.
       </PageHead>
       <Left />
       <ByDay />
@@ -49,7 +49,7 @@ function Left() {
             : 'left of this month',
           value: month?.left.toLocaleString(),
         },
-        { name: 'bought credits left, which do not lapse', value: bought?.toLocaleString() },
+        { name: 'purchased credits left, which do not expire', value: bought?.toLocaleString() },
         {
           name: credits ? `used so far, on plan ${credits.plan}` : 'used so far',
           value: credits?.totalUsed.toLocaleString(),

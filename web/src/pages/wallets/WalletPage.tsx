@@ -15,7 +15,7 @@ import { BalanceTable } from './BalanceTable.js'
 import { Fund } from './Fund.js'
 import { PositionTable } from './PositionTable.js'
 
-/** One wallet: every cent by chain and market, and what was done with it. */
+/** One wallet: balances, positions and intents. */
 export function WalletPage() {
   const { walletId } = useParams({ from: '/inside/wallets/$walletId' })
   const { data: wallet } = useQuery(walletQuery(walletId))
@@ -43,10 +43,10 @@ export function WalletPage() {
           {balances.data && <Id id={balances.data.address} label="address" isWhole />}
         </div>
       </PageHead>
-      <Section title="In the wallet" action={<Total balances={balances.data} />}>
+      <Section title="Balances" action={<Total balances={balances.data} />}>
         {balances.data ? <BalanceTable balances={balances.data} /> : <Skeleton lines={3} />}
       </Section>
-      <Section title="Lent">
+      <Section title="Positions">
         {positions.data ? (
           <PositionTable positions={positions.data} />
         ) : positions.error ? (
@@ -61,9 +61,7 @@ export function WalletPage() {
           query={history}
           columns={intentColumns}
           keyOf={({ id }) => id}
-          empty={
-            <Empty title="None yet">What is done with the money of this wallet appears here.</Empty>
-          }
+          empty={<Empty title="No intents yet">The intents of this wallet appear here.</Empty>}
         />
       </Section>
     </>

@@ -12,7 +12,7 @@ import { Deliveries } from './Deliveries.js'
 import { WebhookActions } from './WebhookActions.js'
 import { WebhookState, reasonOf } from './words.js'
 
-/** One endpoint: whether it hears, what it was sent, and what it has answered. */
+/** One endpoint: state, facts and deliveries. */
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/inside/webhooks/$webhookId' })
   const { data, error, refetch } = useQuery(webhookQuery(webhookId))
@@ -37,7 +37,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
           <Facts
             of={[
               ['State', <WebhookState key="state" {...webhook} />],
-              ['Because', reasonOf(webhook)],
+              ['Reason', reasonOf(webhook)],
               ['Since', disabledAt && <Time at={disabledAt} />],
               ['Events', events.includes('*') ? 'all' : events.join(', ')],
               ['Id', <Id key="id" id={id} label="endpoint id" />],

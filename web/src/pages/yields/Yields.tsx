@@ -12,7 +12,7 @@ const Chart = lazy(() =>
   import('../../ui/charts/Chart.js').then(({ Chart: it }) => ({ default: it })),
 )
 
-/** What markets pay now, and what they have paid. */
+/** Current and past rates of all markets. */
 export function Yields() {
   const now = useQuery(yieldsQuery)
   const history = useQuery(yieldWeekQuery)
@@ -20,7 +20,7 @@ export function Yields() {
   return (
     <>
       <PageHead title="Yields">{now.data?.best?.reasoning}</PageHead>
-      <Section title="Now">
+      <Section title="Current rates">
         {now.data ? (
           <RateTable yields={now.data} series={series} />
         ) : now.error ? (
@@ -42,7 +42,7 @@ export function Yields() {
           </Suspense>
         ) : series ? (
           <p className="border-y border-line py-4 text-sm text-ink-3">
-            Rates are read every five minutes. The chart begins with the second reading.
+            Rates are recorded every five minutes. The chart appears after the second record.
           </p>
         ) : (
           <Skeleton lines={1} className="h-80" />

@@ -2,17 +2,17 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import { exactText } from '../../text/time.js'
 
-type Line = { name: string; values: (number | null)[] }
+type ChartLine = { name: string; values: (number | null)[] }
 type Props = {
   /** Unix seconds. */
   times: number[]
-  lines: Line[]
+  lines: ChartLine[]
   unit: string
 }
 
 const HEIGHT = 300
 
-/** Told apart in both themes, and by those who see red and green alike. */
+/** Distinct in both themes and with red-green colour blindness. */
 const hues = [
   '--color-accent',
   '--color-waiting',
@@ -21,7 +21,7 @@ const hues = [
   '--color-ink-3',
 ]
 
-/** Lines over time. Whoever points at a moment reads all values of it; a gap stays a gap. */
+/** Lines over time. Pointing at a time shows all its values. Gaps stay visible. */
 export function Chart({ times, lines, unit }: Props) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -40,7 +40,7 @@ export function Chart({ times, lines, unit }: Props) {
       plot.setSize({ width: element.clientWidth, height: HEIGHT })
     })
     resize.observe(element)
-    // A canvas does not follow the theme by itself.
+    // A canvas must be redrawn when the theme changes.
     const repaint = () => {
       plot.destroy()
       plot = draw()
@@ -59,7 +59,7 @@ export function Chart({ times, lines, unit }: Props) {
   return <div ref={box} className="chart min-h-96 w-full text-sm" />
 }
 
-function optionsOf(element: HTMLElement, lines: Line[], unit: string): UPlot.Options {
+function optionsOf(element: HTMLElement, lines: ChartLine[], unit: string): UPlot.Options {
   const ink = colorOf(element, '--color-ink-3')
   const grid = { stroke: colorOf(element, '--color-line'), width: 1 }
   const font = '12px system-ui'
@@ -102,7 +102,7 @@ function optionsOf(element: HTMLElement, lines: Line[], unit: string): UPlot.Opt
 
 const DAY_SECONDS = 86_400
 
-/** The day where the axis is long, the clock where it is short. */
+/** The day on an axis longer than a day, otherwise the time. */
 function tickText(moment: number, all: number[]): string {
   const at = new Date(moment * 1_000)
   const isLong = (all.at(-1) ?? 0) - (all[0] ?? 0) > DAY_SECONDS
@@ -111,7 +111,7 @@ function tickText(moment: number, all: number[]): string {
     : at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
 }
 
-/** What a token is in the present theme, as a canvas understands it. */
+/** The computed colour of a CSS variable in the current theme, for the canvas. */
 function colorOf(element: HTMLElement, token: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${token})`

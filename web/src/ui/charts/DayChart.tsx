@@ -4,16 +4,16 @@ import { dayText } from '../../text/time.js'
 export type Day = { day: string; requests: number; errors: number; credits: number }
 
 type Props = {
-  /** Oldest first, none left out. */
+  /** Oldest first, without gaps. */
   days: readonly Day[]
-  /** The one that is looked at. */
+  /** The selected day. */
   chosen: string | undefined
   onChoose: (day: string | undefined) => void
 }
 
 const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 }
 
-/** Requests with their errors, and credits, day by day. A day is chosen by pointing at it, or with the arrows. */
+/** Requests, errors and credits per day. The user selects a day by click or arrow keys. */
 export function DayChart({ days, chosen, onChoose }: Props) {
   const name = useId()
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
@@ -44,9 +44,9 @@ export function DayChart({ days, chosen, onChoose }: Props) {
             key={day.day}
             type="button"
             tabIndex={day.day === inTabOrder ? 0 : -1}
-            aria-label={sayDay(day)}
+            aria-label={describeDay(day)}
             aria-pressed={day.day === chosen}
-            title={sayDay(day)}
+            title={describeDay(day)}
             className="flex h-full min-w-0 flex-1 flex-col hover:bg-hover aria-pressed:bg-accent-soft"
             onClick={() => onChoose(day.day === chosen ? undefined : day.day)}
           >
@@ -63,12 +63,12 @@ export function DayChart({ days, chosen, onChoose }: Props) {
   )
 }
 
-const sayDay = ({ day, requests, errors, credits }: Day) =>
+const describeDay = ({ day, requests, errors, credits }: Day) =>
   `${dayText(day)}: ${requests.toLocaleString()} requests, ${errors.toLocaleString()} failed, ${credits.toLocaleString()} credits`
 
 type Most = { requests: number; credits: number }
 
-/** A share of a bar's box, which is a hundred high; what is there at all is seen. */
+/** Height of a bar in a box of 100 units. A positive value has at least 2 units. */
 const height = (value: number, most: number) => (value === 0 ? 0 : Math.max(2, (value / most) * 96))
 
 function Bars({ day: { requests, errors, credits }, most }: { day: Day; most: Most }) {

@@ -1,6 +1,6 @@
 type Props = { path: string; label: string }
 
-/** A line without axes: only where it goes. */
+/** A small line chart without axes. */
 export function Sparkline({ path, label }: Props) {
   return (
     <svg role="img" aria-label={label} viewBox="-1 -2 98 28" className="h-6 w-24">

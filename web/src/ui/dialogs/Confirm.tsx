@@ -7,17 +7,17 @@ import type { Sending } from '../forms/Form.js'
 type Props = {
   title: string
   sending: Sending
-  /** What is done, and to what. */
+  /** Label of the confirm button: the action and its subject. */
   action: string
-  /** How one leaves it as it is. */
+  /** Label of the cancel button. */
   keep?: string
   isHarmless?: boolean
   onClose: () => void
-  /** What follows from it. */
+  /** The consequences. */
   children: ReactNode
 }
 
-/** Asks once before something is done that cannot simply be undone, and says what follows. */
+/** Asks for confirmation before an action that is hard to undo. */
 export function Confirm({ title, sending, action, keep = 'Keep it', onClose, ...rest }: Props) {
   const { mutate, isPending, error } = sending
   return (

@@ -3,13 +3,13 @@ import { useEffect, useRef, type ReactNode } from 'react'
 
 type Props = { title: string; onClose: () => void; children: ReactNode }
 
-/** The browser's own dialog: it keeps the keyboard inside, closes on Escape and gives the focus back. */
+/** A native modal dialog: it traps the focus, closes on Escape and restores the focus. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const element = dialog.current
     if (element && !element.open) element.showModal()
-    // It begins where there is something to fill in; the browser would take the button that closes it.
+    // Focuses the first field. The browser would focus the close button.
     element?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => element?.close()
   }, [])
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }: Props) {
       aria-label={title}
       className="m-auto w-full max-w-md rounded-md border border-line bg-raised p-0 text-ink shadow-float max-sm:mx-4 max-sm:w-auto motion-safe:animate-appear"
       onClose={() => {
-        // Told late: it may have been opened anew since.
+        // The event is asynchronous: the dialog may be open again.
         if (!dialog.current?.open) onClose()
       }}
       onClick={(event) => {

@@ -4,7 +4,7 @@ import { Dialog } from './Dialog.js'
 
 type Props = { title: string; done: string; onClose: () => void; children: ReactNode }
 
-/** What is shown this once: it stays until somebody says that he has it. */
+/** Shows a secret once. It stays until the user confirms. */
 export function Shown({ title, done, onClose, children }: Props) {
   return (
     <Dialog title={title} onClose={onClose}>

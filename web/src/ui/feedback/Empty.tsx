@@ -4,7 +4,7 @@ import { Copy } from '../values/Copy.js'
 
 type Props = { title: string; children: ReactNode; call?: string; action?: ReactNode }
 
-/** What would stand here, and the call that makes it appear. */
+/** The empty state of a list, with the call that creates the first entry. */
 export function Empty({ title, children, call, action }: Props) {
   return (
     <div className="flex flex-col items-start gap-3 border-y border-line py-10">
@@ -18,7 +18,7 @@ export function Empty({ title, children, call, action }: Props) {
 
 type Unmatched = { title: string; to: '/intents' | '/requests' | '/wallets'; children: string }
 
-/** A filter that leaves nothing, and the way back to all. */
+/** The empty state of a filtered list, with a link to the whole list. */
 export function NothingMatches({ title, to, children }: Unmatched) {
   return (
     <Empty title={title}>
@@ -29,7 +29,7 @@ export function NothingMatches({ title, to, children }: Unmatched) {
   )
 }
 
-/** Something to paste into a terminal. */
+/** A text to copy, such as a command. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     <div className="flex w-full max-w-2xl items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3">

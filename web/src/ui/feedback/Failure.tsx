@@ -5,7 +5,7 @@ import { Copy } from '../values/Copy.js'
 
 type Props = { error: unknown; retry?: () => void }
 
-/** What went wrong, in its place: the reason, the request to quote, and a way on. */
+/** An error with its message, request id and retry button. */
 export function Failure({ error, retry }: Props) {
   const message = error instanceof Error ? error.message : 'Something went wrong.'
   const requestId = error instanceof ApiFailure ? error.requestId : undefined

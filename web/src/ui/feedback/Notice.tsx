@@ -3,7 +3,7 @@ import { createPortal } from 'react-dom'
 
 const SHOWN_MS = 6_000
 
-/** A short word about what was just done, at the edge of the page, gone after a while. */
+/** A short message at the edge of the page. It disappears after some seconds. */
 export function Notice({ children, isBad }: { children: ReactNode; isBad?: boolean }) {
   const [isShown, setShown] = useState(true)
   useEffect(() => {

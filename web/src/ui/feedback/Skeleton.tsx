@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react'
 
-/** What comes sooner needs no placeholder. */
-const PATIENCE_MS = 150
+/** Content that arrives sooner needs no placeholder. */
+const DELAY_MS = 150
 
-/** Holds the place of lines that are on their way, at their final height; it shows only when they take long. */
+/** Reserves the space of loading lines. The placeholder appears only after a delay. */
 export function Skeleton({ lines, className = 'h-11' }: { lines: number; className?: string }) {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setLate(true), PATIENCE_MS)
+    const timer = setTimeout(() => setLate(true), DELAY_MS)
     return () => clearTimeout(timer)
   }, [])
   return (

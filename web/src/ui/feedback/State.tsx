@@ -4,7 +4,7 @@ export type StateName = 'done' | 'running' | 'waiting' | 'failed' | 'stopped' | 
 
 type Face = { icon: LucideIcon; text: string; spins?: boolean }
 
-/** A state is a colour and a shape: neither says it alone. */
+/** A state has a colour and a shape, so that it is readable without colours. */
 const faces: Record<StateName, Face> = {
   done: { icon: Check, text: 'text-done' },
   running: { icon: LoaderCircle, text: 'text-running', spins: true },
@@ -14,14 +14,14 @@ const faces: Record<StateName, Face> = {
   open: { icon: CircleDashed, text: 'text-ink-3' },
 }
 
-/** The sign of a state without its word, for where the word stands beside it. */
+/** The icon of a state without its label. */
 export function StateSign({ state }: { state: StateName }) {
   const { icon: Icon, text, spins } = faces[state]
   const motion = spins ? 'motion-safe:animate-spin [animation-duration:1.6s]' : ''
   return <Icon aria-hidden className={`size-3.5 shrink-0 ${text} ${motion}`} strokeWidth={2.5} />
 }
 
-/** A state as a word with its sign. */
+/** A state as an icon with its label. */
 export function State({ state, children }: { state: StateName; children: string }) {
   const { text } = faces[state]
   return (

@@ -1,7 +1,7 @@
 import { Ellipsis } from 'lucide-react'
 import { Menu, type Entry } from './Menu.js'
 
-/** What may be done with a row, behind three dots at its end. */
+/** The menu of a row's actions. */
 export function Actions({ label, entries }: { label: string; entries: Entry[] }) {
   return (
     <span className="relative z-10">

@@ -1,8 +1,8 @@
 import type { ComponentProps } from 'react'
 
-type Look = 'primary' | 'plain' | 'quiet' | 'danger'
+type ButtonLook = 'primary' | 'plain' | 'quiet' | 'danger'
 
-const looks: Record<Look, string> = {
+const looks: Record<ButtonLook, string> = {
   primary: 'bg-accent-fill text-on-accent border-transparent hover:bg-accent-hover',
   plain: 'bg-raised text-ink border-line-strong hover:bg-hover',
   quiet: 'bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink',
@@ -13,11 +13,11 @@ const shape =
   'inline-flex h-8 shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-md border px-3 text-sm font-medium transition-colors disabled:opacity-50'
 
 /** For links that look like buttons. */
-export const buttonClass = (look: Look) => `${shape} ${looks[look]}`
+export const buttonClass = (look: ButtonLook) => `${shape} ${looks[look]}`
 
-type Props = ComponentProps<'button'> & { look?: Look; isBusy?: boolean }
+type Props = ComponentProps<'button'> & { look?: ButtonLook; isBusy?: boolean }
 
-/** While busy it cannot be pressed again, and says so to those who do not see it. */
+/** A busy button is disabled and announces its state to screen readers. */
 export function Button({ look = 'plain', isBusy, className = '', ...rest }: Props) {
   return (
     <button

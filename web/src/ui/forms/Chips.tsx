@@ -1,12 +1,12 @@
-type Choice = { value: string; label: string }
+type ChipChoice = { value: string; label: string }
 type Props = {
   label: string
-  choices: readonly Choice[]
+  choices: readonly ChipChoice[]
   value: string | undefined
   onChange: (value: string | undefined) => void
 }
 
-/** A filter with a few values: one at most is on, pressed again it goes off. */
+/** A filter with a few values. At most one is on; pressing it again turns it off. */
 export function Chips({ label, choices, value, onChange }: Props) {
   return (
     <div role="group" aria-label={label} className="flex flex-wrap gap-1.5">

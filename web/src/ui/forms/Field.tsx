@@ -3,10 +3,10 @@ import { useId, type ComponentProps, type ReactNode } from 'react'
 const box =
   'w-full rounded-md border border-line-strong bg-raised px-2.5 text-base text-ink placeholder:text-ink-3 aria-invalid:border-failed'
 
-type Frame = { label: string; hint?: ReactNode; error?: string | undefined }
+type FieldFrame = { label: string; hint?: ReactNode; error?: string | undefined }
 
-/** A line of text with its name above, and below it what to know or what is wrong. */
-export function TextField({ label, hint, error, ...rest }: Frame & ComponentProps<'input'>) {
+/** A text input with its label, and a hint or an error below. */
+export function TextField({ label, hint, error, ...rest }: FieldFrame & ComponentProps<'input'>) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
@@ -21,10 +21,10 @@ export function TextField({ label, hint, error, ...rest }: Frame & ComponentProp
   )
 }
 
-type Choice = { value: string; label: string }
-type SelectProps = Frame & ComponentProps<'select'> & { choices: readonly Choice[] }
+type SelectChoice = { value: string; label: string }
+type SelectProps = FieldFrame & ComponentProps<'select'> & { choices: readonly SelectChoice[] }
 
-/** One of several, by the control that the reader's system has for it. */
+/** A native select with its label. */
 export function SelectField({ label, hint, error, choices, ...rest }: SelectProps) {
   const id = useId()
   return (
@@ -46,7 +46,7 @@ function Labelled({
   hint,
   error,
   children,
-}: Frame & { id: string; children: ReactNode }) {
+}: FieldFrame & { id: string; children: ReactNode }) {
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">

@@ -2,21 +2,21 @@ import type { FormEvent, ReactNode } from 'react'
 import { Button } from './Button.js'
 import { Failure } from '../feedback/Failure.js'
 
-/** What is sent, as a mutation of the query cache has it. */
+/** The mutation of a form. */
 export type Sending = { mutate: () => void; isPending: boolean; error: Error | null }
 
 type Props = {
   sending: Sending
-  /** What the button says that it does. */
+  /** Label of the submit button. */
   action: string
-  /** In a dialog the button ends it, alone on a page it is as wide as the fields, among others it is one of them. */
+  /** Layout of the submit button: right in a dialog, full width alone on a page, inline among other sections. */
   place?: 'dialog' | 'alone' | 'among'
   children: ReactNode
 }
 
 const places = { dialog: 'flex justify-end', alone: 'grid', among: 'flex' }
 
-/** Fields, what the API has against them, and the button that sends them, once at a time. */
+/** Fields, the error of the API and the submit button, which sends one request at a time. */
 export function Form({ sending, action, place = 'dialog', children }: Props) {
   const { mutate, isPending, error } = sending
   const onSubmit = (event: FormEvent) => {

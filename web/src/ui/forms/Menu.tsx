@@ -3,15 +3,15 @@ import type { ReactNode } from 'react'
 
 export type Entry = {
   label: string
-  /** Where two may have the same label. */
+  /** Unique key for entries with equal labels. */
   key?: string
   icon?: ReactNode
-  /** One of several that exclude each other. */
+  /** Whether this entry of an exclusive group is selected. */
   isChosen?: boolean
   onSelect: () => void
 }
 
-/** Opens below its button; arrows, letters and Escape do what they do everywhere. */
+/** A dropdown menu with the usual keyboard controls. */
 export function Menu({
   trigger,
   label,
@@ -61,5 +61,5 @@ export function Menu({
   )
 }
 
-/** What is chosen is said, too: colour alone says nothing to those who do not see it. */
+/** Announces the selected entry to screen readers. */
 const radioOf = (isChosen: boolean) => ({ role: 'menuitemradio', 'aria-checked': isChosen })

@@ -8,17 +8,17 @@ import { useHeld } from './held.js'
 import { Skeleton } from '../feedback/Skeleton.js'
 import { Table, type Column } from './Table.js'
 
-type Shape<Row> = {
+type ListTable<Row> = {
   label: string
   columns: readonly Column<Row>[]
   keyOf: (row: Row) => string
 }
-type Props<Row> = Shape<Row> & {
+type Props<Row> = ListTable<Row> & {
   query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
   empty: ReactNode
 }
 
-/** A list of the API as a table, page after page. What is there stays while it is asked for anew. */
+/** A paged API list as a table. The rows stay on screen during a reload. */
 export function List<Row>({ query, empty, ...shape }: Props<Row>) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query
   const retry = () => void refetch()
@@ -47,11 +47,11 @@ export function List<Row>({ query, empty, ...shape }: Props<Row>) {
   )
 }
 
-/** Whoever has just moved over the rows is about to press one. */
+/** After a pointer move over the rows, the user may click one within this time. */
 const PAUSE_MS = 3_000
 
-/** The rows. While somebody reads them, those that arrive on top wait behind a button. */
-function Rows<Row>({ rows, ...shape }: Shape<Row> & { rows: readonly Row[] }) {
+/** The rows. While the user reads, new rows wait behind a button. */
+function Rows<Row>({ rows, ...shape }: ListTable<Row> & { rows: readonly Row[] }) {
   const box = useRef<HTMLDivElement>(null)
   const movedAt = useRef(-PAUSE_MS)
   const isRead = () => {
@@ -69,7 +69,7 @@ function Rows<Row>({ rows, ...shape }: Shape<Row> & { rows: readonly Row[] }) {
     letIn()
     const element = box.current
     if (element && element.getBoundingClientRect().top < 0) element.scrollIntoView()
-    // Pressed by a key: the button is gone, and the focus goes to what it has brought.
+    // After a key press the button disappears, so the focus moves to the first new row.
     if (detail === 0) requestAnimationFrame(() => element?.querySelector<HTMLElement>(ROW)?.focus())
   }
   return (

@@ -4,14 +4,14 @@ import { Time } from '../values/Time.js'
 export type Column<Row> = {
   name: string
   cell: (row: Row) => ReactNode
-  /** A Tailwind width; the columns without one share the rest. */
+  /** A Tailwind width. Columns without a width share the rest. */
   width?: string
   align?: 'right'
-  /** Left out where the page is narrower than this. */
+  /** Hidden on pages narrower than this breakpoint. */
   from?: 'sm' | 'md' | 'lg'
 }
 
-/** A column that says how long ago something was. */
+/** A column with a relative time. */
 export const timeColumn = <Row,>(
   name: string,
   at: (row: Row) => string,
@@ -40,7 +40,7 @@ const hidden = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden' }
 const classOf = <Row,>({ align, from }: Column<Row>) =>
   `${align ? 'text-right' : 'text-left'} ${from ? hidden[from] : ''}`
 
-/** Rows of equal height, walked by `j` and `k`; whatever link a row's cell has as `RowLink` covers the row. */
+/** Rows of equal height. `j` and `k` move between rows; a link with `rowLink` covers its row. */
 export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   useRowKeys(body)
@@ -80,7 +80,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
   )
 }
 
-/** Put on the link of a row, it makes the whole row lead there. */
+/** Props of a link that makes the whole row clickable. */
 export const rowLink = {
   'data-row': true,
   className: 'after:absolute after:inset-0 focus-visible:outline-none',
@@ -89,7 +89,7 @@ export const rowLink = {
 const isTyping = ({ target }: KeyboardEvent) =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
 
-/** `j` and `k` walk the rows; Enter follows the link that has the focus, as everywhere. */
+/** `j` and `k` move the focus between rows. Enter follows the focused link. */
 function useRowKeys(body: React.RefObject<HTMLTableSectionElement | null>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,19 +1,19 @@
 import { useLayoutEffect, useReducer, useRef } from 'react'
 
-type Live<Row> = {
+type LiveRows<Row> = {
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** Whether somebody is reading the rows now. */
+  /** Whether the user is reading the rows now. */
   isRead: () => boolean
 }
 
 /**
- * The rows of a list that somebody reads while others arrive on top. They wait until he asks for them, and those that
- * they push off the end stay: a row must not move away under a finger. What is known of a row is always the latest.
+ * Holds back new rows while the user reads a list, so that no row moves under the pointer. Visible rows still show
+ * their latest data, and rows that leave the end of the list stay.
  *
- * @returns How many wait, and what lets them in.
+ * @returns The visible rows, the number of held rows, and a function that shows them.
  */
-export function useHeld<Row>({ rows, keyOf, isRead }: Live<Row>) {
+export function useHeld<Row>({ rows, keyOf, isRead }: LiveRows<Row>) {
   const seen = useRef<readonly Row[]>([])
   const wasHeld = useRef(false)
   const [, renew] = useReducer((count: number) => count + 1, 0)
@@ -33,7 +33,7 @@ export function useHeld<Row>({ rows, keyOf, isRead }: Live<Row>) {
   return { shown, waiting: isHeld ? waiting : 0, letIn }
 }
 
-/** The rows that were there as they are now, and below them those that follow. */
+/** The visible rows with their latest data, followed by the next rows. */
 function hold<Row>(
   seen: readonly Row[],
   rows: readonly Row[],

@@ -2,7 +2,7 @@ import { amountText } from '../../text/amount.js'
 
 type Props = { amount: string | number; asset?: string; className?: string }
 
-/** Whole tokens; all digits on hover, when some were left out. */
+/** An amount in whole tokens, with all digits on hover. */
 export function Amount({ amount, asset, className = '' }: Props) {
   return (
     <span

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 const SHOWN_MS = 1_400
 
-/** Copies a text and says that it did. */
+/** A button that copies a text and confirms it. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and values, one a line. What has no value is left out. */
+/** One line per name and value. Empty values are skipped. */
 export function Facts({ of }: { of: [name: string, value: ReactNode][] }) {
   return (
     <dl className="text-sm">

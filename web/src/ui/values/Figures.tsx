@@ -1,10 +1,15 @@
 import { Link } from '@tanstack/react-router'
 
-type Place = '/credits' | '/requests' | '/yields'
-type Figure = { name: string; value: string | undefined; to?: Place; hint?: string | undefined }
+type FigureLink = '/credits' | '/requests' | '/yields'
+type KeyFigure = {
+  name: string
+  value: string | undefined
+  to?: FigureLink
+  hint?: string | undefined
+}
 
-/** A few numbers, which may lead to where they come from. Their places are kept until they are known. */
-export function Figures({ of }: { of: Figure[] }) {
+/** Key figures, optionally with links. Loading values keep their space. */
+export function Figures({ of }: { of: KeyFigure[] }) {
   return (
     <dl className="mb-10 flex flex-wrap gap-y-4 border-y border-line py-4 max-sm:flex-col">
       {of.map(({ name, value, to, hint }, index) => (

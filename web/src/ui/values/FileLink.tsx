@@ -1,6 +1,6 @@
 import { Download } from 'lucide-react'
 
-/** A file that the API makes of what one sees. */
+/** A download link of the API. */
 export function FileLink({ path, children }: { path: string; children: string }) {
   return (
     <a

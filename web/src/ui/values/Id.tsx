@@ -4,7 +4,7 @@ import { Copy } from './Copy.js'
 
 type Props = { id: string; label?: string; href?: string | undefined; isWhole?: boolean }
 
-/** An identifier: short in the middle, whole on hover and copied. With `href` it leads to an explorer. */
+/** A shortened identifier, complete on hover and when copied. `href` links to an explorer. */
 export function Id({ id, label = 'id', href, isWhole }: Props) {
   const text = isWhole ? id : shorten(id)
   return (

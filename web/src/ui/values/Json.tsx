@@ -1,12 +1,12 @@
 import { Copy } from './Copy.js'
 
-/** What the API answered, as it is, behind a line that opens it. */
+/** The raw API response, collapsed. */
 export function Json({ value }: { value: unknown }) {
   const text = JSON.stringify(value, null, 2)
   return (
     <details className="border-t border-line pt-3">
       <summary className="cursor-pointer text-sm text-ink-2 hover:text-ink">
-        JSON of the API
+        API response as JSON
       </summary>
       <div className="relative mt-3 rounded-md border border-line bg-sunken">
         <div className="absolute top-2 right-2">

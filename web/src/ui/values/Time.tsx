@@ -7,7 +7,7 @@ const listeners = new Set<() => void>()
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** One clock for the whole page, which stands still while nobody looks at it. */
+/** One clock for all components. It stops without subscribers. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   now = Date.now()
@@ -23,10 +23,10 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** Milliseconds now, a new one each second. */
+/** The current time in milliseconds, updated each second. */
 export const useNow = () => useSyncExternalStore(subscribe, () => now)
 
-/** How long ago; the exact moment in the reader's zone on hover. */
+/** A relative time, with the exact local time on hover. */
 export function Time({ at }: { at: string }) {
   const date = new Date(at)
   const reference = useNow()
@@ -37,7 +37,7 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** How long something has been going on, counting. */
+/** The running duration since a time. */
 export function Elapsed({ since }: { since: string }) {
   return <span className="whitespace-nowrap">{durationText(useNow() - Date.parse(since))}</span>
 }

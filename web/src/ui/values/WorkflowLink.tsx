@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowUpRight } from 'lucide-react'
 import { sessionQuery } from '../../api/queries.js'
 
-/** Leads an operator to the workflow of an intent in Temporal's own pages; nobody else sees it. */
+/** A link to the workflow of an intent in the Temporal UI, only for operators. */
 export function WorkflowLink({ intentId }: { intentId: string }) {
   const { data: session } = useQuery(sessionQuery)
   if (!session?.user.isOperator || !session.temporalUi) return null
