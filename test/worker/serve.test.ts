@@ -36,7 +36,7 @@ describe('serveTasks', () => {
     const stop = new AbortController()
     const service = { address: `127.0.0.1:${port}`, options, temporal, log }
     const serving = serveTasks(service, stop.signal)
-    while (!lines.join('').includes('the Temporal worker ended')) await sleep(20)
+    while (!lines.join('').includes('Temporal worker failed')) await sleep(20)
 
     server = await startTemporalServer(port)
     const run = { taskQueue, workflowId: 'one' }
