@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => settled?.world.stop())
 
-/** What differs after a change that is undone again. */
+/** Reported differences after a change, which is rolled back. */
 async function afterPlanting(plant: (db: Db) => Promise<unknown>) {
   const trx = await settled.world.db.transaction()
   try {
@@ -30,26 +30,26 @@ async function afterPlanting(plant: (db: Db) => Promise<unknown>) {
   }
 }
 
-describe('an audit', () => {
-  test('names nothing where all is well', async () => {
+describe('audit', () => {
+  test('reports nothing without a difference', async () => {
     await expectNoDifferences(settled.world)
   })
 
   const kinds: [string, Check, string, (db: Db) => Promise<unknown>][] = [
     [
-      'credits that no ledger has',
+      'credits without ledger entries',
       'credits',
       'the sum of the ledger is',
       (db) => db('account').increment('purchased', 1),
     ],
     [
-      'a status that nobody told',
+      'a status without an event',
       'edges',
       'last event failed',
       (db) => intentOf(db, settled.failed).update({ status: 'executing', error: null }),
     ],
     [
-      'an event along no edge',
+      'an event with an impossible transition',
       'edges',
       'the transition does not exist',
       (db) =>
@@ -75,7 +75,7 @@ describe('an audit', () => {
       (db) => operationOf(db, settled.failed).update({ success: true }),
     ],
     [
-      'money that is not where the error says',
+      'funds of an error that differ from the logs',
       'funds',
       'funds: 1 USDC on',
       (db) =>
@@ -87,19 +87,19 @@ describe('an audit', () => {
         }),
     ],
     [
-      'more that is spoken for than there is',
+      'reservations above the balance',
       'money',
       'at the indexed block',
       (db) => db('reservation').where({ intent_id: settled.waiting }).update({ units: '1000001' }),
     ],
     [
-      'a booked block that is not canonical',
+      'an indexed block that is not canonical',
       'booking',
       'another block',
       (db) => db('chain').update({ booked_hash: '0x01' }),
     ],
     [
-      'a booking that nobody goes on with',
+      'an index that has stopped',
       'booking',
       'its head is block',
       async (db) => {
@@ -117,37 +117,37 @@ describe('an audit', () => {
       (db) => operationOf(db, settled.done).update({ block_hash: '0x01' }),
     ],
     [
-      'an operation that was executed and is queued',
+      'an executed operation that is queued',
       'operations',
       'a success in block',
       (db) => operationOf(db, settled.done).update({ ...unsigned, state: 'queued' }),
     ],
     [
-      'a success that was a failure',
+      'a failure stored as a success',
       'operations',
       'a failure in block',
       (db) => operationOf(db, settled.failed).update({ success: true }),
     ],
     [
-      'a funding that was paid and is queued',
+      'a paid funding that is queued',
       'operations',
       'a success in block',
       (db) => operationOf(db, settled.funded).update({ ...unsigned, state: 'queued' }),
     ],
     [
-      'an operation whose row is gone',
+      'an operation without a row',
       'operations',
       'its key is spent',
       (db) => loseOperation(db, settled.failed),
     ],
     [
-      'an outcome that never was',
+      'an outcome without a log',
       'operations',
       'its key is not spent',
       async (db) => {
         const id = '0x01'
         const row = await operationOf(db, settled.done).first<Record<string, unknown>>()
-        // What the database derives from the others.
+        // Generated columns.
         for (const name of ['for_intent', 'for_funding', 'resource']) delete row[name]
         const key = { id, chain_key: `0x${'07'.repeat(24)}`, sequence: 2, input: { units: '1' } }
         await db('operation').insert({ ...row, ...key })
@@ -163,7 +163,7 @@ describe('an audit', () => {
           .update({ block_hash: '0x01' }),
     ],
     [
-      'a nonce that no row has',
+      'a nonce without a row',
       'lanes',
       'have no transaction',
       async (db) => {
@@ -171,21 +171,21 @@ describe('an audit', () => {
       },
     ],
     [
-      'a lane that has used more',
+      'a sender with more nonces on the chain',
       'lanes',
       'the sender cannot sign',
       (db) => forgetNewest(db, settled.failed),
     ],
   ]
 
-  test.each(kinds)('names %s', async (_what, check, words, plant) => {
+  test.each(kinds)('reports %s', async (_what, check, words, plant) => {
     const found = await afterPlanting(plant)
     expect(found).toContainEqual(expect.objectContaining({ check }))
-    const told = found.filter((one) => one.check === check).map(lineOf)
-    expect(told.join('\n')).toContain(words)
+    const lines = found.filter((one) => one.check === check).map(lineOf)
+    expect(lines.join('\n')).toContain(words)
   })
 
-  test('names an open intent without workflow, and a workflow without intent', async () => {
+  test('reports an open intent without a workflow, and a workflow without an open intent', async () => {
     await settled.world
       .db('intent')
       .where({ id: settled.waiting })

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** What the program answers; without a URL it looks in `home` for a running stack. */
+/** Runs the program. Without a URL it uses a running stack of `home`. */
 const account = (args: string[], url: string | undefined = database.url) =>
   hearCommand(() => runAccount(args, { STEWARD_HOME: home, DATABASE_URL: url }))
 async function output(...args: string[]): Promise<string> {
@@ -45,7 +45,7 @@ const call = (key: string, scope: Scope = 'read', cost = 0) =>
 const newAccount = () => createTestAccount(database.db)
 
 describe('create', () => {
-  test('makes an account whose key is shown once, works and is kept as a digest', async () => {
+  test('creates an account whose key is shown once, works, and is stored as a hash', async () => {
     const made = await output('create', '--plan', 'pro', '--name', 'Acme Ltd')
     const [id = '', key] = [/acct_\w+/.exec(made)?.[0], keyIn(made)]
     expect(await call(key)).toMatchObject({ accountId: id, tier: 'pro', scopes: ['read', 'write'] })
@@ -67,7 +67,7 @@ describe('create', () => {
 })
 
 describe('list and show', () => {
-  test('are plain tables of what there is', async () => {
+  test('print plain tables', async () => {
     const { id, key } = await newAccount()
     await call(key, 'read', 3)
     const list = await output('list')
@@ -108,7 +108,7 @@ describe('key create', () => {
 })
 
 describe('key revoke', () => {
-  test('ends a key at once, and a second time is told so', async () => {
+  test('revokes a key at once, and rejects a second revocation', async () => {
     const { key } = await newAccount()
     const { id } = await rowOf(key)
     expect(await call(key)).toMatchObject({ verdict: 'admitted' })
@@ -119,7 +119,7 @@ describe('key revoke', () => {
 })
 
 describe('key roll', () => {
-  test('gives a successor with the same scopes; the old key ends after the grace', async () => {
+  test('creates a successor with the same scopes, and the old key ends after the grace period', async () => {
     const { id, key } = await newAccount()
     const reader = await createApiKey(database.db, id, { name: 'r', scopes: ['read'] })
     const old = await rowOf(reader)
@@ -150,7 +150,7 @@ describe('key roll', () => {
 })
 
 describe('credits grant', () => {
-  test('are in the ledger and in the balance; a reference counts once', async () => {
+  test('adds to the ledger and the balance, once per reference', async () => {
     const { id, key } = await newAccount()
     const grant = ['credits', 'grant', id, '500', '--reference', `invoice ${id}`]
     expect(await output(...grant)).toContain('Credits  500 left, 500 bought, 0 used\n')
