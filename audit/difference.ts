@@ -1,5 +1,5 @@
 import type { AuditedOperation, MissingOperation } from '../db/audit/operations.js'
-import type { Log } from '../chains/read.js'
+import type { EventLog } from '../chains/read.js'
 
 /** What is compared, by the name under which a difference of it is told. */
 export type Check =
@@ -19,7 +19,7 @@ export type Check =
 /** What certainly mends a difference. Each is one transaction, and harmless when it is repeated. */
 export type Repair =
   /** The operation has its log in a block that was booked without it. */
-  | { type: 'book'; operation: AuditedOperation; log: Log }
+  | { type: 'book'; operation: AuditedOperation; log: EventLog }
   /** The operation was executed and its row is gone: written again, it meets the key that it has spent. */
   | { type: 'order'; operation: MissingOperation }
   /** The chain has no log of the operation, and its key is not spent. */

@@ -113,7 +113,7 @@ describe('two endpoints', () => {
     }
     expect([asked(a), asked(b)]).toEqual([before.a, before.b + 2 * turns])
     expect(asked(a, 'eth_chainId') - before.probes).toBe(1)
-    expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('endpoint is away') }])
+    expect(told).toEqual([{ level: 'warn', text: expect.stringContaining('endpoint unavailable') }])
 
     a.set(undefined)
     await waitUntil(async () => (await price(client)) !== '' && asked(a) > before.a)
@@ -206,7 +206,7 @@ describe('two endpoints', () => {
     const isTold = (state: string) => told.some(({ text }) => text.includes(state))
     await waitUntil(async () => price(client).then(() => isTold('"on another fork"')))
     a.set(() => 'http500')
-    await waitUntil(async () => price(client).then(() => isTold('endpoint is away')))
+    await waitUntil(async () => price(client).then(() => isTold('endpoint unavailable')))
     a.set(undefined)
     const before = asked(b)
     for (let i = 0; i < 5; i++) await price(client)

@@ -45,7 +45,7 @@ async function failure(reading: Promise<unknown>): Promise<ServiceError> {
 /** Names the chain, the contract and the function, and nothing of the node or of ethers. */
 function expectNoContract(error: ServiceError): void {
   expect(error.code).toBe('RPC_ERROR')
-  expect(error.message).toBe(`base-sepolia cannot tell balanceOf of ${token}: no contract there.`)
+  expect(error.message).toBe(`base-sepolia cannot return balanceOf of ${token}: no contract there.`)
   expect(error.details).toEqual({
     ...{ chain: 'base-sepolia', method: 'eth_call', answered: true, reverted: false },
     reason: 'no contract there',

@@ -121,7 +121,8 @@ describe('a burn', () => {
 })
 
 describe('a service', () => {
-  const warnings = () => world.told.filter(({ message }) => message.endsWith('does not answer'))
+  const warnings = () =>
+    world.told.filter(({ message }) => message === 'attestation service unreachable')
 
   test('that refuses is asked again until it answers, and is complained of once', async () => {
     const before = warnings().length
@@ -137,7 +138,10 @@ describe('a service', () => {
   })
 
   test('that was asked too much is left alone for as long as it says, and that is told once', async () => {
-    const told = () => world.told.filter(({ message }) => message.endsWith('left alone'))
+    const told = () =>
+      world.told.filter(
+        ({ message }) => message === 'attestation requests throttled by the service',
+      )
     const before = told().length
     const burn = await world.insertBurned()
     const nonce = await world.tell(burn)

@@ -213,7 +213,7 @@ describe('what was signed and lost its carrier', () => {
     const found = await world.row(operationId)
     expect(found).toMatchObject({ state: 'signed', tx_id: null })
     expect(found?.spent_since).not.toBeNull()
-    expect(found?.message).toContain('its log is looked up')
+    expect(found?.message).toContain('already executed')
     await bookSpentKeys(world.driver())
     await world.mine()
     await world.book()
@@ -230,7 +230,7 @@ describe('what was signed and lost its carrier', () => {
       await world.sign()
       const row = await world.row(operationId)
       expect(row).toMatchObject({ state: 'signed', tx_id: null, carry_failures: failures })
-      expect(row?.message).toMatch(/^It cannot be carried now: ./)
+      expect(row?.message).toMatch(/^The operation cannot be included now: ./)
     }
     expect(await countTransactions()).toBe(before)
     await repair()

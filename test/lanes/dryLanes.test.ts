@@ -46,7 +46,7 @@ const expectLentOnce = async (lends: Lend[]) => {
   }
 }
 
-const warnings = () => world.told.filter(({ message }) => message === 'lane is out of gas')
+const warnings = () => world.told.filter(({ message }) => message === 'sender out of gas')
 
 describe('a lane without gas', () => {
   beforeEach(async () => {
@@ -102,7 +102,7 @@ describe('a lane without gas', () => {
     for (const { operationId } of lends) {
       expect(await world.row(operationId)).toMatchObject({
         ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
-        message: `Every lane on ${world.chain.name} is out of gas.`,
+        message: `Every sender on ${world.chain.name} is out of gas.`,
         ...{ waits_for: 'LANE_GAS', waits_since: expect.any(Date) },
       })
     }
@@ -112,7 +112,7 @@ describe('a lane without gas', () => {
     const own = { highestWei: ETHER, dailyWei: 0n, reserveWei: 0n }
     const limits = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
     const client = world.signer.chains.byId(world.chain.chainId)
-    await refillOnce({ ...world.signer, limits, told: new Set() }, client)
+    await refillOnce({ ...world.signer, limits, reported: new Set() }, client)
     for (const lend of lends) await world.retryNow(lend)
     await signAll(world)
     expect(new Set(await lanesOf(world, lends))).toEqual(new Set(world.senders.slice(0, 1)))

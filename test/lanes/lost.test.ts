@@ -3,7 +3,7 @@ import { carryNow, forgetSent, openLane, useLend } from './world/stuck.js'
 import { createWorld, finalityBlocks, type World } from './world/fixture.js'
 
 const GWEI = 1_000_000_000n
-const ALARM = 'the nonce was used by something else: who has the key of this lane?'
+const ALARM = 'nonce used by a foreign transaction: check who holds the key of this sender'
 
 describe('a nonce that something else has used', () => {
   let world: World

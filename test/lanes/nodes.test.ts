@@ -77,7 +77,7 @@ describe('a final block that has vanished', () => {
     await world().mine(20)
     await world().book()
     await orphan(18)
-    await expect(world().book()).rejects.toThrow('A finalized block has vanished')
+    await expect(world().book()).rejects.toThrow('A finalized block is missing')
     const alarms = world().told.filter(({ level }) => level === 'error')
     expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('final') })])
   })
@@ -112,7 +112,9 @@ describe('a node', () => {
       await world().mine()
       await world().book()
       expect(await world().row(lent.operationId)).toMatchObject({ state: 'final' })
-      const warned = world().told.filter(({ message }) => message.includes('what is final'))
+      const warned = world().told.filter(({ message }) =>
+        message.startsWith('finalized block not reported'),
+      )
       expect(warned).toHaveLength(1)
     })
 

@@ -3,7 +3,7 @@ import { Interface, getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { ENTRY_POINT_ADDRESS, createRegistry, type Chain } from '../../chains/registry.js'
 import { toMined } from '../../lanes/outcomeLogs.js'
 import { isOutcomeOf, readOutcome, type OutcomeLog } from '../../protocols/outcomes.js'
-import type { Log, Receipt } from '../../chains/read.js'
+import type { EventLog, Receipt } from '../../chains/read.js'
 import type { WatchedOperation } from '../../db/lanes/watched.js'
 
 const events = new Interface([
@@ -27,7 +27,7 @@ const word = zeroPadValue('0x07', 32)
 const key = zeroPadValue('0x07', 24)
 
 let logIndex = 0
-function logOf(address: string, name: string, values: unknown[]): Log {
+function logOf(address: string, name: string, values: unknown[]): EventLog {
   const { topics, data } = events.encodeEventLog(name, values)
   const at = { blockNumber: 5n, blockHash: '0x05', transactionHash: '0x06' }
   return { address, topics: topics, data, ...at, logIndex: logIndex++ }
@@ -52,16 +52,16 @@ const watched = (kind: WatchedOperation['kind']): WatchedOperation => ({
   ...{ id: 'op', intentId: 'intent', sequence: 1, kind, state: 'signed', blockHash: null },
   ...{ chainKey: kind === 'fund' || kind === 'mint' ? word : key, wallet, treasury },
 })
-function outcomeOf(log: Log): OutcomeLog {
+function outcomeOf(log: EventLog): OutcomeLog {
   const outcome = readOutcome(chain, log)
   if (!outcome) throw new Error('The log is no outcome.')
   return outcome
 }
-const receiptOf = (logs: Log[], gasUsed = 1_000n): Receipt => ({
+const receiptOf = (logs: EventLog[], gasUsed = 1_000n): Receipt => ({
   ...{ transactionHash: '0x06', blockNumber: 5n, blockHash: '0x05', success: true, gasUsed },
   ...{ gasPriceWei: 1n, l1FeeWei: 0n, logs },
 })
-const minedOf = (kind: WatchedOperation['kind'], own: Log, logs: Log[]) =>
+const minedOf = (kind: WatchedOperation['kind'], own: EventLog, logs: EventLog[]) =>
   toMined(chain, watched(kind), {
     ...{ outcome: outcomeOf(own), ethPriceE8: 0n },
     carrier: { receipt: receiptOf(logs), isOurs: true },
@@ -79,7 +79,7 @@ describe('a log is an outcome', () => {
   })
 
   test('only of the operation of the account that acted', () => {
-    const own = (log: Log, kind: WatchedOperation['kind']) =>
+    const own = (log: EventLog, kind: WatchedOperation['kind']) =>
       isOutcomeOf(outcomeOf(log), watched(kind))
     expect(own(executed(ENTRY_POINT_ADDRESS), 'deposit')).toBe(true)
     expect(own(executed(ENTRY_POINT_ADDRESS, stranger), 'deposit')).toBe(false)
@@ -133,7 +133,7 @@ describe('the gas of a bundle', () => {
     const logs = [foreign, one, other]
     // 501 are nobody's own: the first one bears the odd unit.
     const receipt = receiptOf(logs, 1_001n)
-    const gasOf = (log: Log) => {
+    const gasOf = (log: EventLog) => {
       const carrier = { receipt, isOurs: true }
       const mining = { outcome: outcomeOf(log), carrier, ethPriceE8: 0n }
       return toMined(chain, watched('deposit'), mining).gasUsed

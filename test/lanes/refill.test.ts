@@ -46,7 +46,7 @@ function createRefiller(changes: Limits = {}): RefillTools {
   const { chains, keyring } = world.createSigner('refiller')
   const own = { ...limits, ...changes }
   const all = { 'ethereum-sepolia': own, 'arbitrum-sepolia': own, 'base-sepolia': own }
-  return { db, chains, keyring, log: world.log, limits: all, told: new Set(), lookMs: 50 }
+  return { db, chains, keyring, log: world.log, limits: all, reported: new Set(), lookMs: 50 }
 }
 
 const look = (tools: RefillTools) => refillOnce(tools, tools.chains.byId(world.chain.chainId))
@@ -191,8 +191,8 @@ describe('the treasury', () => {
     expect(alarms()).toHaveLength(1)
     expect(alarms()).toMatchObject([
       {
-        message: 'lane is low on gas and cannot be refilled',
-        facts: { lane: other, reason: 'REFILL_DAILY_ETH is used up' },
+        message: 'sender not refilled',
+        facts: { lane: other, reason: 'REFILL_DAILY_ETH is used up. Raise it or wait.' },
       },
     ])
     await world.db('chain_tx').update({ created_at: world.db.raw(`now() - interval '25 hours'`) })
@@ -223,7 +223,9 @@ describe('the treasury', () => {
     const before = await transfers()
     await look(tools)
     expect(await transfers()).toHaveLength(before.length)
-    expect(alarms()).toMatchObject([{ facts: { reason: 'the treasury has too little ETH' } }])
+    expect(alarms()).toMatchObject([
+      { facts: { reason: 'The treasury has too little ETH. Fund it.' } },
+    ])
   })
 
   test('without ETH leaves all lanes dry: operations say so, and go on after it got some', async () => {
@@ -237,7 +239,7 @@ describe('the treasury', () => {
     await signAll(world)
     expect(await world.row(lend.operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'RPC_ERROR' },
-      message: `Every lane on ${world.chain.name} is out of gas.`,
+      message: `Every sender on ${world.chain.name} is out of gas.`,
     })
     await setBalance(world, world.treasury.address, ETHER)
     await look(tools)

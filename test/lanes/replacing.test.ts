@@ -101,7 +101,7 @@ describe('a transaction whose fee is too low', () => {
     await spike(60n)
     const before = world.told.length
     for (let i = 0; i < 3; i++) await replaceStuck(world)
-    const message = 'Gas on arbitrum-sepolia costs more than the cap allows.'
+    const message = 'Gas on arbitrum-sepolia exceeds the fee cap of the chain.'
     const waits_for = 'GAS_PRICE'
     expect(await lent.row()).toMatchObject({ state: 'signed', message, waits_for })
     expect(await lent.sends()).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('a transaction whose fee is too low', () => {
     const bounded = (operationGasWei: bigint) =>
       createReplacer({ ...world.signer, operationGasWei }, world.signer.chains.byId(0))()
     await bounded(4n * usual * gasLimit)
-    const message = 'Gas on arbitrum-sepolia costs more than an operation may cost.'
+    const message = 'Gas on arbitrum-sepolia exceeds the gas budget of an operation.'
     expect(await lent.row()).toMatchObject({ state: 'signed', message })
     expect(await lent.sends()).toHaveLength(1)
 

@@ -52,7 +52,7 @@ describe('a refusal by one of two endpoints', () => {
     world.proxy.set(refuseAll)
     const row = await signAtEachBlock(lend)
     expect(row).toMatchObject({ state: 'deferred', code: 'DEPOSIT_FAILED', payload: null })
-    const told = world.told.filter(({ message }) => message.startsWith('refused by one endpoint'))
+    const told = world.told.filter(({ message }) => message === 'refusal not confirmed')
     expect(told.length).toBeGreaterThan(0)
     world.proxy.set(undefined)
     await world.retryNow(lend)

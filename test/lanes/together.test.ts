@@ -65,7 +65,7 @@ describe('deposits above the cap of a market', () => {
     const waiting = (await rowsOf(all)).filter((row) => row?.state === 'deferred')
     for (const row of waiting) {
       expect(row).toMatchObject({ code: 'DEPOSIT_FAILED', refused_block: null, payload: null })
-      expect(row?.message).toMatch(/^aave-v3 on arbitrum-sepolia takes in no more than [\d.]+ now/)
+      expect(row?.message).toMatch(/^aave-v3 on arbitrum-sepolia accepts at most [\d.]+ now/)
     }
     await carry()
     expect(await statesOf(all)).toEqual({ confirmed: 2, deferred: 6 })
@@ -183,7 +183,7 @@ describe('withdrawals above what a market can pay out', () => {
     const waiting = (await rowsOf(all)).filter((row) => row?.state === 'deferred')
     for (const row of waiting) {
       expect(row).toMatchObject({ code: 'WITHDRAW_FAILED', refused_block: null })
-      expect(row?.message).toContain('pays out no more than 5 now')
+      expect(row?.message).toContain('pays out at most 5 now')
     }
     await carry()
     await world.mine()

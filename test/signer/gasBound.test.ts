@@ -18,7 +18,7 @@ describe('what an operation may cost', () => {
     await signOnce({ ...world.signer, operationGasWei: 10n ** 9n }, client)
     expect(await world.row(lend.operationId)).toMatchObject({
       ...{ state: 'deferred', code: 'RPC_ERROR', payload: null, tx_id: null },
-      message: 'Gas on arbitrum-sepolia costs more than an operation may cost.',
+      message: 'Gas on arbitrum-sepolia exceeds the gas budget of an operation.',
     })
     expect(await world.transactions()).toHaveLength(0)
     await world.retryNow(lend)
@@ -36,9 +36,15 @@ describe('what an operation may cost', () => {
     const assertBound = (gas: bigint[]) =>
       assertAffordable({ operationGasWei }, round, { unsigned, gas })
     // 20,000 beside the operations are shared by both.
-    expect(() => assertBound([600_000n, 500_000n])).toThrow('more than an operation may cost')
-    expect(() => assertBound([550_000n, 550_000n])).toThrow('more than an operation may cost')
-    expect(() => assertBound([500_000n, 500_000n])).toThrow('more than an operation may cost')
+    expect(() => assertBound([600_000n, 500_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
+    expect(() => assertBound([550_000n, 550_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
+    expect(() => assertBound([500_000n, 500_000n])).toThrow(
+      'exceeds the gas budget of an operation',
+    )
     expect(() =>
       assertAffordable({ operationGasWei }, round, {
         unsigned: { data: '0x', gasLimit: 1_020_000n },

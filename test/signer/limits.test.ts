@@ -99,7 +99,7 @@ describe('where a market takes another dollar', () => {
     const { withdrawalId, submitSwap } = await withdrawn()
     const { tx_hash } = (await world.row(other.withdrawalId)) ?? {}
     await world.db('operation').where({ id: withdrawalId }).update({ tx_hash })
-    await expectRefused(world, await submitSwap(), /brought by the one before/)
+    await expectRefused(world, await submitSwap(), /the previous step must have delivered/)
   })
 
   test('a transaction that the chain does not have has brought nothing yet', async () => {
@@ -207,12 +207,12 @@ describe('where a market takes USDC', () => {
     await forge(world, lend.intentId, 1, { amount: '2' })
     const input = JSON.stringify({ units: '2000000' })
     await world.db('operation').where({ id: lend.operationId }).update({ input })
-    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
   })
 
   test('nor one that does something else', async () => {
     const lend = await world.lend(await world.createWallet(9n * usdcUnits), usdcUnits)
     await world.db('intent').where({ id: lend.intentId }).update({ action: 'withdraw' })
-    await expectRefused(world, lend.operationId, /no more than its intent asks for/)
+    await expectRefused(world, lend.operationId, /no more than the request of its intent/)
   })
 })

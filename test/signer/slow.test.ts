@@ -66,9 +66,11 @@ function placeOf(message: string, holds: (facts: object) => boolean = () => true
   return place < 0 ? Infinity : place
 }
 const signedBy = (lane: string) =>
-  placeOf('signed', (facts) => (facts as { lane: string }).lane === lane)
+  placeOf('bundle signed', (facts) => (facts as { lane: string }).lane === lane)
 const signedAt = ({ operationId }: Lend) =>
-  placeOf('signed', (facts) => (facts as { operations: string[] }).operations.includes(operationId))
+  placeOf('bundle signed', (facts) =>
+    (facts as { operations: string[] }).operations.includes(operationId),
+  )
 
 const settle = async () => {
   await world.broadcast()

@@ -73,7 +73,7 @@ describe('the bytes of a burn message', () => {
   test('are refused when they are none', () => {
     const [told] = fc.sample(anyMessage, { numRuns: 1, seed: 1 })
     const { message } = encode({ ...(told as Told), hookData: '0x' })
-    const refused = { code: 'INTERNAL', message: 'These bytes are no burn message of CCTP v2.' }
+    const refused = { code: 'INTERNAL', message: 'The bytes are not a burn message of CCTP v2.' }
     const others = [
       ...['', '0x', message.slice(0, -2), message.slice(2)],
       ...[`${message}0`, `${message.slice(0, -2)}zz`],
