@@ -117,7 +117,7 @@ describe('two endpoints', () => {
 
     a.set(undefined)
     await waitUntil(async () => (await price(client)) !== '' && asked(a) > before.a)
-    expect(told.at(-1)).toMatchObject({ level: 'info', text: expect.stringContaining('is back') })
+    expect(told.at(-1)).toMatchObject({ level: 'info', text: expect.stringContaining('available again') })
     expect(told.map(({ text }) => text).join()).not.toMatch(/secret-key|127\.0\.0\.1/)
   })
 
