@@ -12,7 +12,7 @@ import {
   setBridgeFee,
   store,
   submitBurn,
-  type Attested,
+  type AttestedBurn,
   type Crossing,
 } from '../lanes/bridge/crossing.js'
 
@@ -68,7 +68,7 @@ async function awaitAttestation({ intentId, wallet, step }: Burn, forMs = 30_000
   }
 }
 
-const messageOf = ({ wallet, units }: Burn): Attested =>
+const messageOf = ({ wallet, units }: Burn): AttestedBurn =>
   attest(world, { recipient: wallet.address, units })
 
 describe('awaitAttestation', () => {

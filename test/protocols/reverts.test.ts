@@ -15,7 +15,7 @@ const inBatch = (error: string) => encode('ExecuteError', 1, error)
 const sender = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 describe('explainRevert', () => {
-  /** What chains return: the first four bytes of a name's hash, so that a slip in a name is seen. */
+  /** Return data of chains: the first four bytes of a name's hash, so that a mistyped name fails. */
   test.each([
     ['0x2c5211c6', 'the amount is zero or too small (InvalidAmount())'],
     ['0x90cd6f24', 'the reserve is not active (ReserveInactive())'],
@@ -65,7 +65,7 @@ describe('explainRevert', () => {
     expect(explainRevert(data)).toBeUndefined()
   })
 
-  test('is not longer than a line', () => {
+  test('is at most 200 characters long', () => {
     expect(explainRevert(encode('Error', 'x'.repeat(10_000)))).toHaveLength(200)
   })
 })
